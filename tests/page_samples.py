@@ -56,7 +56,7 @@ def names_of(snippet: str) -> dict[str, Any]:
 def given(snippet: str, expression: str) -> str:
     """What an expression gives where the file has run, and where there is LLVM."""
     names = names_of(snippet)
-    with mock.patch("ts.runtime.plan.is_wanted", True), mock.patch("ts.runtime.plan.available", lambda: True):
+    with mock.patch("ts.runtime.plan.is_wanted", True), mock.patch("ts.runtime.plan.is_available", lambda: True):
         text = str(eval(expression, dict(names)))
     return text.rstrip("\n").replace(f"{SNIPPETS}/", "") + "\n"
 

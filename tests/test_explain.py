@@ -92,7 +92,7 @@ def test_lines_have_all_of_the_time(looked_at):
 
 def test_groups_are_shared_out(looked_at):
     assert line_of(looked_at, "ts.tanh").is_grouped and not line_of(looked_at, "total += i").is_grouped
-    assert "fused mul_add_tanh" in looked_at.plan and "ran as one" in looked_at.plan
+    assert "fused mul_add_tanh" in looked_at.plan and "ran fused" in looked_at.plan
 
 
 def test_graphs_know_their_lines(looked_at):

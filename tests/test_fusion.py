@@ -238,7 +238,7 @@ def test_the_plan_names_lines_of_the_program(machine_code):
         plan = str(ts.jit.script(net).plan)
         assert f"batch_norm (line {first + 1})" in plan
         if worker.is_available():
-            assert f"  loops become machine code once they are hot (of what is called in line {first + 1})\n" in plan
+            assert f"  loops become machine code once they are hot (in functions called in line {first + 1})\n" in plan
             assert f"  the loop in line {first + 2} is interpreted: it prints (line {first + 3})" in plan
     left = script("def f(x):\n    y = ts.mm(x, x)\n    return 2.0 + ts.relu_(y)\n")  # a function that the language has: `x + 2.0`
     assert "add (line 3)" in str(left.plan)
@@ -259,13 +259,13 @@ def test_the_plan_says_what_ran_and_what_did_not(machine_code):
     f(x[:0], x[:1])
     text = str(f.plan)
     assert "  fused mul_add_tanh_sigmoid_mul_mul_sub (line 3)\n" in text
-    assert "x float32, y float32, 0.5 float (number): ran as one 2 times" in text
-    assert "x complex64, y float32, 0.5 float (number): one by one, as aten::mul has no loop for that dtype" in text
-    assert "2 calls one by one: shapes or layouts" in text
+    assert "x float32, y float32, 0.5 float (number): ran fused 2 times" in text
+    assert "x complex64, y float32, 0.5 float (number): not fused, as aten::mul has no loop for that dtype" in text
+    assert "2 calls not fused: shapes or layouts" in text
     loop = script("def g(n: int) -> int:\n    s = 0\n    for i in range(n):\n        s += i * i\n    return s\n", "g")
     assert "loops become machine code" in str(loop.plan) or "llvmlite is not installed" in str(loop.plan)
     assert "loops" not in text
-    assert "nothing runs as one" in str(script("def g(x):\n    return x + 1\n", "g").plan)
+    assert "nothing is fused" in str(script("def g(x):\n    return x + 1\n", "g").plan)
 
 
 MIXED = """
@@ -294,27 +294,27 @@ def test_the_plan_says_why_operators_joined_no_group():
     want = """\
 plan of f
   fused mul_add_tanh (line 9)
-    x float32, y float32, 1 int (number): ran as one 1 time
+    x float32, y float32, 1 int (number): ran fused 1 time
   fused chunk_sigmoid_mul (lines 10, 11)
-    z float32, z float32: ran as one 1 time
+    z float32, z float32: ran fused 1 time
   in no group
-    it is a view that goes with no group: t (lines 11, 14)
-    it is no operator on the elements of tensors: mm (lines 11, 14), wait (line 15)
-    it writes to what it is given: add_ (line 12)
+    it is a view that no group reads: t (lines 11, 14)
+    it is not a pointwise operator on tensors: mm (lines 11, 14), wait (line 15)
+    it writes to its argument: add_ (line 12)
     nothing beside it joins it: add (line 14)
     it is a call: CallFunction (line 15)
-    it reads rows of what no group has computed: softmax (line 15)
+    it reads rows of an input that no group computes: softmax (line 15)
     nothing joins it before something writes or branches: exp (line 15)
-  out of loops: t (line 14)
-  of a task that it forks
+  moved out of loops: t (line 14)
+  in a forked task
     fused sigmoid_mul (line 15)
-      x float32, 2 int (number): ran as one 1 time
+      x float32, 2 int (number): ran fused 1 time
 """
     assert str(f.plan).startswith(want)
     with ts.jit.optimized_execution(False):
         assert "`optimized_execution(False)` is in force" in str(f.plan)
     stopping = script("def g(x):\n    breakpoint()\n    return (x + 1) * 2\n", "g")
-    assert "nothing runs as one: it calls `breakpoint()`" in str(stopping.plan)
+    assert "nothing is fused: it calls `breakpoint()`" in str(stopping.plan)
     with ts.profiler.profile() as prof:
         f(x, x, w)
     fused = {event.name for event in prof.events() if event.name.startswith("fused")}
@@ -336,12 +336,12 @@ def test_modules_and_their_methods_have_plans():
 
     model = ts.jit.script(Layer().eval().requires_grad_(False))
     model(ts.rand(2, 4))
-    assert str(model.plan).startswith("plan of Layer.forward\n  specialised to what is given for x: 1 plan")
+    assert str(model.plan).startswith("plan of Layer.forward\n  specialised by x: 1 plan")
     assert "\n    fused relu_mul (line " in str(model.plan)
-    assert "batch_norm float32, 2 int (number): ran as one 1 time" in str(model.plan)
-    assert "`training` may be on (freezing says that it is off): batch_norm (line " in str(model.plan)
+    assert "batch_norm float32, 2 int (number): ran fused 1 time" in str(model.plan)
+    assert "`training` may be True (freezing the module sets it to False): batch_norm (line " in str(model.plan)
     assert "fused relu_mul" in str(model.other.plan) and "has not run yet" in str(model.other.plan)
-    assert "nothing runs as one" in str(model.norm.plan)
+    assert "nothing is fused" in str(model.norm.plan)
     assert "fused batch_norm_relu_mul" in str(ts.jit.freeze(model).plan)
 
     class Planned(ts.nn.Module):

@@ -17,13 +17,13 @@ def function(body: str):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("  %1 : str = aten::len(%l)\n  return (%1)", "aten::len gives int, not str"),
+        ("  %1 : str = aten::len(%l)\n  return (%1)", "aten::len returns int, not str"),
         ("  %1 : int = aten::len(%x)\n  return (%1)", "aten::len takes no inputs of types (int)"),
         ("  %1 : int[] = prim::ListConstruct(%s)\n  return (%1)", "takes int as input 0, not str"),
-        ("  %1 : int[] = prim::TupleConstruct(%x)\n  return (%1)", "gives a tuple, not int[]"),
-        ("  %1 : str, %2 : str = prim::TupleUnpack(%p)\n  return (%1)", "gives int, not str"),
+        ("  %1 : int[] = prim::TupleConstruct(%x)\n  return (%1)", "returns a tuple, not int[]"),
+        ("  %1 : str, %2 : str = prim::TupleUnpack(%p)\n  return (%1)", "returns int, not str"),
         ("  %1 : int, %2 : str = prim::TupleUnpack(%l)\n  return (%1)", "takes a tuple, not int[]"),
-        ("  %1 : str, %2 : str = prim::ListUnpack(%l)\n  return (%1)", "gives int, not str"),
+        ("  %1 : str, %2 : str = prim::ListUnpack(%l)\n  return (%1)", "returns int, not str"),
         ("  %1 : int[] = prim::Constant[value=3]()\n  return (%1)", "has the value 3"),
         ("  %1 : str = prim::Constant()\n  return (%1)", "has no value"),
         ("  %1 : bool = prim::isinstance(%u)\n  return (%1)", "has no attribute types"),

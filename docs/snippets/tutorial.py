@@ -90,7 +90,7 @@ x, y = ts.rand(4, 1000), ts.rand(4, 1000)
 gated(x, y)
 print(gated.plan)
 # --8<-- [end:tensors]
-assert "ran as one" in gated.plan
+assert "ran fused" in gated.plan
 
 
 # --8<-- [start:model]

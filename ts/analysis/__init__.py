@@ -1,1 +1,1 @@
-"""Facts about graphs: aliasing, liveness."""
+"""Analyses of graphs: aliasing, mutation, side effects, liveness, type checks."""

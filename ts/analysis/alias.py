@@ -1,26 +1,24 @@
-"""Which values may share memory, and which nodes write to it.
+"""Alias analysis: which values may share memory, and which nodes write to it.
 
-In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is written to
-anywhere, and whether a node may move past another. It stays right while nodes move, and while a pass tells
-it of the values that it makes (`replace_with_new_value`); any other change of the graph asks for a new one.
+In: a graph. Out: an `AliasDb` that answers whether two values may alias, whether a value is ever written to,
+and whether a node may move past another. It stays valid while nodes move, and while a pass reports the values
+that it creates (`replace_with_new_value`); after any other change of the graph a new one is needed.
 
-Memory is modelled by *locations*. Each operator that returns something new makes a fresh location; what
-comes from outside (graph inputs, results of calls) lies in the *wildcard* location of its type, since of
-two such values nobody knows whether they are one. A value points to a set of locations; a container's
-location in turn contains locations:
+Memory is modelled by *locations*. Each operator that returns new memory creates a fresh location; values from
+outside (graph inputs, results of calls) have the *wildcard* location of their type, since any two of them may
+be the same object. A value points to a set of locations; a container's location in turn contains locations:
 
     graph(%a : Tensor, %b : Tensor):           points to         contains
       %c : Tensor = aten::add(%a, %b, %1)      {c}
       %v : Tensor = aten::view(%c, %s)         {c}                              a view, by its schema's (a)
       %l : Tensor[] = prim::ListConstruct(%c)  {l}               l: {c}
-      %e : Tensor = aten::select(%l, %0)       {c}                              what the list contains
+      %e : Tensor = aten::select(%l, %0)       {c}                              an element of the list
       %a and %b                                {any Tensor}                     may alias each other, not %c
 
-The sets are the bits of Python integers; memory that nothing else can be, which most results are, has no
-location. The analysis does not look at the order of nodes: it collects what
-may ever hold, repeating until nothing is added, as loops and containers feed values back. All of it follows
-from the alias marks of the schemas: `(a)` shares, `(a!)` writes, `(*)` may be anything that was reachable
-from outside or from the arguments, `(a -> *)` is stored into a container.
+Sets are bit masks in Python integers. Memory without aliases, which most results are, gets no location. The
+analysis is flow-insensitive: it collects all possible facts until a fixed point, as loops and containers feed
+values back. The facts follow from the alias annotations of schemas: `(a)` shares, `(a!)` writes, `(*)` may be
+anything reachable from outside or from the arguments, `(a -> *)` is stored into a container.
 """
 
 from __future__ import annotations
@@ -38,14 +36,14 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type
 
-_STEP_NS: Final = 500  # what `ts.limits` count for a node, at least
+_STEP_NS: Final = 500  # charged to `ts.limits` per node
 
-# A value of these may be of any type: then all that comes from outside is one location.
+# Types of values that may hold any type: with one of them, all memory from outside is one location.
 _UNTYPED_KINDS: Final = frozenset(
     {"AnyType", "AnyListType", "AnyTupleType", "AnyClassType", "InterfaceType", "PyObjectType", "CapsuleType"}
 )
 
-# Results are their first argument, under another type.
+# Nodes that return their first argument under another type.
 _IDENTITIES: Final = frozenset(
     {"prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::annotate"}
 )
@@ -63,11 +61,11 @@ _ACCESSORS: Final = frozenset(
 
 
 class _AnyTypeFoundError(Exception):
-    """Locations by type do not hold for this graph."""
+    """Raised if the graph has values of any type, so that wildcards by type are invalid."""
 
 
 class AliasDb:
-    """The aliasing and mutation of one graph."""
+    """Alias sets and writes of one graph."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -81,16 +79,16 @@ class AliasDb:
             self._analyse()
 
     def _analyse(self) -> None:
-        self._points: dict[Value, int] = {}  # locations that a value may be
+        self._points: dict[Value, int] = {}  # locations that a value may point to
         self._contents: list[int] = []  # by location: the locations that it may contain
-        self._containers = 0  # the locations that may contain any: a tensor's never does
-        self._fresh: dict[Value, int] = {}  # the location that an output's node makes
-        self._alone: set[Value] = set()  # new memory that nothing else has asked for yet: needs no location
-        self._wildcards: dict[object, int] = {}  # the location of what comes from outside, by type
-        self._closures: dict[int, int] | None = None  # what `_reach` found, once nothing changes any more
+        self._containers = 0  # locations with contents; tensors have none
+        self._fresh: dict[Value, int] = {}  # the location created for an output
+        self._alone: set[Value] = set()  # new memory without aliases so far, which needs no location
+        self._wildcards: dict[object, int] = {}  # location of memory from outside, by type
+        self._closures: dict[int, int] | None = None  # cache of `_reach`, after the fixed point
         self._outside = 0  # locations reachable from outside the function
         self._writes: dict[Node, int] = {}
-        self._block_reads: dict[Node, int] = {}  # of nodes with blocks, with all that is in them
+        self._block_reads: dict[Node, int] = {}  # of nodes with blocks, including their blocks
         self._block_writes: dict[Node, int] = {}
         self._changed = True
         if self._one_wildcard:
@@ -101,7 +99,7 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                deadline.spend(_STEP_NS + (len(self._contents) >> 4))  # sets are long where there are many
+                deadline.spend(_STEP_NS + (len(self._contents) >> 4))  # bit sets grow with it
                 visit(node)
         self._closures = {}
         self._returned = 0
@@ -111,14 +109,14 @@ class AliasDb:
         for written in self._writes.values():
             self._written |= written
 
-    # -- questions -------------------------------------------------------------------------------------
+    # -- queries ---------------------------------------------------------------------------------------
 
     def is_mutable_type(self, value: Value) -> bool:
-        """Whether values of this type are memory that somebody may write to."""
+        """Return whether the value's type is mutable."""
         return value.type().mutable
 
     def may_alias(self, first: Value | Sequence[Value], second: Value | Sequence[Value]) -> bool:
-        """Whether the two values may be, or be views of, the same memory; or one of each of two sequences."""
+        """Return whether two values, or values of two sequences, may be or be views of the same memory."""
         if isinstance(first, Value) and isinstance(second, Value):
             if first is second:
                 return first in self._points or first in self._alone
@@ -127,7 +125,7 @@ class AliasDb:
         return any(self.may_alias(one, other) for one, other in pairs)
 
     def may_contain_alias(self, first: Value | Sequence[Value], second: Value | Sequence[Value]) -> bool:
-        """Whether something reachable from `first` may alias something reachable from `second`."""
+        """Return whether something reachable from `first` may alias something reachable from `second`."""
         if first is second and isinstance(first, Value):
             return self.may_alias(first, first)
         if self.memory_of(_values(first)) & self.memory_of(_values(second)):
@@ -135,22 +133,22 @@ class AliasDb:
         return any(one in self._alone for one in _values(first) if one in _values(second))
 
     def may_alias_wildcard(self, value: Value) -> bool:
-        """Whether the value may be reachable from outside the function while it runs."""
+        """Return whether the value may be reachable from outside the function while it runs."""
         return bool(self._reached(value) & self._reach(self._outside))
 
     def escapes(self, value: Value) -> bool:
-        """Whether the value is reachable from outside the function, during the run or through its result."""
+        """Return whether the value is reachable from outside, during the run or through the results."""
         return bool(self._reached(value) & (self._reach(self._outside) | self._returned))
 
     def is_new(self, value: Value) -> bool:
-        """Whether the value is memory that its node makes, which nothing outside the function can reach."""
+        """Return whether the value is memory created by its node, unreachable from outside the function."""
         if value in self._alone:
             return True
         fresh = self._fresh.get(value)
         return fresh is not None and self._points[value] == fresh and not self._reach(self._outside) & fresh
 
     def has_writers(self, item: Value | Node) -> bool:
-        """Whether any node of the graph writes to the value, or to an input or output of the node."""
+        """Return whether any node of the graph writes to the value, or to an input or output of the node."""
         if isinstance(item, Value):
             return bool(self._reached(item) & self._written)
         return any(self._reached(value) & self._written for value in (*item.inputs(), *item.outputs()))
@@ -160,15 +158,15 @@ class AliasDb:
         return bool(self._points.get(value, 0) & self._written)
 
     def has_input_writers(self, node: Node) -> bool:
-        """Whether any node of the graph writes to what `node` reads."""
+        """Return whether any node of the graph writes to inputs of `node`."""
         return any(self._reached(value) & self._written for value in node.inputs())
 
     def has_output_writers(self, node: Node) -> bool:
-        """Whether any node of the graph writes to what `node` gives."""
+        """Return whether any node of the graph writes to outputs of `node`."""
         return any(self._reached(value) & self._written for value in node.outputs())
 
     def has_writes_between(self, values: Iterable[Value], first: Node, last: Node) -> bool:
-        """Whether a node after `first` and before `last`, of one block, writes to what `values` may read."""
+        """Return whether a node between `first` and `last` writes to memory reachable from `values`."""
         memory = self.memory_of(values)
         node = first.next()
         while memory and node is not last:
@@ -178,30 +176,30 @@ class AliasDb:
         return False
 
     def is_mutable(self, node: Node) -> bool:
-        """Whether `node`, or a node in its blocks, writes to memory."""
+        """Return whether `node`, or a node in its blocks, writes to memory."""
         return bool(self.writes_of(node))
 
     def writes_to_alias(self, node: Node, values: Iterable[Value]) -> bool:
-        """Whether `node` itself writes to memory that one of `values` may read."""
+        """Return whether `node` itself writes to memory reachable from one of `values`."""
         return bool(self._writes.get(node, 0) & self.memory_of(values))
 
     def memory_of(self, values: Iterable[Value]) -> int:
-        """What `values` may read, for `writes_to_memory`, where many nodes are asked about many values."""
+        """Return the set of locations reachable from `values`, for repeated use with `writes_to_memory`."""
         read = 0
         for value in values:
             read |= self._reached(value)
         return read
 
     def writes_to_memory(self, node: Node, memory: int) -> bool:
-        """Whether `node` itself writes to what `memory_of` gave."""
+        """Return whether `node` itself writes to locations of the set `memory`."""
         return bool(self._writes.get(node, 0) & memory)
 
     def writes_to_wildcard(self, node: Node) -> bool:
-        """Whether `node` itself writes to memory that is visible from outside the function."""
+        """Return whether `node` itself writes to memory that is visible from outside the function."""
         return bool(self._writes.get(node, 0) & self._reach(self._outside))
 
     def safe_to_change_aliasing_relationship(self, first: Sequence[Value], second: Sequence[Value]) -> bool:
-        """Whether nobody can notice that values become one, or stop being one."""
+        """Return whether values may become aliases, or cease to be, without an observable change."""
         values = (*first, *second)
         if any(self.has_writers(value) for value in values):
             return False
@@ -210,23 +208,23 @@ class AliasDb:
     # -- moving nodes ----------------------------------------------------------------------------------
 
     def move_after_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` to just after `target`, dependents along, where that changes nothing."""
+        """Move `node` and its dependents to just after `target` if semantics allow; return success."""
         return move(self, node, target, after=True)
 
     def move_before_topologically_valid(self, node: Node, target: Node) -> bool:
-        """Move `node` to just before `target`, its sources along, where that changes nothing."""
+        """Move `node` and its sources to just before `target` if semantics allow; return success."""
         return move(self, node, target, after=False)
 
     def could_move_after_topologically(self, node: Node, target: Node) -> bool:
-        """Whether `move_after_topologically_valid` would move it."""
+        """Return whether `move_after_topologically_valid` would succeed."""
         return move(self, node, target, after=True, dry=True)
 
     def could_move_before_topologically(self, node: Node, target: Node) -> bool:
-        """Whether `move_before_topologically_valid` would move it."""
+        """Return whether `move_before_topologically_valid` would succeed."""
         return move(self, node, target, after=False, dry=True)
 
     def reads_of(self, node: Node) -> int:
-        """What `node` and the nodes in its blocks may read."""
+        """Return the locations that `node` and the nodes in its blocks may read."""
         blocks = blocks_of(node)
         if not blocks:
             return self.memory_of(node.inputs())
@@ -241,7 +239,7 @@ class AliasDb:
         return read
 
     def writes_of(self, node: Node) -> int:
-        """What `node` and the nodes in its blocks may write to."""
+        """Return the locations that `node` and the nodes in its blocks may write to."""
         blocks = blocks_of(node)
         if not blocks:
             return self._writes.get(node, 0)
@@ -254,45 +252,46 @@ class AliasDb:
             self._block_writes[node] = written
         return written
 
-    # -- keeping up with a pass ------------------------------------------------------------------------
+    # -- incremental updates ---------------------------------------------------------------------------
 
     def copy_value(self, source: Value, new: Value) -> None:
-        """`new` is the same memory as `source`, as a parameter of a block that it is passed into."""
+        """Record that `new` is the same memory as `source`, such as a block parameter that receives it."""
         self._points[new] = self._points_of(source)
         self._closures = {}
 
     def replace_with_new_value(self, existing: Value, new: Value) -> None:
-        """`new` stands for `existing`, which goes away."""
-        for known in (self._points, self._fresh):
-            if existing in known:
-                known[new] = known.pop(existing)
+        """Record that `new` replaces `existing`, which is about to be removed."""
+        for table in (self._points, self._fresh):
+            if existing in table:
+                table[new] = table.pop(existing)
         if existing in self._alone:
             self._alone.discard(existing)
             self._alone.add(new)
 
     def create_value(self, value: Value) -> None:
-        """`value` is new memory, which only its node makes."""
+        """Record that `value` is new memory created by its node."""
         if value.type().mutable:
             self._alone.add(value)
 
-    # -- in words --------------------------------------------------------------------------------------
+    # -- printing --------------------------------------------------------------------------------------
 
     def _findings(self) -> Findings:
         names = {location: f"%{value.debug_name()}" for value, location in self._fresh.items()}
         for key, locations in self._wildcards.items():
             names |= {1 << bit: f"WILDCARD for type {key}" for bit in _bits(locations)}
 
-        def named(locations: int) -> list[str]:
+        def names_of(locations: int) -> list[str]:
             return [names.get(1 << bit, "WILDCARD") for bit in _bits(locations)]
 
-        points = {value: named(locations) for value, locations in self._points.items()}
-        return Findings(self._graph, points, {node: named(written) for node, written in self._writes.items()})
+        points = {value: names_of(locations) for value, locations in self._points.items()}
+        writes = {node: names_of(written) for node, written in self._writes.items()}
+        return Findings(self._graph, points, writes)
 
     def __str__(self) -> str:
         return to_text(self._findings())
 
     def to_graphviz_str(self) -> str:
-        """The same as a picture."""
+        """Return the points-to graph in Graphviz' language."""
         return to_graphviz(self._findings())
 
     # -- locations -------------------------------------------------------------------------------------
@@ -305,7 +304,7 @@ class AliasDb:
         return location
 
     def _wildcard(self, type: Type) -> int:
-        """The locations of unknown values of a type; all the types that they contain have theirs."""
+        """Return the wildcard locations of a type; the types that it contains get locations too."""
         if not type.mutable:
             return 0
         kind = type.kind()
@@ -318,12 +317,12 @@ class AliasDb:
             return 1
         if kind in _UNTYPED_KINDS:
             raise _AnyTypeFoundError
-        key = "Tensor" if kind == "TensorType" else type  # refined tensor types are one
+        key = "Tensor" if kind == "TensorType" else type  # refined tensor types share a location
         bit = self._wildcards.get(key)
         if bit is None:
             bit = self._wildcards[key] = self._new_location()
             self._outside |= bit
-            for inner in type.containedTypes():  # of a class, the attributes
+            for inner in type.containedTypes():  # of a class, those of its attributes
                 self._contain(bit, self._wildcard(inner))
         return bit
 
@@ -335,14 +334,14 @@ class AliasDb:
                 self._changed = True
 
     def _contained(self, containers: int) -> int:
-        """What the locations contain, one step."""
+        """Return the direct contents of the locations."""
         found = 0
         for i in _bits(containers & self._containers):
             found |= self._contents[i]
         return found
 
     def _reach(self, locations: int) -> int:
-        """The locations, and all that they contain at any depth."""
+        """Return the locations, and all that they contain at any depth."""
         if self._closures is None:
             return self._reach_now(locations)
         found = self._closures.get(locations)
@@ -368,7 +367,7 @@ class AliasDb:
             self._changed = True
 
     def _points_of(self, value: Value) -> int:
-        """The locations that a value may be, for what another one or a write has to do with it."""
+        """Return the locations of a value, for aliasing or writes; creates its location if it had none."""
         if value in self._alone:
             self._alone.discard(value)
             self._fresh[value] = self._points[value] = self._new_location()
@@ -376,7 +375,7 @@ class AliasDb:
         return self._points.get(value, 0)
 
     def _add_fresh(self, value: Value, contents: int = 0) -> None:
-        """`value` is new memory, which may contain `contents`."""
+        """Record that `value` is new memory, which may contain `contents`."""
         if not value.type().mutable:
             return
         location = self._fresh.get(value)
@@ -395,7 +394,7 @@ class AliasDb:
             self._writes[node] = self._writes.get(node, 0) | locations
 
     def _escape(self, locations: int) -> None:
-        """The locations become reachable from outside: whoever has them may store them into each other."""
+        """Make locations reachable from outside: code outside may store them into each other."""
         locations = self._reach(locations)
         if locations & ~self._outside:
             self._outside |= locations
@@ -404,7 +403,7 @@ class AliasDb:
     # -- nodes -----------------------------------------------------------------------------------------
 
     def _collect(self, block: Block) -> None:
-        """List what the analysis repeats: the nodes that touch memory, each with the method for its kind."""
+        """List the nodes that touch memory, each with its visitor, for the fixed-point iteration."""
         steps = self._steps
         for node in block.nodes():
             blocks = node.blocks()
@@ -466,7 +465,7 @@ class AliasDb:
         self._add_fresh(node.output())
 
     def _visit_constant(self, node: Node) -> None:
-        """An object keeps what is written to it from call to call: it is as if it came from outside."""
+        """Visit a constant. Objects keep writes between calls, so they count as memory from outside."""
         output = node.output()
         if output.type().kind() == "ClassType":
             self._add(output, self._wildcard(output.type()))
@@ -482,7 +481,7 @@ class AliasDb:
         self._write(node, target)
 
     def _visit_nothing(self, node: Node) -> None:
-        """What reads memory at most."""
+        """Ignore a node that at most reads memory."""
 
     def _visit_accessor(self, node: Node) -> None:
         containers = self._points_of(node.input())
@@ -495,7 +494,7 @@ class AliasDb:
                 )
 
     def _visit_unknown(self, node: Node) -> None:
-        """A call: it may keep, write to, and return whatever it can reach."""
+        """Visit a call, which may store, write to and return any memory that it can reach."""
         reached = self._outside
         for value in node.inputs():
             reached |= self._points_of(value)
@@ -509,7 +508,7 @@ class AliasDb:
                 self._add(output, reached | self._wildcard(output.type()))
 
     def _visit_operator(self, node: Node) -> None:
-        """Follow the alias marks of the schema."""
+        """Visit an operator by the alias annotations of its schema."""
         schema = node.schema()
         if schema is None or calls_programs(node):
             self._visit_unknown(node)
@@ -517,12 +516,12 @@ class AliasDb:
         if may_give_self(node):
             self._visit_identity(node)
             return
-        sets: dict[str, int] = {}  # the locations of each letter
+        sets: dict[str, int] = {}  # locations of each alias letter
         written = stored = held = 0
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
-            if alias is None and value in self._alone and not updates:  # it holds nothing, nor becomes of it
+            if alias is None and value in self._alone and not updates:  # it has no contents and gets no alias
                 continue
             points = self._points_of(value)
             if not points:
@@ -551,7 +550,7 @@ class AliasDb:
                 self._visit_result(output, result.alias, sets, stored, held)
 
     def _containers_of_type(self, node: Node, schema: FunctionSchema, written: int) -> int:
-        """The written locations that are containers: what is stored into a tensor is copied."""
+        """Return the written locations that are containers: stores into tensors copy the values."""
         found = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":
@@ -596,7 +595,7 @@ _VISITS: Final[dict[str, Callable[[AliasDb, Node], None]]] = {
 
 
 def _contained_alias(alias: AliasInfo) -> AliasInfo | None:
-    """The marks of a container's elements: those of `Tensor(a)[]`."""
+    """Return the alias annotation of a container's elements, as in `Tensor(a)[]`."""
     contained = alias.contained
     if not contained:
         return None

@@ -1,4 +1,4 @@
-"""What an `AliasDb` knows, for people: `str(graph.alias_db())`, and a picture for Graphviz.
+"""Text and Graphviz output of an alias analysis: `str(graph.alias_db())`.
 
 %a.1 points to: WILDCARD for type Tensor
 %y.1 points to: %a.1
@@ -13,15 +13,15 @@ from ts.ir.graph import Graph, Node, Value
 
 
 class Findings(NamedTuple):
-    """What an analysis found, in words."""
+    """Named results of an alias analysis, for printing."""
 
     graph: Graph
-    points: Mapping[Value, Iterable[str]]  # what a value may be
-    writes: Mapping[Node, Iterable[str]]  # what a node writes to
+    points: Mapping[Value, Iterable[str]]  # names of the locations that a value may point to
+    writes: Mapping[Node, Iterable[str]]  # names of the locations that a node writes to
 
 
 def to_text(found: Findings) -> str:
-    """The graph, what each value may be, and which nodes write to what."""
+    """Return the graph, the points-to sets and the writes, in PyTorch's layout."""
     lines = ["\n===1. GRAPH===", str(found.graph), "===2. ALIAS DB==="]
     lines += [f"%{v.debug_name()} points to: {', '.join(names)}" for v, names in found.points.items()]
     lines.append("\n===3. Writes===")
@@ -31,7 +31,7 @@ def to_text(found: Findings) -> str:
 
 
 def to_graphviz(found: Findings) -> str:
-    """An arrow from each value to all that it may be."""
+    """Return the points-to graph in Graphviz' language."""
     arrows = [
         f'  "%{value.debug_name()}" -> "{name}"'
         for value, names in found.points.items()

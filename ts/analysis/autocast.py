@@ -1,11 +1,11 @@
-"""Blocks of autocast in a graph: where operators have other dtypes than the passes go by.
+"""Autocast regions of graphs, in which operators convert their inputs to other dtypes.
 
     %c : __torch__.torch.amp.autocast_mode.autocast = prim::CreateObject()
-    %e : __torch__.torch.amp.autocast_mode.autocast = prim::Enter(%c)       here one begins,
+    %e : __torch__.torch.amp.autocast_mode.autocast = prim::Enter(%c)       begin of a region
     %y : Tensor = aten::mm(%x, %w)
-    %n : Tensor = prim::Exit(%c)                                            and ends
+    %n : Tensor = prim::Exit(%c)                                            its end
 
-The classes are PyTorch's, known by their names, as in its own archives.
+The classes are PyTorch's, recognized by their qualified names, as in PyTorch's archives.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _NAME: Final = r"__torch__\.torch\.((cpu|cuda)\.)?amp\.autocast_mode\.(___torch_
 
 
 def is_autocast(type: Type) -> bool:
-    """Whether objects of a type begin such a block when they are entered."""
+    """Return whether a type is an autocast context manager."""
     return isinstance(type, ClassType) and re.fullmatch(_NAME, type.qualified_name()) is not None
 
 
 def autocast_blocks(graph: Graph) -> list[Node]:
-    """The nodes that begin such blocks."""
+    """Return the nodes that begin autocast regions."""
     return [node for node in graph.find_all_nodes("prim::Enter") if is_autocast(node.input().type())]
 
 
 def end_of(enter: Node) -> Node:
-    """The node that ends a block: the body may have others."""
+    """Return the node that ends the region begun by `enter`; regions may be nested."""
     depth = 0
     node = enter
     while True:

@@ -1,10 +1,9 @@
-"""What executing a node does besides computing its outputs.
+"""Effects of nodes besides computing their outputs.
 
-`has_side_effects(node)` is about the outside world (printing, raising, calling): such a node is never
-removed, moved or run at compile time. Writing to tensors and containers is not among them:
-`ts.analysis.alias` knows which values a write can reach. `is_nondeterministic(node)` holds for what gives
-another result each time. `may_raise(node)` holds for what fails on some inputs: PyTorch removes it with the
-results that nobody reads, Python does not.
+`has_side_effects(node)` is about the world outside the function (printing, raising, calling): such nodes are
+never removed, moved or constant-folded. Writes to tensors and containers do not count: `ts.analysis.alias`
+tracks them. `is_nondeterministic(node)` holds for nodes whose results differ between runs. `may_raise(node)`
+holds for nodes that fail on some inputs: PyTorch removes them if their results are unused, Python does not.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::PythonOp",
         "prim::IgnoredPythonOp",
         "prim::AddStatValue",
-        "prim::BailOut",  # types of other values rest on what it checks
+        "prim::BailOut",  # types of other values rely on its check
         "prim::BailoutTemplate",
         "prim::TimePoint",
         "prim::Enter",
@@ -37,7 +36,7 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::ContinueStmt",
         "prim::LoopContinuation",
         "prim::Store",
-        "aten::is_autocast_enabled",  # others switch it
+        "aten::is_autocast_enabled",  # other nodes change the mode
         "aten::is_autocast_cpu_enabled",
         "aten::_assert_scalar",
         "aten::warn",
@@ -50,7 +49,7 @@ _SIDE_EFFECTS: Final = frozenset(
     }
 )
 
-# Nodes of the language itself: no operator record describes them.
+# Nodes of the language itself, without operator records.
 STRUCTURAL: Final = frozenset(
     {
         "prim::Constant",
@@ -79,7 +78,7 @@ STRUCTURAL: Final = frozenset(
 )
 
 
-# Nodes that run the graph in their attribute `Subgraph`: executors put parts of a program into them.
+# Nodes that execute the graph in their attribute `Subgraph`, created by executors.
 GROUPS: Final = frozenset(
     {
         "prim::FusionGroup",
@@ -96,22 +95,25 @@ GROUPS: Final = frozenset(
 
 
 def has_side_effects(node: Node) -> bool:
-    """Whether `node` itself (not a node in its blocks) acts on the world outside of the function."""
+    """Return whether `node` itself (not a node in its blocks) has effects outside the function."""
     return _flags(node)[0]
 
 
 def is_nondeterministic(node: Node) -> bool:
-    """Whether running `node` twice may give two results."""
+    """Return whether running `node` twice may return different results."""
     return _flags(node)[1]
 
 
 def reshapes(node: Node) -> bool:
-    """Whether `node` makes another view of its first input, as `resize_` and `t_` do."""
+    """Return whether `node` changes sizes or strides of its first input, as `resize_` and `t_` do."""
     return _flags(node)[2]
 
 
 def updates_moments(node: Node) -> bool:
-    """Whether `node` is a norm that may write to running moments, of which schemas say nothing."""
+    """Return whether `node` is a norm in training mode, which writes running statistics.
+
+    Schemas do not mark these arguments as written.
+    """
     flag = _flags(node)[3]
     if not flag:
         return False
@@ -122,23 +124,23 @@ def updates_moments(node: Node) -> bool:
 
 
 def calls_programs(node: Node) -> bool:
-    """Whether `node` is an operator that runs programs of others, as a call does."""
+    """Return whether `node` is an operator that runs other programs, as a call does."""
     return _flags(node)[4]
 
 
 def reads_history(node: Node) -> bool:
-    """Whether the result of `node` depends on how its inputs were computed, or on their gradients."""
+    """Return whether the result of `node` depends on the autograd history or gradients of its inputs."""
     operator = None if node.kind() in STRUCTURAL else node.operator()
     return operator is not None and operator.record is not None and operator.record.reads_history
 
 
 def may_give_self(node: Node) -> bool:
-    """Whether `node` may give its first input itself, though its schema has no mark of that."""
+    """Return whether `node` may return its first input itself without an alias annotation for it."""
     operator = None if node.kind() in STRUCTURAL else node.operator()
     return operator is not None and operator.record is not None and operator.record.gives_self
 
 
-# Operators on numbers, strings and containers that fail on some inputs; on tensors they are not meant.
+# Operators on numbers, strings and containers that fail on some inputs; their tensor overloads do not count.
 FAILING: Final = frozenset(
     {
         "aten::floordiv",
@@ -156,8 +158,10 @@ FAILING: Final = frozenset(
 
 
 def may_raise(node: Node) -> bool:
-    """Whether `node` computes with numbers, strings or containers and can fail: a division by zero, a wrong
-    index, a text that is no number."""
+    """Return whether `node` can fail for numbers, strings or containers.
+
+    Examples are a division by zero, an index out of range, a string that is not a number.
+    """
     kind = node.kind()
     if kind not in FAILING:
         return False
@@ -177,15 +181,15 @@ def may_raise(node: Node) -> bool:
 
 
 def _is_iteration(node: Node) -> bool:
-    """Whether this takes an item at the index of a loop over as many turns as there are items."""
+    """Return whether the node indexes a list by the counter of a loop over the list's length."""
     index = node.inputs()[1]
     loop = index.owning_block().owning_node()
     if loop is None or loop.kind() != "prim::Loop" or index is not loop.blocks()[0].inputs()[0]:
         return False
-    turns = loop.inputs()[0].node()
-    counts = [turns]
-    if turns.kind() == "prim::min":  # of several iterables, or of one that is counted
-        counts = [value.node() for value in turns.input().node().inputs()]
+    trip_count = loop.inputs()[0].node()
+    counts = [trip_count]
+    if trip_count.kind() == "prim::min":  # the loop runs over `zip` or `enumerate`
+        counts = [value.node() for value in trip_count.input().node().inputs()]
     return any(count.kind() == "aten::len" and count.input() is node.inputs()[0] for count in counts)
 
 
@@ -195,12 +199,12 @@ _flags_by_kind: dict[str, Flags] = dict.fromkeys(STRUCTURAL, _NONE)
 
 
 def _flags(node: Node) -> Flags:
-    """What the record of the node's operator says of effects; the overloads of one name agree on it."""
+    """Return the effect flags of the node's operator record; all overloads of a name share them."""
     kind = node.kind()
     flags = _flags_by_kind.get(kind)
     if flags is None:
         operator = node.operator()
-        record = None if operator is None else operator.record  # an operator in C, on numbers, has none
+        record = None if operator is None else operator.record  # C functions have none
         acts = kind in _SIDE_EFFECTS
         if record is None:
             flags = (acts, *_NONE[1:])

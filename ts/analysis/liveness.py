@@ -1,9 +1,9 @@
-"""Where values are read for the last time: the register allocator's question.
+"""Live-variable analysis of graphs: the last uses of values.
 
-In: a graph. Out: a `Liveness` that answers, for each block on its own, after which of its nodes a value is
-dead. A read inside the blocks of a node counts as a read by that node, so what a loop body reads from
-outside lives until the loop is over. Block inputs (a loop's carried values, the graph's parameters) are
-defined by their block.
+In: a graph. Out: a `Liveness` that returns, for each block on its own, the values that are dead after a node.
+A read inside the blocks of a node counts as a read by that node, so values from outside that a loop body
+reads are live until the loop ends. Block inputs (loop-carried values, graph parameters) are defined by their
+block.
 
     graph(%a : int):                         dying
       %b : int = aten::add(%a, %a)           %a
@@ -24,7 +24,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 
 
 class Liveness:
-    """The last reads of all values of a graph. It is right until the graph changes."""
+    """Last uses of all values of a graph, valid until the graph changes."""
 
     def __init__(self, graph: Graph) -> None:
         self._last_use: dict[Value, Node] = {}
@@ -33,30 +33,26 @@ class Liveness:
         self._visit(graph.block())
 
     def last_use(self, value: Value) -> Node | None:
-        """The last node of the value's own block that reads it, itself or in its blocks.
+        """Return the last node of the value's own block that reads it, itself or in its blocks.
 
-        It is the block's return node for a value that is an output of its block, None for one that nobody
-        reads.
+        Returns the block's return node for outputs of the block, None for unused values.
         """
         return self._last_use.get(value)
 
     def dying(self, node: Node) -> Sequence[Value]:
-        """The values of the node's block that are dead after `node`: read there for the last time.
-
-        Outputs of `node` that nobody reads are among them, in the end.
-        """
+        """Return the values of the node's block that are dead after `node`, including its unused outputs."""
         return self._dying.get(node, ())
 
     def unused_inputs(self, block: Block) -> list[Value]:
-        """The inputs of a block that nobody reads: dead on entry."""
+        """Return the unused inputs of a block, which are dead on entry."""
         return [value for value in block.inputs() if value not in self._last_use]
 
     def outer_values(self, block: Block) -> Sequence[Value]:
-        """The values that a block, or a block inside, reads from the blocks around it."""
+        """Return the values that a block, or a block inside it, reads from enclosing blocks."""
         return list(self._outer[block])
 
     def _visit(self, block: Block) -> None:
-        """Walk backwards: the first read that is met is the last one that runs."""
+        """Visit a block backwards, so that the first read found is the last one executed."""
         outer: dict[Value, None] = {}
         self._outer[block] = outer
         defined = set(block.inputs())

@@ -1,15 +1,16 @@
-"""Whether nodes of one block may change places, and moving them with what has to come along.
+"""Reordering of nodes within a block, subject to data, memory and effect dependencies.
 
-In: an `AliasDb`, a node, and where it shall stand. Out: whether that changes nothing; then it stands there.
+In: an `AliasDb`, a node and a target. Out: whether the move preserves semantics; if so, it was made.
 
     move `node` after `target`:       node             dependents             node            node
                                       target    =>     target      or         dependents =>   target
                                       (before)         node                   target          dependents
 
-What depends on the node on the way moves along. Where the node stays on its side of the target, only what
-depends on it passes. Writes to one memory keep their order, no read passes a write to what it reads, and
-what acts on the world outside keeps its order, too. A move costs steps in proportion to its way: the group
-that moves is asked as one, by what it reads and writes all in all and by the nodes that use it.
+Dependents of the node that stand between it and the target move along. If the node stays on its side of the
+target, only its dependents pass the target. Writes to the same memory keep their order, reads do not pass
+writes to memory that they read, and nodes with side effects keep their order. The cost is linear in the
+distance: the moving group is compared as a whole, by its combined reads and writes and by the users of its
+nodes.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """Nodes of one block that move together, and all that they do."""
+    """Nodes of one block that move together, with their combined reads, writes and effects."""
 
     def __init__(self, aliases: AliasDb, first: Node, forward: bool) -> None:
         self.nodes: list[Node] = []
         self._aliases = aliases
         self._block = first.owning_block()
-        self._forward = forward  # whether the others come after the group
-        self._tied: set[Node] = set()  # the nodes of the block that use the group, or that it uses
+        self._forward = forward  # the other nodes follow the group
+        self._tied: set[Node] = set()  # nodes of the block that use the group, or that it uses
         self._reads = 0
         self._writes = 0
         self._acts = False
         self.add(first)
 
     def add(self, node: Node) -> None:
-        """`node` moves along."""
+        """Add `node` to the group."""
         self.nodes.append(node)
         self._reads |= self._aliases.reads_of(node)
         self._writes |= self._aliases.writes_of(node)
@@ -47,7 +48,7 @@ class Group:
         self._tie(node)
 
     def holds_back(self, other: Node) -> bool:
-        """Whether `other` may not run on the other side of the group."""
+        """Return whether `other` must stay on its side of the group."""
         if other in self._tied or (self._acts and acts(other)):
             return True
         if not self._reads and not self._writes:
@@ -70,21 +71,21 @@ class Group:
     def _tie_sources(self, node: Node) -> None:
         for value in node.inputs():
             self._tied.add(value.node())
-        for block in node.blocks():  # the graph of a group sees no values from outside
+        for block in node.blocks():  # a subgraph reads no values from outside
             for inner in block.nodes():
                 self._tie_sources(inner)
             self._tie_sources(block.return_node())
 
 
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
-    """Put `node` just after `target`, or just before it, where that changes nothing; `dry`: only say so."""
+    """Move `node` next to `target` if that preserves semantics; with `dry`, only return whether it would."""
     if node is target:
         return True
     block = node.owning_block()
     if block is not target.owning_block() or block.return_node() in (node, target):
         return False
     forward = node.is_before(target)
-    stays = forward != after  # on this side of the target
+    stays = forward != after  # does not pass the target
     if (node.next() if forward else node.prev()) is target and stays:
         return True
     group = Group(aliases, node, forward)
@@ -123,19 +124,19 @@ def _place(node: Node, target: Node, passing: list[Node], forward: bool, stays: 
 
 
 def acts(node: Node) -> bool:
-    """Whether `node`, or a node in its blocks, acts on the world outside."""
+    """Return whether `node`, or a node in its blocks, has side effects."""
     return has_side_effects(node) or any(acts(inner) for block in blocks_of(node) for inner in block.nodes())
 
 
 def blocks_of(node: Node) -> Sequence[Block]:
-    """The blocks that `node` runs: its own, or that of the graph of a group."""
+    """Return the blocks executed by `node`: its own, or the block of its subgraph."""
     if node.kind() in GROUPS and node.has_attribute("Subgraph"):
         return (node["Subgraph"].block(),)
     return node.blocks()
 
 
 def _within(node: Node, block: Block) -> Node | None:
-    """The node of `block` that `node` is, or that has it in its blocks; None if there is none."""
+    """Return the ancestor of `node` (or `node` itself) in `block`, None if there is none."""
     current: Node | None = node
     while current is not None and current.owning_block() is not block:
         current = current.owning_block().owning_node()

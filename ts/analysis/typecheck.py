@@ -1,12 +1,11 @@
-"""Checks that the types which a graph declares are those that its operators give.
+"""Type checker for graphs: declared types must match those of the operators.
 
-In: a graph that anybody may have written, from text or by the graph API.  Out: nothing, or a
-`CompilationError` at the node whose inputs or outputs do not fit.  The interpreter trusts types, so a list
-that is declared an int must not reach it.  What a cast and an uninitialized value say of themselves is only a
-claim, and is marked as one: it is tested where it runs.
+In: an untrusted graph, from text or the graph API.  Out: nothing, or a `CompilationError` at the node whose
+inputs or outputs do not match.  The interpreter relies on types, so a list that is declared as int must not
+reach it.  Casts and uninitialized values are marked as claims, which are checked at run time.
 
-    %1 : int = aten::len(%xs)          fits
-    %1 : str = aten::len(%xs)          refused: aten::len gives int, not str
+    %1 : int = aten::len(%xs)          accepted
+    %1 : str = aten::len(%xs)          rejected: aten::len returns int, not str
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ from ts.ir.types import (
     substitute,
 )
 
-_PYTHON: Final[dict[str, Any]] = {  # the values of constants
+_PYTHON: Final[dict[str, Any]] = {  # Python types of constants
     "IntType": int, "FloatType": (int, float), "BoolType": (bool, int), "ComplexType": (int, float, complex),
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
 
-# Of these types a program makes no values.
+# Types of values that a program cannot create.
 _FROM_OUTSIDE: Final = frozenset(
     {
         "GeneratorType",
@@ -59,7 +58,7 @@ _FROM_OUTSIDE: Final = frozenset(
 
 
 def check_types(graph: Graph) -> None:
-    """Raise `CompilationError` where a node's inputs or outputs have other types than its operator."""
+    """Raise `CompilationError` if the inputs or outputs of a node do not match its operator's types."""
     _check_block(graph.block())
 
 
@@ -86,14 +85,14 @@ def _takes(node: Node, types: Iterable[Type]) -> None:
 def _gives(node: Node, types: Iterable[Type]) -> None:
     given = list(types)
     _require(
-        len(given) == len(node.outputs()), node, f"gives {len(given)} outputs, not {len(node.outputs())}"
+        len(given) == len(node.outputs()), node, f"returns {len(given)} outputs, not {len(node.outputs())}"
     )
     for value, type in zip(node.outputs(), given, strict=True):
-        _require(_fits(type, value.type()), node, f"gives {type}, not {value.type()}")
+        _require(_fits(type, value.type()), node, f"returns {type}, not {value.type()}")
 
 
 def _fits(type: Type, wanted: Type) -> bool:
-    """Whether a value may go there: the shape that a tensor's type tells is not looked at."""
+    """Return whether a value of `type` may be passed as `wanted`; refined tensor types are not compared."""
     both_tensors = isinstance(type, TensorType) and isinstance(wanted, TensorType)
     return both_tensors or type.is_subtype_of(wanted)
 
@@ -120,7 +119,7 @@ def _check_operator(node: Node) -> None:
     if schema.is_varret:
         return
     results = [substitute(result.type, bindings) for result in schema.returns]
-    # What the inputs do not tell (`aten::dict()`), the output's own type says.
+    # The output's own type determines type variables that the inputs do not bind (`aten::dict()`).
     _gives(node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)])
 
 
@@ -152,28 +151,28 @@ def _check_loop(node: Node) -> None:
             _fits(value.type(), parameter.type()), node, f"carries {parameter.type()}, not {value.type()}"
         )
     for value, output in zip(carried, node.outputs(), strict=True):
-        _require(_fits(value.type(), output.type()), node, f"gives {output.type()}, not {value.type()}")
+        _require(_fits(value.type(), output.type()), node, f"returns {output.type()}, not {value.type()}")
     _require(body.inputs()[0].type().kind() == "IntType", node, "counts in ints")
 
 
 def _check_list(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, ListType):
-        raise CompilationError(f"{node.kind()} gives a list, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} returns a list, not {type}", node.range)
     _takes(node, [type.elem] * len(node.inputs()))
 
 
 def _check_tuple(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, TupleType):
-        raise CompilationError(f"{node.kind()} gives a tuple, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} returns a tuple, not {type}", node.range)
     _takes(node, type.elems)
 
 
 def _check_dict(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, DictType):
-        raise CompilationError(f"{node.kind()} gives a dict, not {type}", node.range)
+        raise CompilationError(f"{node.kind()} returns a dict, not {type}", node.range)
     _require(len(node.inputs()) % 2 == 0, node, "takes keys and values")
     _takes(node, [type.key, type.value] * (len(node.inputs()) // 2))
 
@@ -203,7 +202,7 @@ def _check_tuple_index(node: Node) -> None:
     _takes(node, [node.inputs()[0].type(), INT])
     if isinstance(value, int) and -len(elems) <= value < len(elems):
         elems = (elems[value],)
-    for elem in elems:  # whose number is computed: any of them
+    for elem in elems:  # non-constant index: any element
         _gives(node, [elem])
 
 
@@ -214,8 +213,8 @@ def _check_isinstance(node: Node) -> None:
 
 
 def _check_cast(node: Node) -> None:
-    """A cast is a claim until the value is seen: what comes next relies on it."""
-    _require(len(node.inputs()) == len(node.outputs()) == 1, node, "takes and gives one value")
+    """Mark a cast as a claim, to be checked at run time."""
+    _require(len(node.inputs()) == len(node.outputs()) == 1, node, "takes and returns one value")
     node.claimed = True
 
 
@@ -295,7 +294,7 @@ def _check_object(node: Node) -> None:
 
 def _check_uninitialized(node: Node) -> None:
     _takes(node, [])
-    _require(len(node.outputs()) == 1, node, "gives one value")
+    _require(len(node.outputs()) == 1, node, "returns one value")
     type = node.output().type()
     is_made = type.kind() not in _FROM_OUTSIDE
     _require(is_made, node, f"of type {type} is not safe in a graph that was not compiled")
@@ -303,7 +302,7 @@ def _check_uninitialized(node: Node) -> None:
 
 
 def _accept(node: Node) -> None:
-    """What the verifier has checked, or what takes anything."""
+    """Accept nodes that the graph verifier checks, or that accept any type."""
 
 
 _CHECKS: Final[dict[str, Callable[[Node], None]]] = {

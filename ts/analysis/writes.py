@@ -1,11 +1,11 @@
-"""What nodes do to memory, as far as it is seen without an analysis: by types and schemas alone.
+"""Mutation queries by types and schemas alone, without alias analysis.
 
-any_mutable(node.inputs())      whether there is memory that somebody may write to
-writes_to_inputs(node)          whether an operator does
-is_written_by(value, use)       whether one that uses the value does
-is_plainly_written(value)       whether any of them does
-may_write(graph)                whether anything in the graph does: else `ts.analysis.alias` is not needed
-is_only_read(value)             whether all users read the value and keep nothing of it
+any_mutable(node.inputs())      whether a value is of a mutable type
+writes_to_inputs(node)          whether an operator writes to its inputs
+is_written_by(value, use)       whether a use of the value writes to it
+is_plainly_written(value)       whether any use writes to it
+may_write(graph)                whether any node of the graph writes: else `ts.analysis.alias` is not needed
+is_only_read(value)             whether all uses read the value without keeping a reference
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ts.ir.graph import Graph, Node, Use, Value
 from ts.ir.schema import Argument
 
 _MOMENTS: Final = ("running_mean", "running_var")
-IDENTITY: Final = ("aten::__is__", "aten::__isnot__", "prim::id")  # tell memory from equal memory
-ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # their effects are others
+IDENTITY: Final = ("aten::__is__", "aten::__isnot__", "prim::id")  # distinguish identical from equal objects
+ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # no writes
 
 
 def any_mutable(values: Iterable[Value]) -> bool:
-    """Whether one of the values is, or holds, memory that somebody may write to."""
-    for value in values:  # noqa: SIM110 -- asked for every node by every pass: a generator doubles its time
+    """Return whether any value has a mutable type."""
+    for value in values:  # noqa: SIM110 -- called for every node by every pass: a generator doubles its time
         if value.type().mutable:
             return True
     return False
 
 
 def writes_to_inputs(node: Node) -> bool:
-    """Whether `node`, an operator, writes to one of its inputs."""
+    """Return whether the operator `node` writes to one of its inputs."""
     operator = node.operator()
     if operator is None:
         return False
@@ -41,18 +41,18 @@ def writes_to_inputs(node: Node) -> bool:
 
 
 def is_written_by(value: Value, use: Use) -> bool:
-    """Whether a use of a value is an operator's that writes to it."""
+    """Return whether a use is by an operator that writes to the value."""
     node = use.user
     return writes_to_inputs(node) and any(value is written for written in written_inputs(node))
 
 
 def is_plainly_written(value: Value) -> bool:
-    """Whether one of the nodes that use a value writes to it; others may still, by other names of it."""
+    """Return whether a direct use of a value writes to it; aliases may be written to besides."""
     return any(is_written_by(value, use) for use in value.uses())
 
 
 def written_inputs(node: Node) -> list[Value]:
-    """The inputs that `node`, an operator, writes to; not those that it reaches through them."""
+    """Return the inputs that the operator `node` writes to, without their elements."""
     schema = node.schema()
     assert schema is not None
     updates = updates_moments(node)
@@ -64,14 +64,14 @@ def written_inputs(node: Node) -> list[Value]:
 
 
 def is_written(argument: Argument, updates: bool) -> bool:
-    """Whether an operator writes to this argument; `updates`: its running moments, too."""
+    """Return whether an operator writes to this argument; with `updates`, also to running statistics."""
     if argument.alias is not None:
         return argument.alias.is_write
     return updates and argument.name in _MOMENTS
 
 
 def may_write(graph: Graph) -> bool:
-    """Whether a node of `graph` may write to memory: where none does, there is nothing to analyse."""
+    """Return whether a node of `graph` may write to memory; if not, alias analysis is not needed."""
     return any(
         (has_side_effects(node) and node.kind() not in ONLY_READING)
         or (writes_to_inputs(node) if not node.blocks() else node.kind() not in ("prim::If", "prim::Loop"))
@@ -80,9 +80,9 @@ def may_write(graph: Graph) -> bool:
 
 
 def is_only_read(value: Value) -> bool:
-    """Whether all users of `value` are operators that read it and keep nothing of it.
+    """Return whether all users of `value` are operators that read it without keeping a reference.
 
-    What needs no analysis to be seen, as of the sizes of a convolution. False says nothing.
+    Conservative: decided without alias analysis, as for the sizes of a convolution; False means unknown.
     """
     if not value.type().mutable:
         return True

@@ -1,1 +1,1 @@
-"""Groups of pointwise operators that run as one: which nodes may join, and the program for a backend."""
+"""Fusion groups: the rules for their nodes, and the fused program passed to a backend."""

@@ -1,13 +1,13 @@
-"""Which nodes may join a group.
+"""Fusion rules: which nodes may join a fusion group.
 
-In: a node.  Out: the values that its row reads, or the reason why it has none.
+In: a node.  Out: the values that its fused operation reads, or the reason why it cannot be fused.
 
     operands(%c = aten::mul(%a, %b))       [%a, %b]
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
 
-An operator belongs into groups if its record says so (`Record.ufunc`, `Record.tile`, `Record.converts`): it
-computes each element from the elements beside it, perhaps from numbers for its channel (`Record.channels`).
-One that reads whole rows may end a group (`Record.ends`), a view may be what it reads (`Record.head`).
+Operators are fusible by their records: pointwise operators (`Record.ufunc`, `Record.tile`,
+`Record.converts`), also with per-channel numbers (`Record.channels`).  An operator that reads whole rows may
+be an epilogue of a group (`Record.ends`), and an input may be read through a view (`Record.head`).
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ts.ops.registry import Record
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
-LEAST: Final = 2  # rows of a group; one alone is an operator
+LEAST: Final = 2  # a single operator needs no group
 MOST_INPUTS: Final = 24
 MOST_ROWS: Final = 48
 MOST_ENDS: Final = 4
 
 
 def operands(node: Node) -> list[Value] | str:
-    """The values that a row for `node` reads; a text says why it can have no row."""
+    """Return the values that the fused operation of `node` reads, or the reason why it is not fusible."""
     record = _record(node)
     if record is None or record.variant or not _has_row(record):
         return _kind_of(node, record)
     if len(node.outputs()) != 1 or not is_tensor(node.output()):
-        return "it gives something else than a tensor"
+        return "it does not return a single tensor"
     values = node.inputs()
     if record.channels:
         training = values[[x.name for x in record.schema.arguments].index("training")].node()
         is_off = training.get("value") is False
-        return values[:1] if is_off else "`training` may be on (freezing says that it is off)"
+        return values[:1] if is_off else "`training` may be True (freezing the module sets it to False)"
     if record.converts:
         return _of_conversion(values, record)
     if record.tile:
@@ -51,33 +51,33 @@ def operands(node: Node) -> list[Value] | str:
             return "it scales its second operand"
         values = values[:2]
     if not 1 <= len(values) <= 2 or not is_tensor(values[0]):
-        return "its first operand is no tensor"
+        return "its first operand is not a tensor"
     if not all(is_tensor(value) or is_number(value) for value in values):
         return "an operand is neither a tensor nor a number"
     return list(values)
 
 
 def _kind_of(node: Node, record: Record | None) -> str:
-    """Why a node without a row has none."""
+    """Return the reason why an operator without a fused operation is not fusible."""
     if node.kind() in CALLS:
         return "it is a call"
     if record is not None and record.variant:
-        return "it writes to what it is given"
+        return "it writes to its argument"
     if record is not None and record.head:
-        return "it is a view that goes with no group"
+        return "it is a view that no group reads"
     if record is not None and record.ends:
-        return "it reads rows of what no group has computed"
-    return "it is no operator on the elements of tensors"
+        return "it reads rows of an input that no group computes"
+    return "it is not a pointwise operator on tensors"
 
 
 def converts(node: Node) -> bool:
-    """Whether it gives elements in another dtype, or its operand itself."""
+    """Return whether the node converts dtypes; its result may be its operand itself."""
     record = _record(node)
     return record is not None and record.converts
 
 
 def may_join(node: Node) -> bool:
-    """Whether it is an operator that belongs into groups, whatever it is given here."""
+    """Return whether the operator is fusible, for some arguments."""
     record = _record(node)
     return record is not None and (record.ends or _has_row(record))
 
@@ -92,13 +92,13 @@ def _has_row(record: Record) -> bool:
 
 
 def taken(node: Node) -> list[Value]:
-    """What a node of a group takes beside the tensor that it reads by elements or rows, or views."""
+    """Return the inputs of a fused node besides the tensor that it reads by elements, rows or views."""
     record = _record(node)
     return node.inputs()[1:] if record is not None and (record.channels or record.ends or record.head) else []
 
 
 def head_of(value: Value) -> Node | None:
-    """The node that makes a view, or the list that has it, if groups read such views by themselves."""
+    """Return the node that computes a view, or the list of views that has it, if groups read such views."""
     node = value.node()
     if node.kind() == "prim::ListUnpack":
         node = node.input().node()
@@ -107,23 +107,26 @@ def head_of(value: Value) -> Node | None:
 
 
 def ends(node: Node) -> bool:
-    """Whether it may end a group: it reads rows of its first argument, and whatever else beside it."""
+    """Return whether the node may be an epilogue: it reads rows of its first argument."""
     record = _record(node)
     return record is not None and record.ends and not record.variant
 
 
 def _of_conversion(values: list[Value], record: Record) -> list[Value] | str:
-    """The tensor, and the dtype or another that has it."""
+    """Return the operands of a dtype conversion (tensor, and dtype or tensor with it), or a reason."""
     if not is_tensor(values[0]) or not (is_tensor(values[1]) or is_number(values[1])):
-        return "what it converts to is no dtype"
+        return "its target is not a dtype"
     for value, argument in zip(values[2:], record.schema.arguments[2:], strict=True):
         if value.node().kind() != "prim::Constant" or value.node().get("value") != argument.default:
-            return "it says more than a dtype"
+            return "it has arguments other than a dtype"
     return list(values[:2])
 
 
 def program_of_graph(subgraph: Graph) -> tuple[Program, list[Value]]:
-    """The program of a group's nodes, and its inputs: the graph's, numbers, what heads and ends take."""
+    """Return the fused program of a group's nodes, and its inputs.
+
+    The inputs are those of the graph, numbers, and arguments of view inputs and epilogues.
+    """
     read: dict[Node, list[Value]] = {}
     last: list[Node] = []
     for node in subgraph.nodes():
@@ -160,15 +163,15 @@ def program_of_graph(subgraph: Graph) -> tuple[Program, list[Value]]:
 
 
 def is_tensor(value: Value) -> bool:
-    """Whether a value is always a tensor."""
+    """Return whether a value is always a tensor."""
     return value.type().is_subtype_of(types.TENSOR)
 
 
 def is_number(value: Value) -> bool:
-    """Whether it is a number that has a register of its own class."""
+    """Return whether a value is an int or float."""
     return value.type().kind() in _NUMBERS
 
 
 def is_constant(value: Value) -> bool:
-    """Whether it stands in the code: None, a bool or a text that an operator reads beside its tensors."""
+    """Return whether a value is a constant of immutable type: a number, None, a bool or a string."""
     return value.node().kind() == "prim::Constant" and not value.type().mutable

@@ -1,20 +1,20 @@
-"""A fused group as a backend gets it: rows, each an operator over values.
+"""Fused program: the operations of a fusion group, in the form that backends compile.
 
     tanh(x * y + x)        Program("tt", (Row(mul, (0, 1)), Row(add, (2, 0)), Row(tanh, (3,))), (4,))
     logsumexp(x * y, [1])  Program("tt--", (Row(mul, (0, 1)),), (5,), ends=(Row(logsumexp, (4, 2, 3)),))
     tanh(x[1])             Program("t--", (Row(tanh, (0,)),), (3,), heads=(Head(select, 0, (1, 2)),))
 
-Values are numbered: the group's inputs first (t: a tensor, n: a number, o: None, a bool or
-a text, -: what a head or an end takes beside its tensor), then the result of each row, then those of ends.  A
-row reads elements beside each other; an end (`Record.ends`) reads whole rows of what another has computed,
-and no row reads its result.  A head (`Record.head`) says that an input is a view of the tensor that is given.
-`operator_of` makes the operator that the code calls.  It says whether the group ran:
+Values are numbered: first the group's inputs (t: a tensor, n: a number, o: None, a bool or a string, -: an
+argument of a view input or epilogue besides its tensor), then the result of each operation, then those of
+epilogues.  Operations are pointwise; an epilogue (`Record.ends`) reads whole rows of an operation's result,
+and no operation reads its result.  A view input (`Record.head`) is read through a view of the tensor that is
+passed.  `operator_of` returns the operator that bytecode calls.  It returns whether the group ran:
 
     ran, *results = prim::FusionGroup(x, y)
 
-Where it did not, for a dtype, a layout or a shape that the backend has no way for, or where somebody wants to
-see every operator, nothing has happened, and the nodes of the group run one by one: what they compute is the
-same to the bit.
+If it did not, because the backend does not support a dtype, layout or shape, or because an observer needs to
+see every operator, no result was written, and the nodes of the group run one by one, with bit-identical
+results.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ _PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 
 
 class Row(NamedTuple):
-    """One operator of a group."""
+    """One operation of a group."""
 
-    operator: Any  # the overload
-    operands: tuple[int, ...]  # values: the first of its arguments; the others have their defaults
+    operator: Any  # the operator's overload
+    operands: tuple[int, ...]  # value numbers of its first arguments; the others have their defaults
 
 
 class Head(NamedTuple):
-    """An input that is a view of what is given; of an operator that gives a list of `parts` views, which."""
+    """An input that is read through a view; for operators that return `parts` views, view number `part`."""
 
     operator: Any
     input: int
-    operands: tuple[int, ...]  # inputs: what it takes beside the tensor
+    operands: tuple[int, ...]  # input numbers of the operator's arguments besides the tensor
     part: int = 0
-    parts: int = 0  # 0: it gives one tensor
+    parts: int = 0  # 0: the operator returns one tensor
 
     def view(self, args: Sequence[Any]) -> Any:
-        """The view, as the operator makes it; IndexError or RuntimeError where there is none."""
-        made = self.operator(args[self.input], *(args[i] for i in self.operands))
-        if self.parts and len(made) != self.parts:
-            raise IndexError("not as many parts")
-        return made[self.part] if self.parts else made
+        """Return the view of the argument; raise IndexError or RuntimeError if it does not exist."""
+        views = self.operator(args[self.input], *(args[i] for i in self.operands))
+        if self.parts and len(views) != self.parts:
+            raise IndexError("{len(views)} views, not {self.parts}")
+        return views[self.part] if self.parts else views
 
 
 class Program:
-    """A group; ValueError where rows read what is not computed yet."""
+    """A fusion group; ValueError if an operation reads a value that is not computed before it."""
 
     def __init__(
         self,
@@ -73,47 +73,47 @@ class Program:
     ) -> None:
         self.inputs = inputs  # a letter for each: t, n, o, -
         self.rows = rows
-        self.outputs = outputs  # values, each the result of a row or an end
-        self.ends = ends  # they read the result of a row, and inputs of their own: all their arguments
-        self.heads = heads  # of inputs that are views
-        first, behind = len(inputs), len(inputs) + len(rows)
+        self.outputs = outputs  # value numbers, each the result of an operation or epilogue
+        self.ends = ends  # epilogues; their other arguments are inputs
+        self.heads = heads  # view inputs
+        first, end_of_rows = len(inputs), len(inputs) + len(rows)
         if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER, ARGUMENT}:
-            raise ValueError(f"no inputs of a group: {inputs!r}")
+            raise ValueError(f"invalid kinds of group inputs: {inputs!r}")
         for at, row in enumerate(rows, first):
             if not row.operands or not all(0 <= operand < at for operand in row.operands):
-                raise ValueError(f"a row reads what is not computed before it: {row.operands}")
+                raise ValueError(f"operation {at} reads a value that follows it: {row.operands}")
             takes = [i for i in row.operands if i < first and inputs[i] == ARGUMENT]
             if takes and (not row.operator.record.channels or row.operands[0] in takes):
-                raise ValueError(f"a row reads what an end takes: {row.operands}")
+                raise ValueError(f"operation {at} reads an argument of an epilogue: {row.operands}")
         for end in ends:
             record = end.operator.record
             if record is None or not record.ends:
-                raise ValueError(f"no end of a group: {end.operator.name} of {end.operands}")
-            if not first <= end.operands[0] < behind:
-                raise ValueError(f"an end reads what is no result of a row: {end.operands}")
+                raise ValueError(f"not an epilogue: {end.operator.name} of {end.operands}")
+            if not first <= end.operands[0] < end_of_rows:
+                raise ValueError(f"an epilogue reads a value that no operation computes: {end.operands}")
         for head in heads:
             self._check_head(head)
         of_heads = {i for head in heads for i in head.operands}
         arguments = [i for i, kind in enumerate(inputs) if kind == ARGUMENT and i not in of_heads]
         takers = self.takers()
         if sorted(i for row in takers for i in row.operands[1:]) != arguments:
-            raise ValueError(f"inputs {arguments} do not go to one operator each")
+            raise ValueError(f"inputs {arguments} are not arguments of one operator each")
         for row in takers:
             if len(row.operands) != len(row.operator.record.schema.arguments):
-                raise ValueError(f"not all arguments of {row.operator.name}: {row.operands}")
-        if not outputs or not all(first <= out < behind + len(ends) for out in outputs):
-            raise ValueError(f"no results of a group: {outputs}")
+                raise ValueError(f"missing arguments of {row.operator.name}: {row.operands}")
+        if not outputs or not all(first <= out < end_of_rows + len(ends) for out in outputs):
+            raise ValueError(f"invalid outputs of a group: {outputs}")
 
     def _check_head(self, head: Head) -> None:
         record, letters = head.operator.record, self.inputs
         if record is None or not record.head or not 0 <= head.part < max(head.parts, 1):
-            raise ValueError(f"no head of a group: part {head.part} of {head.parts} of {head.operator.name}")
+            raise ValueError(f"not a view input: part {head.part} of {head.parts} of {head.operator.name}")
         if not 0 <= head.input < len(letters) or letters[head.input] != TENSOR:
-            raise ValueError(f"a head of what is no tensor: {head.input}")
+            raise ValueError(f"a view of an input that is not a tensor: {head.input}")
         if not all(0 <= i < len(letters) and letters[i] == ARGUMENT for i in head.operands):
-            raise ValueError(f"a head takes what it alone does not: {head.operands}")
+            raise ValueError(f"view operands that are not arguments: {head.operands}")
         if len(head.operands) + 1 != len(record.schema.arguments):
-            raise ValueError(f"not all arguments of {head.operator.name}: {head.operands}")
+            raise ValueError(f"missing arguments of {head.operator.name}: {head.operands}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Program) and vars(self) == vars(other)
@@ -123,22 +123,22 @@ class Program:
 
     @property
     def name(self) -> str:
-        """What a person calls it: the names of its operators, as "mul_add_tanh"."""
+        """The names of the group's operators, for display: "mul_add_tanh"."""
         heads = dict.fromkeys(head.operator for head in self.heads)
         operators = [*heads, *(row.operator for row in (*self.rows, *self.ends))]
         return "_".join(operator.name.partition("::")[2] for operator in operators)
 
     def takers(self) -> list[Row]:
-        """Rows with channels, and ends: they read one value, and take arguments beside it."""
+        """Return the operations that have arguments besides one tensor: those by channels, and epilogues."""
         return [*(row for row in self.rows if row.operator.record.channels), *self.ends]
 
     def viewed(self, args: Sequence[Any]) -> Sequence[Any]:
-        """What is given, with views where they belong; IndexError or RuntimeError where there are none."""
+        """Return the arguments with views applied; raise IndexError or RuntimeError if one does not exist."""
         views = {head.input: head.view(args) for head in self.heads}
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
 
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
-        """The program as texts and numbers; `name_of` gives what an operator is found by."""
+        """Return the program as strings and numbers; `name_of` returns the key of an operator."""
 
         def data_of(rows: Iterable[Row]) -> list[Any]:
             return [[name_of(row.operator), *row.operands] for row in rows]
@@ -148,7 +148,7 @@ class Program:
 
 
 def program_of(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> Program:
-    """The program that `Program.data` gave; TypeError or ValueError for what it cannot have given."""
+    """Return the program that `Program.data` serialized; raise TypeError or ValueError for malformed data."""
 
     def rows_of(rows: Iterable[Any]) -> tuple[Row, ...]:
         return tuple(Row(operator_named(name), tuple(map(int, operands))) for name, *operands in rows)
@@ -162,18 +162,18 @@ def program_of(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> Pro
 
 
 class GroupRecord(Record):
-    """The record of a group's operator."""
+    """Operator record of a fusion group."""
 
-    group: Any = None  # what the CPU's kernel keeps for it, once it has run: its plans
+    group: Any = None  # cached plans of the CPU kernel, after its first run
 
     def __init__(self, schema_text: str, kernel: Kernel, program: Program) -> None:
         super().__init__(schema_text, kernel, "fusion", loop=KIND, whole=True)
         self.program = program
-        self.elsewhere: dict[Any, Any] = {}  # what runs it on another backend
+        self.elsewhere: dict[Any, Any] = {}  # compiled groups by backend, except the CPU
 
 
 def operator_of(program: Program) -> Operator:
-    """The operator of a group; every group has its own, which keeps what it found out about its inputs."""
+    """Return the operator of a group; each group has its own, which caches plans for its inputs."""
     types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
     for row in program.takers():
         arguments = row.operator.record.schema.arguments[1:]
@@ -186,28 +186,28 @@ def operator_of(program: Program) -> Operator:
     first = program.inputs.index(TENSOR)
 
     def run(*args: Any) -> tuple[Any, ...]:
-        """On another backend than the CPU's, whose kernel stands before this one."""
+        """Run the group on a backend other than the CPU, whose own kernel replaces this one."""
         backend = backend_at(args[first].backend)
         if backend not in record.elsewhere:
             record.elsewhere[backend] = backend.group(program)
         group = record.elsewhere[backend]
         try:
-            given = program.viewed(args)
-        except (IndexError, RuntimeError):  # which the view's node raises, too, and says where
+            viewed = program.viewed(args)
+        except (IndexError, RuntimeError):  # the view's node raises it again, with its location
             group = None
-        made = None if group is None or is_limited() else group(given)
-        if made is None:
+        arrays = None if group is None or is_limited() else group(viewed)
+        if arrays is None:
             return (False, *(args[first] for _ in program.outputs))
-        found = {value: wrap_array(array) for value, array in made.items()}
+        tensors = {value: wrap_array(array) for value, array in arrays.items()}
         for value, end in enumerate(program.ends, len(program.inputs) + len(program.rows)):
-            if value not in found:
-                found[value] = end.operator(found[end.operands[0]], *(args[i] for i in end.operands[1:]))
-        return (True, *(found[out] for out in program.outputs))
+            if value not in tensors:
+                tensors[value] = end.operator(tensors[end.operands[0]], *(args[i] for i in end.operands[1:]))
+        return (True, *(tensors[out] for out in program.outputs))
 
     record = GroupRecord(f"{KIND}({parameters}) -> ({results})", run, program)
     return Operator(record.schema_text, record)
 
 
 def _type_text(argument: Any) -> str:
-    """The type of an argument, as a schema writes it."""
+    """Return the type of an argument as text of a schema."""
     return str(argument).partition(" ")[0]

@@ -39,7 +39,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.log import debug, optimization_allowed, update
 
 _MAY_BE_OPERAND: Final = "others read what it gives, which may be its operand itself"
-_READS_NO_ROW: Final = "it reads rows of what no group has computed"
+_READS_NO_ROW: Final = "it reads rows of an input that no group computes"
 
 
 def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:

@@ -1,1 +1,1 @@
-"""Functions as users hold them: compiled on demand, limited, logged."""
+"""Runtime objects of scripts: functions, modules, compilation on demand, limits."""

@@ -1,9 +1,10 @@
-"""Blocks of autocast as they run: the objects of PyTorch's class do nothing, so others are entered.
+"""Autocast regions at run time: executable replacements for PyTorch's autocast objects.
 
     with torch.autocast("cpu"):        %b = _Block(%c.device, %c.fast_dtype, %c._enabled)
         ...                            prim::Enter(%b) ... prim::Exit(%b)
 
-In: a graph that is about to run.  Out: the same with such blocks; shown and saved is what PyTorch has.
+In: a graph that is about to run.  Out: the same graph with such objects; printed and saved graphs have
+PyTorch's, whose methods do nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _ATTRIBUTES: Final[tuple[tuple[str, Type], ...]] = (("device", STR), ("fast_dtyp
 
 
 class _Block:
-    """What is entered; compiled, as any class in scripts."""
+    """Context manager of an autocast region; a script class, compiled like any other."""
 
     def __init__(self, device: str, dtype: int, enabled: bool) -> None:
         self.device = device
@@ -37,28 +38,28 @@ class _Block:
 
 
 def enter_blocks(graph: Graph) -> None:
-    """Let the blocks of a graph switch."""
+    """Make the autocast regions of a graph change the autocast state."""
     for enter in autocast_blocks(graph):
-        _switch(graph, enter)
+        _replace_context(graph, enter)
 
 
-def _switch(graph: Graph, enter: Node) -> None:
+def _replace_context(graph: Graph, enter: Node) -> None:
     leave, given = end_of(enter), enter.input()
     with graph.inserting_before(enter), graph.at_range(enter.range):
-        block = _made(graph, given)
+        block = _insert_block(graph, given)
     enter.output().replace_all_uses_with(given)
     enter.output().set_type(NONE)
     enter.replace_input(0, block)
     leave.replace_input(0, block)
 
 
-def _made(graph: Graph, given: Value) -> Value:
-    """A block with what an object of PyTorch's class says."""
-    said = []
+def _insert_block(graph: Graph, given: Value) -> Value:
+    """Insert the creation of a `_Block` with the attributes of an object of PyTorch's class."""
+    values = []
     for name, type in _ATTRIBUTES:
         value = graph.insert("prim::GetAttr", (given,), type)
         value.node().set("name", name)
-        said.append(value)
+        values.append(value)
     block = graph.insert("prim::CreateObject", (), class_type(_Block))
-    graph.insert("prim::CallMethod", (block, *said), NONE).node().set("name", "__init__")
+    graph.insert("prim::CallMethod", (block, *values), NONE).node().set("name", "__init__")
     return block

@@ -1,19 +1,18 @@
-"""Code on disk: what a process has compiled, the next one reads.
+"""Code cache: compiled code of functions, stored on disk for later processes.
 
-In: a function of an archive that is called for the first time, or one of Python that is scripted.  Out: its
-code, if a process before left it:
+In: a function of an archive that is called for the first time, or a Python function that is scripted.  Out:
+its code, if an earlier process stored it:
 
-    entry = entry_of(function)          None where nothing is kept, or may be
+    entry = entry_of(function)          None if the function is not cached
     entry.read()                        the Code, or None
-    entry.keep(program)                 for the next process
+    entry.keep(program)                 store it for later processes
 
-    ~/.cache/ts/1f/9a…c3.json           `bytecode/kept` says where
+    ~/.cache/ts/1f/9a…c3.json           the path, see `bytecode/kept`
 
-The name of a file is the hash of all that the code follows from: the archive's source and constants, or the
-function's text and what its names mean (`surroundings`), this build of `ts`, what new tensors are by default.
-Of what a file says nothing is believed: its own hash has to fit, names are looked up in the archive at hand,
-and `Code` verifies the instructions.  One that does not fit is as good as none.  The folder is the user's
-own, or it is not used.
+The name of a file is the hash of all inputs of the compilation: the archive's source and constants, or the
+function's source and the meaning of its names (`surroundings`), this build of `ts`, the default dtype.  The
+content is untrusted: its own hash must match, names are resolved in the archive at hand, and `Code` verifies
+the instructions; files that fail a check are ignored.  The folder is used only if it belongs to the user.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _FORMAT: Final = 1
 
 
 class Entry:
-    """The file of one function's code."""
+    """Cache file of one function's code."""
 
     def __init__(
         self,
@@ -69,7 +68,7 @@ class Entry:
             self._place = Place(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
 
     def read(self) -> Code | None:
-        """The code, and the function's signature if it has none yet; None if no file fits."""
+        """Return the cached code and set the function's signature, or None if no valid file exists."""
         body = kept.read(self.path)
         if body is None:
             return None
@@ -86,12 +85,12 @@ class Entry:
             self._function.adopt(arguments, data["declaration"], data["by_name"], result)
         except LimitExceeded:
             raise
-        except Exception:  # whatever it is that does not fit: then the function is compiled
+        except Exception:  # any mismatch: the function is compiled instead
             return None
         return code
 
     def keep(self, program: Program) -> None:
-        """Write the file, unless data cannot say the program, or the folder cannot be written to."""
+        """Store the code, unless it is not serializable or the folder is not writable."""
         try:
             data = {
                 "program": plain(program, self._place),
@@ -105,7 +104,7 @@ class Entry:
         kept.write(self.path, json.dumps(data, separators=(",", ":")).encode())
 
     def _compiled(self, name: str) -> Any:
-        """A function that is called: code is verified against its arguments, which its graph has."""
+        """Return a called function after compiling it: code is verified against its signature."""
         function = self._function.unit.function(name)
         if function is not None:
             function.ensure_compiled()
@@ -126,11 +125,12 @@ def entry_of(
     form: str = "",
     plans: Callable[..., Plans] | None = None,
 ) -> Entry | None:
-    """Where the code of a function is kept in that form; None where it is not, as under some switches.
+    """Return the cache entry of a function's code, for a variant of its graph.
 
-    `prepare` makes the code of graphs in it, `plans` those that it enters.
+    Returns None if the function is not cached, as for some settings. `prepare` compiles graphs in the code,
+    `plans` creates its specializations.
     """
-    inline = sys.modules.get("ts.passes.inline")  # whose mode nobody has set if it is not imported
+    inline = sys.modules.get("ts.passes.inline")  # the mode is unset if the module is not imported
     if inline is not None and inline.get_inline_everything_mode():
         return None
     if log.is_configured() or kept.cache_folder() is None:
@@ -144,7 +144,7 @@ def entry_of(
 
 
 def _digest(function: ScriptFunction) -> tuple[str, str] | None:
-    """What tells a function from all others, wherever they come from; None where nothing does."""
+    """Return the key that identifies a function across processes; None if there is none."""
     unit = function.unit
     if unit is None:
         return None if function.digest is None else ("scripted", function.digest)
@@ -154,7 +154,7 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
 
 
 def _type_anywhere(text: str) -> Type:
-    """The type that a text means in printed source; there are no classes."""
+    """Return the type with a text of printed source, without classes."""
     from ts.frontend.annotations import to_type
     from ts.frontend.printed import PrintedNames
     from ts.frontend.python_syntax import expression

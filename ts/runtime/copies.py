@@ -1,10 +1,10 @@
-"""Deep copies of what scripts hold.
+"""Deep copies of script values.
 
-In: a value of the core, and the memo of `copy.deepcopy`.  Out: a value like it, which shares nothing with it:
+In: a value of the core, and the memo of `copy.deepcopy`.  Out: an equal value that shares no memory with it:
 
     deep_copy(object_get(handle, slot, False), memo)
 
-What a value holds twice its copy holds twice as well; so do other values that are copied with the memo.
+Objects referenced several times, also from other values copied with the same memo, are copied once.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from ts._core.value.objects import Object
 
 
 def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
-    """A copy of a value and of all that is in it."""
+    """Return a deep copy of a value."""
     if not isinstance(value, Object | List | Dict | Tuple):
         return copy.deepcopy(value, memo)
     found = memo.get(id(value))
     if found is not None:
         return found
-    memo.setdefault(id(memo), []).append(value)  # lives as long as its number counts, as in `copy`
+    memo.setdefault(id(memo), []).append(value)  # kept alive while its id is a key, as in `copy`
     if isinstance(value, Object):
-        made = memo[id(value)] = new_object(value.cls)  # what it holds may hold it
+        made = memo[id(value)] = new_object(value.cls)  # registered before its attributes, for cycles
         for slot in range(len(value.cls.names)):
             try:
                 attribute = object_get(value, slot, False)
-            except AttributeError:  # it was never assigned
+            except AttributeError:  # an unset attribute
                 continue
             object_set(made, slot, deep_copy(attribute, memo))
         return made

@@ -1,10 +1,10 @@
-"""Functions that count their instructions, and those of the functions that they call.
+"""Functions instrumented to count executed instructions, including those of called functions.
 
     counter = Counter()
-    Counted(f, counter)(3)                    what f(3) gives
+    Counted(f, counter)(3)                    returns f(3)
     counter.instructions()                    Counter({"ADD_I64": 12, ...})
 
-What is called by way of an interface, forked or made of a closure runs as it is, and is not counted.
+Functions called through interfaces, forked, or created by closures run without counting.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ts.runtime.function import ScriptFunction
 
 
 class Counted(Function):
-    """A scripted function that counts; `made` are those that there are already."""
+    """Instrumented scripted function; `made` are the instrumented functions of the counter so far."""
 
     def __init__(
         self, original: ScriptFunction, counter: Counter, made: dict[ScriptFunction, Counted] | None = None
@@ -31,7 +31,7 @@ class Counted(Function):
         self._counter = counter
         self._made = {} if made is None else made
         self._made[original] = self
-        self.program: Program | None = None  # what is counted, from the first call on
+        self.program: Program | None = None  # the instrumented program, from the first call on
 
     def _prepare(self) -> Any:
         _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)

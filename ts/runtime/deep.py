@@ -1,14 +1,14 @@
-"""Programs that are nested deeply: a stack for the compiler's recursion.
+"""Large stack for deep recursion of the compiler.
 
-In: a piece of work that recurses over syntax or graphs. Out: its result; or a `NestingError`, never a bare
+In: a function that recurses over syntax or graphs. Out: its result, or `NestingError` instead of a bare
 `RecursionError`.
 
     with_deep_stack(lambda: compile(text))
 
-The work is tried where it is. If Python's recursion limit ends it, it is done once more on a thread with a
-stack of its own, large enough for a limit far above Python's: 10,000 operators in one expression compile.
-Ctrl-C reaches the work there, and what the program is limited to holds. Python's limit is the same for all
-threads, so it is back to what it was when the last of such threads is through.
+The function is first called on the current stack. If it reaches Python's recursion limit, it is called again
+on a thread with a large stack and a raised limit: 10,000 operators in one expression compile. Ctrl-C
+interrupts it there too, and `ts.limits` apply. Python's limit is process-wide; it is restored when the last
+such thread ends.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from ts._core.vm.on_thread import on_thread
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-_STACK_BYTES: Final = 512 << 20  # address space: what is not used is never allocated
+_STACK_BYTES: Final = 512 << 20  # address space: unused pages are never allocated
 _RECURSION_LIMIT: Final = 60_000
-_deep: ContextVar[bool] = ContextVar("deep", default=False)  # this is such a thread
-_changing = threading.Lock()  # what is set for the whole process
+_deep: ContextVar[bool] = ContextVar("deep", default=False)  # true on a thread with a large stack
+_changing = threading.Lock()  # protects the process-wide recursion limit
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_changing._at_fork_reinit)  # type: ignore[attr-defined]
-_threads = 0  # that need the limit
+_threads = 0  # threads that need the raised limit
 _limit_before = 0
 
 
 def with_deep_stack(work: Callable[[], _T]) -> _T:
-    """Do `work`, which may be begun twice and so must leave nothing behind when it fails."""
+    """Return `work()`, which may be called twice, so it must not leave side effects when it fails."""
     try:
         return work()
     except (RecursionError, NestingError):

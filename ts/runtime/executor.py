@@ -1,12 +1,12 @@
-"""From a function's graph to the code that runs: copy, optimise, lower.
+"""Executor: a function's graph is copied, optimized and lowered to the code that runs.
 
-In: a `ScriptFunction`.  Out: its `Code`, once, when it is first called.
+In: a `ScriptFunction`.  Out: its `Code`, once, at the first call.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-The function's own graph stays as the frontend left it: that is what `f.graph` shows.  Two twins of a function
-have code of their own: `Unoptimized` runs inside of `optimized_execution(False)`, and `Differentiated` where
-operations are recorded for gradients.
+The function's own graph stays as the frontend emitted it, for `f.graph`.  Two variants of a function have
+code of their own: `Unoptimized` runs inside `optimized_execution(False)`, and `Differentiated` while autograd
+records.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ register_script_text(_script_text)
 worker.attend()
 
 Strategy = list[tuple[str, int]]
-_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's
+_strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's default
 
 
 @contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Whether the functions that this thread calls inside run optimised.
+    """Context manager that enables or disables optimized execution for calls of this thread.
 
-    Without, each runs as it is written, and so do those that it calls: a function has code for either.
+    Without optimization, a function and its callees run as written, from separate code.
     """
     before = set_optimizing(should_optimize)
     try:
@@ -72,11 +72,11 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 
 
 def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
-    """How many versions PyTorch makes of a function for fixed sizes ("STATIC"), then for any ("DYNAMIC").
+    """Set the fusion strategy and return the previous one, for compatibility with PyTorch.
 
-    It is kept, and what it was before comes back; nothing here depends on it, as groups have plans by
-    dtypes and decide about sizes when they run.  TypeError for what is no list of pairs of a text and a
-    number from 0 on, ValueError for another text.
+    In PyTorch it limits the specializations for static ("STATIC") and any sizes ("DYNAMIC"); here it has no
+    effect, as fusion groups have plans by dtypes and check sizes at run time. Raises TypeError if it is not a
+    list of pairs of a str and a non-negative int, ValueError for other names.
     """
     global _strategy
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
@@ -98,8 +98,8 @@ def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
 
 
 def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Graph:
-    """What runs for these arguments, with the types that its tensors then have."""
-    from ts.passes.shape_analysis import propagate_shapes  # for who looks at it
+    """Return the graph that runs for these arguments, with the types of tensors for them."""
+    from ts.passes.shape_analysis import propagate_shapes  # for inspection only
 
     inputs = function.bind(args, kwargs)
     wanted = is_grad_enabled() and wants_gradients(tuple(inputs))
@@ -109,12 +109,12 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def runs(function: ScriptFunction) -> Graph:
-    """The graph that runs whatever the arguments are: a copy, optimised unless the thread wants none."""
+    """Return a copy of the graph that runs for any arguments, optimized unless the thread disabled that."""
     return formed(function.as_compiled(), Form.OPTIMIZED if is_optimizing() else Form.WRITTEN)
 
 
 def runs_for(function: ScriptFunction, form: Form, inputs: Sequence[Any]) -> Graph:
-    """The graph that runs for these arguments: a copy, specialised to their kind where that is done."""
+    """Return a copy of the executed graph for these arguments, specialized if it depends on them."""
     if form is Form.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return formed(function.as_compiled(), form)
     from ts.passes.specialize_to_arguments import asked_arguments
@@ -131,7 +131,7 @@ def runs_for(function: ScriptFunction, form: Form, inputs: Sequence[Any]) -> Gra
 
 
 def last_executed_optimized_graph() -> Graph | None:
-    """The graph of the function that Python has called last, as it ran; None if there is none."""
+    """Return the executed graph of the last function called from Python, or None."""
     function: Any = last_executed()
     if function is None:
         return None
@@ -147,7 +147,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
 
 class Twin(Function):
-    """A function in another form: it takes and gives what the original does, and calls such twins."""
+    """Variant of a function with the same signature, which calls such variants of its callees."""
 
     form: Form
 
@@ -166,13 +166,13 @@ class Twin(Function):
 
 
 class Unoptimized(Twin):
-    """A function as it is written."""
+    """Function variant without optimization."""
 
     form = Form.WRITTEN
 
 
 class Differentiated(Twin):
-    """A function of which parts are differentiated as one; the same code where there are no tensors."""
+    """Function variant with differentiable graphs; shares the code if it has no tensors."""
 
     form = Form.DIFFERENTIATED
 
@@ -191,7 +191,7 @@ class Differentiated(Twin):
 
 
 def _kept_code(function: ScriptFunction) -> Any:
-    """The code of a function's twin that another process has left; then the signature comes with it."""
+    """Return the cached code of a function's differentiated variant, with its signature, or None."""
     if function.unit is None and function.digest is None:
         return None
     entry = kept_entry(function, Form.DIFFERENTIATED)
@@ -204,8 +204,8 @@ def _kept_code(function: ScriptFunction) -> Any:
 
 
 def _has_tensors(graph: Graph) -> bool:
-    """Whether anything in it may compute tensors."""
-    from ts.ir.types import TENSOR  # which kept code does not need
+    """Return whether a graph may compute tensors."""
+    from ts.ir.types import TENSOR  # not needed for cached code
 
     kinds = graph.kinds()
     if not kinds.isdisjoint(("prim::CallFunction", "prim::CallMethod", "prim::fork")):
@@ -214,7 +214,7 @@ def _has_tensors(graph: Graph) -> bool:
 
 
 def prepare(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Any:
-    """The code of a function: that of its plans where its arguments' kinds decide something in it."""
+    """Return the code of a function; if it is specialized, code that enters its specializations."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         from ts.debugger.process import prepare_with_breakpoints
 
@@ -226,8 +226,8 @@ def prepare(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Any:
 
 
 def kept_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry | None:
-    """Where the code of a function is kept, if it is."""
-    from ts.runtime.code_cache import entry_of  # only archives and functions of Python need it
+    """Return the cache entry of a function's code, None if it is not cached."""
+    from ts.runtime.code_cache import entry_of  # only archives and Python functions need it
 
     def plans(*described: Any) -> Any:
         from ts.runtime.specialized import Specializer
@@ -238,9 +238,12 @@ def kept_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry |
 
 
 def _prepared(function: ScriptFunction, form: Form) -> Made:
-    """The code of a function and what it is made from: it may be the entrance to plans."""
+    """Compile a function; return its code and, if serializable, the program.
+
+    The code may be only the entry to specializations.
+    """
     graph, name = function.as_compiled(), function.name
-    if has_autocast(graph):  # whose class no other process has
+    if has_autocast(graph):  # its class does not exist in other processes
         return prepare_graph(graph, name, function.terms, form), None
 
     def run() -> Made:
@@ -257,7 +260,7 @@ def _prepared(function: ScriptFunction, form: Form) -> Made:
 
 
 def _entrance(function: ScriptFunction, form: Form, graph: Graph) -> Program | None:
-    """What enters the plans of a function whose graph asks what its arguments are; None where it does not."""
+    """Return the program that enters specializations; None if no branch depends on the arguments."""
     from ts.passes.peephole_types import may_ask
 
     if not may_ask(graph):
@@ -267,6 +270,6 @@ def _entrance(function: ScriptFunction, form: Form, graph: Graph) -> Program | N
     asked = asked_arguments(graph)
     if not asked:
         return None
-    from ts.runtime.specialized import Specializer  # which few functions need
+    from ts.runtime.specialized import Specializer  # few functions need it
 
     return Specializer(function, form, graph).entrance(asked)

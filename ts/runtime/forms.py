@@ -1,10 +1,10 @@
-"""Graphs in the forms in which they run, and their code.
+"""Graph variants of functions, as written, optimized or differentiated, and their code.
 
-In: a function's graph.  Out: a copy that is optimised, or as it is written; the `Code` of one.
+In: a function's graph.  Out: a transformed copy; its `Code`.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-`executor` says which form runs when; `specialized` has the code for arguments of one kind.
+`executor` selects the variant for a call; `specialized` has the code specialized to arguments.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
-Made = tuple[Any, "Program | None"]  # a Code, and what it is made from, where other processes can have it
+Made = tuple[Any, "Program | None"]  # a Code, and its program if it can be cached
 AnyMade = TypeVar("AnyMade", bound=Made)
 
 
 class Form(Enum):
-    """What a function's graph becomes before it runs."""
+    """Variant of a function's graph; the value is the name of the callee's method that returns it."""
 
-    WRITTEN = "without_optimisation"  # what a function has as its twin
+    WRITTEN = "without_optimisation"  # as the user wrote it
     OPTIMIZED = ""
     DIFFERENTIATED = "with_gradients"
 
 
 def optimized(graph: Graph) -> Graph:
-    """An optimised copy."""
+    """Return an optimized copy of a graph."""
     return formed(graph, Form.OPTIMIZED)
 
 
 def formed(graph: Graph, form: Form) -> Graph:
-    """A copy as it runs, whatever its arguments are: as it is written where it has blocks of autocast."""
+    """Return a transformed copy of a graph, for any arguments; unoptimized if it has autocast regions."""
     graph = unoptimized(graph)
     if not enter_autocast(graph) and form is not Form.WRITTEN:
         begin_forming(graph)
@@ -58,16 +58,16 @@ def formed(graph: Graph, form: Form) -> Graph:
 
 
 def has_autocast(graph: Graph) -> bool:
-    """Whether a graph has blocks of autocast."""
+    """Return whether a graph has autocast regions."""
     if "prim::Enter" not in graph.kinds():
         return False
-    from ts.analysis.autocast import autocast_blocks  # which few programs need
+    from ts.analysis.autocast import autocast_blocks  # few programs need it
 
     return bool(autocast_blocks(graph))
 
 
 def enter_autocast(graph: Graph) -> bool:
-    """Let the blocks of autocast of a graph that is to run switch; whether it has any."""
+    """Make autocast regions of a graph executable; return whether it has any."""
     if not has_autocast(graph):
         return False
     from ts.runtime.autocast import enter_blocks
@@ -77,14 +77,14 @@ def enter_autocast(graph: Graph) -> bool:
 
 
 def begin_forming(graph: Graph) -> None:
-    """What is done for all kinds of arguments together, before a graph is specialised to one."""
+    """Run the passes that precede the specialization to arguments."""
     from ts.passes.pipelines import BEFORE_SPECIALIZING, run_pipeline
 
     run_pipeline(graph, BEFORE_SPECIALIZING)
 
 
 def finish_forming(graph: Graph, form: Form) -> None:
-    """The rest."""
+    """Run the passes that follow the specialization to arguments."""
     from ts.passes.pipelines import BEFORE_SPECIALIZING, DIFFERENTIATE, OPTIMIZE, run_pipeline
 
     passes = DIFFERENTIATE if form is Form.DIFFERENTIATED else OPTIMIZE
@@ -92,14 +92,14 @@ def finish_forming(graph: Graph, form: Form) -> None:
 
 
 def unoptimized(graph: Graph) -> Graph:
-    """A copy that does what the program does."""
+    """Return a copy with the semantics of the program, without PyTorch's deviations."""
     from ts.passes.failing_code import faithful
 
     return faithful(graph).copy()
 
 
 def kept_or_made(function: ScriptFunction, entry: Entry | None, make: Callable[[], Made]) -> Any:
-    """A code of a function that another process has left, or else one that is made, and kept for the next."""
+    """Return cached code of a function, or compile it and store it in the cache."""
     if entry is None:
         return make()[0]
     if function.kept is not None and function.kept[0] == entry.path:
@@ -114,26 +114,26 @@ def kept_or_made(function: ScriptFunction, entry: Entry | None, make: Callable[[
 
 
 def lower_to_program(*args: Any) -> tuple[Any, Program]:
-    """`ts.bytecode.lower`, which programs need that compile something."""
+    """Import `ts.bytecode.lower` lazily, as only compilation needs it, and lower a graph."""
     from ts.bytecode import lower
 
     return lower.lower_to_program(*args)
 
 
 def _place(graph: Graph) -> SourceRange | None:
-    """The first place in the source that a graph comes from."""
+    """Return the first source range of a graph."""
     return next((node.range for node in graph.all_nodes() if node.range is not None), None)
 
 
 def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS, form: Form = Form.OPTIMIZED) -> Any:
-    """The code of a graph, and later of those in its nodes, made within the limits of its terms."""
+    """Return the code of a graph, compiled within the limits of its terms."""
     return prepare_program(graph, name, terms, form)[0]
 
 
 def prepare_program(
     graph: Graph, name: str, terms: Terms, form: Form = Form.OPTIMIZED
 ) -> tuple[Any, Program]:
-    """The same with what the code is made from."""
+    """Return the code of a graph, compiled within the limits of its terms, and its program."""
     if has_autocast(graph):
         form = Form.WRITTEN
 
@@ -146,7 +146,7 @@ def prepare_program(
 
 
 def lowered(graph: Graph, name: str, terms: Terms, form: Form) -> tuple[Any, Program]:
-    """The code of a graph that is as it runs."""
+    """Return the code of a transformed graph, and its program."""
     twin = methodcaller(form.value) if form.value else None
     of_parts = partial(prepare_graph, terms=terms, form=form)
     of_ways = partial(prepare_graph, terms=terms)

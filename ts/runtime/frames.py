@@ -1,11 +1,11 @@
-"""Room for the frames of what calls much: imports, and compilations.
+"""Preallocation of Python's frame stack, which speeds up imports and compilations.
 
     with_room(work, x)        work(x)
 
-CPython keeps the frames of a thread in pieces of 16 KB.  The last piece goes back to the system as soon as no
-frame is in it: where a loop happens to call at the end of one, each call takes a piece and gives it back, and
-importing NumPy, which is a thousand such calls deep inside of our own imports, takes 7 ms longer.  A frame
-that is larger than a piece gets one of its own, with as much room again for the frames of its calls.
+CPython allocates the frames of a thread in chunks of 16 KB and releases the last chunk as soon as it is
+empty: a loop that calls at the end of a chunk allocates and releases one for each call.  Importing NumPy, a
+thousand such calls, takes 7 ms longer.  A frame larger than a chunk gets its own, with as much room again for
+the frames of its calls.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_WORDS: Final = 16_384  # of the frame, of which none is touched: the piece has 256 KB
+_WORDS: Final = 16_384  # size of the frame, which is not touched: the chunk has 256 KB
 
 
 def with_room(work: Callable[..., T], *args: Any) -> T:
-    """Call `work`, whose calls have their frames in a piece of memory that stays until it returns."""
+    """Call `work` with a chunk of frame stack that stays allocated until it returns."""
     return work(*args)
 
 

@@ -1,4 +1,4 @@
-"""Modules of what freezing leaves: types, objects and methods anew; see `ts.passes.freezing`.
+"""Construction of frozen modules: new types, objects and methods; see `ts.passes.freezing`.
 
 In: a `Frozen`.  Out: an object of a new class, for `ts.runtime.module.module_of`.
 """
@@ -19,14 +19,14 @@ from ts.passes.freezing import Frozen
 
 
 def frozen_object(frozen: Frozen) -> Object:
-    """The object of the module that is left."""
+    """Return the object of a frozen module."""
     return _Assembly(frozen).run()
 
 
 class _Assembly:
     def __init__(self, frozen: Frozen) -> None:
         self.frozen = frozen
-        self.made: dict[int, Object | None] = {}  # by the id of the object that it was
+        self.made: dict[int, Object | None] = {}  # by id of the original; None: empty
 
     def run(self) -> Object:
         made = self.object(self.frozen.root)
@@ -54,7 +54,7 @@ class _Assembly:
             type.methods[name] = method.with_graph(graph, f"{type.qualified_name()}.{name}", schema)
 
     def object(self, owner: Object) -> Object | None:
-        """What is left of an object; None where that is nothing."""
+        """Return the frozen copy of an object; None if no attribute or method of it is left."""
         if id(owner) in self.frozen.whole:
             return owner
         if id(owner) not in self.made:

@@ -1,4 +1,4 @@
-"""Scripted functions: what `ts.jit.script` returns.
+"""Scripted functions, the result of `ts.jit.script`.
 
 In: a Python function, or definitions from a string.  Out: `ScriptFunction`, which is called like the Python
 function and shows every stage of its compilation:
@@ -6,11 +6,10 @@ function and shows every stage of its compilation:
     f.graph, f.inlined_graph       after the frontend; with calls inlined
     f.code                         the graph as source
     f.schema                       name, parameters, results
-    f.bytecode                     the disassembly of what runs
+    f.bytecode                     the disassembly of the executed code
 
-A function is compiled to a graph on demand, once, also by the functions that call it, and to bytecode when
-it is first called.  While it is being compiled, others (and itself) may call it already if its return type
-is annotated.
+A function is compiled to a graph once, on demand (also by its callers), and to bytecode at its first call.
+During its compilation other functions (and itself) may call it if its return type is annotated.
 """
 
 from __future__ import annotations
@@ -53,20 +52,20 @@ if TYPE_CHECKING:
     from ts.runtime.executor import Differentiated, Unoptimized
     from ts.runtime.surroundings import Surroundings
 
-ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # where parsing waits for the first use
+ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # a callable parses at first use
 
 _scripted: Attached[ScriptFunction] = Attached("script")
-_session: list[Callable[..., Any]] | None = None  # Python functions that the compilation under way has added
+_session: list[Callable[..., Any]] | None = None  # Python functions added by the current compilation
 
 
 class ScriptFunction(Function):
     """A compiled function."""
 
-    terms: Terms = ANY_TERMS  # on which its source was taken
-    unit: Any = None  # of a function of an archive: the definitions that it is one of
-    peak: int | None = None  # bytes that the call which was measured last held at once
-    waits = False  # whether its callers go by its declaration, and it is compiled when it is called
-    _unoptimized: Unoptimized | None = None  # its twins, once somebody wanted them
+    terms: Terms = ANY_TERMS  # compilation settings of its source
+    unit: Any = None  # for functions of an archive: the compilation unit
+    peak: int | None = None  # bytes, measured by the last `peak_memory`
+    waits = False  # callers use its declaration, and it is compiled at its first call
+    _unoptimized: Unoptimized | None = None  # variants, created on demand
     _differentiated: Differentiated | None = None
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
@@ -75,22 +74,22 @@ class ScriptFunction(Function):
         self.__name__ = self.__qualname__ = name
         self.__doc__: str | None = None
         self.__annotations__ = {}
-        self._parsed = parsed  # what is still to be compiled
+        self._parsed = parsed  # pending compilation
         self._definition = _definition(parsed)
         self.holds_breakpoint = False  # whether it calls `breakpoint`
         self._graph: Graph | None = None
-        self._adopted = False  # whether it has its signature, though it may have no graph
+        self._adopted = False  # it has a signature, but maybe no graph
         self._schema: FunctionSchema | None = None
-        self.surroundings: Surroundings | None = None  # all that its code follows from, if that is known
-        self.kept: tuple[Path, Any] | None = None  # code that another process has left, and where
+        self.surroundings: Surroundings | None = None  # for the code cache
+        self.kept: tuple[Path, Any] | None = None  # cached code, and its path
         function = getattr(parsed, "function", None)
         if function is not None:
             self._stands_for(function)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """A pickle names what a module has under its name, as of Python's functions; else it has the archive.
+        """Pickle by name if a module has the function under its name, as Python does; else as an archive.
 
-        Protocols without bytes are refused, as PyTorch refuses all.
+        Raises PickleError for protocols 0 and 1; PyTorch rejects all protocols.
         """
         if protocol < 2:
             raise pickle.PickleError("ScriptFunction cannot be pickled")
@@ -99,12 +98,12 @@ class ScriptFunction(Function):
         return unpickled_function, (self.__name__, self.save_to_buffer())
 
     def _knows(self, parsed: ParsedFunction) -> None:
-        """Take what it stands for from what was parsed at last, as of methods."""
+        """Take metadata from a parsed Python function, for methods that are parsed late."""
         if parsed.function is not None and "__wrapped__" not in self.__dict__:
             self._stands_for(parsed.function)
 
     def _stands_for(self, function: Any) -> None:
-        """Say of itself what a function of Python does: where it is, its text, its annotations, itself."""
+        """Copy metadata of a Python function: docstring, module, annotations, `__wrapped__`."""
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__qualname__ = getattr(function, "__qualname__", self.__name__)
         self.__wrapped__ = function
@@ -112,40 +111,40 @@ class ScriptFunction(Function):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """Parameters as Python shows them: those of the function, or of the schema."""
+        """Parameters in Python's form: those of the Python function, or of the schema."""
         function = self.__dict__.get("__wrapped__")
         return _signature(self.schema) if function is None else inspect.signature(function)
 
     def __copy__(self) -> ScriptFunction:
-        return self  # as functions of Python
+        return self  # like Python functions
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptFunction:
         return self
 
     @property
     def is_compiled(self) -> bool:
-        """Whether it has its graph."""
+        """Whether the graph exists."""
         return self._graph is not None
 
     # ---- stages --------------------------------------------------------------------------------------
 
     @property
     def graph(self) -> Graph:
-        """The graph as the frontend left it.  Who has it may change it, so nothing kept stands for it."""
+        """The graph after the frontend. The caller may modify it, so the code cache no longer applies."""
         graph = self.as_compiled()
         self.surroundings = None
         return graph
 
     @property
     def digest(self) -> str | None:
-        """What is the same in another process only if its code is; None where nothing says so."""
+        """Digest of all inputs of the compilation, equal in all processes; None if unknown."""
         around = self.surroundings
         if around is None or any(callee.digest is None for callee in around.scripted):
             return None
         return around.digest
 
     def as_compiled(self) -> Graph:
-        """The graph, for those who do not change it."""
+        """Return the graph, for callers that do not modify it."""
         self.ensure_compiled()
         if self._graph is None:
             raise CompilationError(f"function '{self.name}' is being compiled")
@@ -153,7 +152,7 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Name, parameters and results; the declared ones while the function is being compiled, or waits."""
+        """Name, parameters and results; the declared ones during compilation or before a lazy one."""
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:
@@ -165,7 +164,7 @@ class ScriptFunction(Function):
 
     @property
     def inlined_graph(self) -> Graph:
-        """A copy of the graph with the calls of other functions inlined."""
+        """A copy of the graph with called functions inlined."""
         from ts.passes.inline import inline_as_shown
 
         graph = self.as_compiled().copy()
@@ -173,7 +172,7 @@ class ScriptFunction(Function):
         return graph
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that runs for these arguments: inlined and optimised, with the types of its tensors."""
+        """Return the executed graph for these arguments: optimized, with the types of its tensors."""
         from ts.runtime.executor import graph_for
 
         return graph_for(self, args, kwargs)
@@ -187,7 +186,7 @@ class ScriptFunction(Function):
 
     @property
     def bytecode(self) -> str:
-        """The disassembly of what runs, with source lines: that of each plan, and for all other arguments."""
+        """The disassembly of the executed code with source lines, of all specializations."""
         from ts.bytecode.disasm import disassemble
         from ts.runtime.executor import prepare
         from ts.runtime.forms import Form
@@ -204,16 +203,19 @@ class ScriptFunction(Function):
 
     @property
     def plan(self) -> str:
-        """What runs as one in it, on what inputs, and what does not, and why: docs/optimizer.md."""
+        """Report of the optimizations: fused groups, their inputs, and the reasons against others.
+
+        See docs/optimizer.md.
+        """
         from ts.runtime.plan import plan_of
 
         return plan_of(self, self.name)
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
-        """The most bytes that a call with these arguments holds at once beside them, results included.
+        """Return the peak memory of a call in bytes, including results, without the arguments.
 
-        The function is called twice: what compiling takes is not counted.  `plan` shows the number then.
-        Memory of this thread on the CPU; RuntimeError while a profiler is at work.
+        The function is called twice, so that compilation is not counted; `plan` shows the number afterwards.
+        Counts CPU memory of this thread. Raises RuntimeError while a profiler runs.
         """
         from ts.runtime.plan import peak_of_call
 
@@ -223,13 +225,13 @@ class ScriptFunction(Function):
     # ---- compilation ---------------------------------------------------------------------------------
 
     def ensure_compiled(self) -> None:
-        """Compile the graph now, if that has not begun yet; what another thread compiles is waited for."""
+        """Compile the graph if necessary; waits for a compilation by another thread."""
         if self._graph is None:
             with my_turn():
                 with_room(self._compile)
 
     def _declare(self) -> bool:
-        """Read the declaration only, unless that was done; whether it says all."""
+        """Parse the declaration if necessary; return whether it determines the schema."""
         if self._schema is None:
             from ts.frontend import compile
 
@@ -245,7 +247,7 @@ class ScriptFunction(Function):
         to_compile, self._parsed = self._parsed, None
         if to_compile is None:
             return
-        from ts.frontend import compile  # which a program without anything to compile does not need
+        from ts.frontend import compile  # programs without compilation do not need it
 
         try:
             with self.terms.within(), compilation(self), no_collection():
@@ -266,19 +268,19 @@ class ScriptFunction(Function):
             raise
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
-        """Write the function to a path or a file, as the `forward` of a module."""
+        """Save the function to a path or file, as the `forward` of a module."""
         from ts.archive.write import write
 
         write(self.archived(), f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
-        """The bytes of the function's archive."""
+        """Return the function's archive as bytes."""
         from ts.archive.write import to_bytes
 
         return to_bytes(self.archived(), _extra_files)
 
     def archived(self, method: str = "forward") -> Object:
-        """What an archive of the function holds: an object of a module that has it as a method."""
+        """Return a module object with the function as a method, for saving."""
         from ts.bytecode.typespec import object_class
         from ts.frontend.imported import ReadModule
         from ts.ir.schema import Argument, FunctionSchema
@@ -302,14 +304,14 @@ class ScriptFunction(Function):
     def adopt(
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
     ) -> None:
-        """Give the function the signature that comes with kept code; its graph is compiled when asked for."""
+        """Set the signature that comes with cached code; the graph is compiled on demand."""
         with my_turn():
             if self._graph is None and not self._adopted:
                 super().__init__(self.name, arguments, declaration, by_name, result)
                 self._adopted = True
 
     def finish(self, graph: Graph, schema: FunctionSchema) -> None:
-        """Give the function its graph and its signature."""
+        """Set the graph and the signature."""
         self._schema = schema
         if self._adopted:
             self._graph = graph
@@ -322,26 +324,26 @@ class ScriptFunction(Function):
             arguments.append((a.name, spec, a.default) if a.has_default else (a.name, spec))
         by_name = sum(a.kwarg_only for a in schema.arguments)
         super().__init__(self.name, arguments, str(schema), by_name, type_spec(schema.returns[0].type))
-        self._graph = graph  # other threads see that the rest is there
+        self._graph = graph  # last, as other threads check it without a lock
 
     def with_graph(self, graph: Graph, qualified_name: str, schema: FunctionSchema) -> ScriptFunction:
-        """A function of the same name with another graph."""
+        """Return a function of the same name with another graph."""
         made = ScriptFunction(self.name, qualified_name)
         made.finish(graph, schema)
         return made
 
     def definition(self) -> ParsedFunction | None:
-        """What it was compiled from, parsed anew where that is possible; None for graphs."""
+        """Return what the function was compiled from, parsed again if possible; None for graphs."""
         found = self._definition
         return found() if callable(found) else found
 
     def _prepare(self) -> Any:
-        """The code for the interpreter, asked for by the first call."""
+        """Return the code for the interpreter; called at the first call."""
         with no_collection():
             return with_room(_prepared, self)
 
     def without_optimisation(self) -> Unoptimized:
-        """Its twin that runs as it is written: what `optimized_execution(False)` calls instead."""
+        """Return its variant without optimization, for `optimized_execution(False)`."""
         from ts.runtime.executor import Unoptimized
 
         if self._unoptimized is None:
@@ -349,7 +351,7 @@ class ScriptFunction(Function):
         return self._unoptimized
 
     def with_gradients(self) -> Differentiated:
-        """Its twin of which parts are differentiated as one: what runs where gradients are recorded."""
+        """Return its variant with differentiable graphs, for calls that record gradients."""
         from ts.runtime.executor import Differentiated
 
         if self._differentiated is None:
@@ -357,12 +359,12 @@ class ScriptFunction(Function):
         return self._differentiated
 
     def _repr_html_(self) -> str:
-        """For notebooks: how it is called, and every stage, each to be opened."""
+        """Return HTML for notebooks: the schema, and collapsible stages of the compilation."""
         import html
 
         stages: dict[str, str] = {
             "code": self.code,
-            "graph": self.as_compiled()._repr_html_(),  # which nobody gets to change
+            "graph": self.as_compiled()._repr_html_(),  # not modified by the caller
             "bytecode": self.bytecode,
         }
         shown = "".join(
@@ -377,7 +379,7 @@ class ScriptFunction(Function):
 
 
 def _annotations(function: Any) -> dict[str, Any]:
-    """A function's annotations; on Python 3.14 names in them may come later than this."""
+    """Return a function's annotations; on Python 3.14 with forward references."""
     if sys.version_info >= (3, 14):
         import annotationlib
 
@@ -387,7 +389,7 @@ def _annotations(function: Any) -> dict[str, Any]:
 
 
 def _signature(schema: FunctionSchema) -> inspect.Signature:
-    """What Python shows of a function that came as text; types are those of the language."""
+    """Return Python's signature of a function from source text; annotations are TorchScript types."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter(
@@ -410,7 +412,7 @@ def _prepared(function: ScriptFunction) -> Any:
 
 
 def unpickled_function(name: str, data: bytes) -> ScriptFunction:
-    """The function that a pickle holds as the `forward` of a module."""
+    """Return the function from a pickle, the `forward` of an archived module."""
     from ts.archive.read import read
     from ts.ir.schema import FunctionSchema
 
@@ -423,24 +425,24 @@ def unpickled_function(name: str, data: bytes) -> ScriptFunction:
 
 
 class _Placeholder:
-    """Stands for the class of a module that holds a function."""
+    """Class of a module that only holds a function."""
 
 
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
-    """The same, without keeping a syntax tree: a function of Python can be parsed again."""
+    """Return the parsed function, or for Python functions a callable that parses it again, to save memory."""
     if parsed is None or callable(parsed) or parsed.function is None or parsed.signature is not None:
         return parsed
     return partial(_parse, parsed.function)
 
 
 def _parse(function: Any, text: FunctionText | None = None) -> ParsedFunction:
-    from ts.frontend import parse  # which kept code does not need
+    from ts.frontend import parse  # not needed for cached code
 
     return parse.function_def(function, text=text)
 
 
 def _class_spec(cls: type) -> TypeSpec | None:
-    """What the core knows a class of Python as, where its instances are given for an `Any`."""
+    """Return the type descriptor of a Python class whose instances are passed as `Any`."""
     type = cls.__dict__.get("__ts_type__")
     if type is None and not issubclass(cls, Enum):
         return None
@@ -454,7 +456,7 @@ def _class_spec(cls: type) -> TypeSpec | None:
 
 
 def _of_objects(name: str) -> Callable[..., Any]:
-    """A function of `runtime.objects`, which is imported by who has objects of classes."""
+    """Return a function of `runtime.objects`, which is imported at its first call."""
 
     def call(*args: Any) -> Any:
         from ts.runtime import objects
@@ -476,11 +478,10 @@ register_object_order(_of_objects("order_of"))
 def compile_function(
     function: Callable[..., Any], declaration: Callable[..., Any] | None = None
 ) -> ScriptFunction:
-    """The scripted form of a Python function, compiled now if it was not before.
+    """Return the scripted form of a Python function, compiled if it is not cached.
 
-    With a `declaration` of `ts.jit.overload` it has that one's types, and whoever asks keeps the result.
-    A function that calls others that cannot be compiled is no half-made member of the cache: what the
-    failed attempt added goes with it.
+    With a `declaration` of `ts.jit.overload` it has its types, and the result is not cached. If compilation
+    fails, all functions that it added to the cache are removed.
     """
     function = inspect.unwrap(function)
     if declaration is not None:
@@ -489,7 +490,7 @@ def compile_function(
     if found is not None and found.is_compiled:
         return found
     with my_turn(), no_collection():
-        found = _scripted.get(function)  # another thread may have compiled it meanwhile
+        found = _scripted.get(function)  # another thread may have compiled it
         return with_room(_compile_anew, function) if found is None else found
 
 
@@ -524,7 +525,7 @@ def _declared(function: Any) -> ScriptFunction:
 
 
 def _surroundings(function: Any) -> Surroundings | None:
-    """All that the code of a function follows from, where it is kept for other processes."""
+    """Return the fingerprint of a function for the code cache; None if it cannot be cached."""
     if kept.cache_folder() is None or not isinstance(function, FunctionType):
         return None
     from ts.runtime.surroundings import surroundings_of
@@ -533,7 +534,7 @@ def _surroundings(function: Any) -> Surroundings | None:
 
 
 def _as_kept(function: Any, around: Surroundings | None) -> ScriptFunction | None:
-    """The scripted form of a function whose code another process has left; its graph is made if asked for."""
+    """Return the scripted form of a function with cached code, whose graph is compiled on demand, or None."""
     if around is None:
         return None
     from ts.runtime.executor import kept_entry
@@ -552,7 +553,7 @@ def _as_kept(function: Any, around: Surroundings | None) -> ScriptFunction | Non
 
 
 def forget(function: object) -> None:
-    """Let a function be compiled anew: example calls have given it other types."""
+    """Remove a function from the cache, for recompilation with types from example calls."""
     if inspect.isfunction(function):
         _scripted.forget(inspect.unwrap(function))
 
@@ -567,14 +568,14 @@ def _compile_overload(function: Callable[..., Any], declaration: Callable[..., A
 
 
 def get_overloads(function: Callable[..., Any]) -> list[Any]:
-    """The compiled functions of all declarations of a function, in order."""
+    """Return the compiled functions of all overload declarations of a function, in order."""
     from ts.frontend.overloads import compiled_overloads
 
     return compiled_overloads(function, compile_function)
 
 
 def _named(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
-    """The scripted function of a function of Python, under a name that no other has."""
+    """Set a unique qualified name and the metadata of a Python function on its scripted form."""
     script.qualified_name = naming.unique_name(naming.qualified_name(function))
     script._stands_for(function)
     naming.note_live(script)
@@ -588,14 +589,14 @@ naming.install(ScriptFunction)
 
 
 def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:
-    """Functions by name, to be compiled when they are first looked at."""
+    """Return functions by name, compiled at first use."""
     return {
         parsed.name: ScriptFunction(parsed.name, f"__torch__.{parsed.name}", parsed) for parsed in definitions
     }
 
 
 def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
-    """A function that runs a graph; its parameters are the graph's inputs."""
+    """Return a function that runs a graph; its parameters are the graph's inputs."""
     from ts.analysis.typecheck import check_types
     from ts.ir.schema import Argument, FunctionSchema
     from ts.ir.verifier import verify
@@ -604,7 +605,7 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
 
     try:
         verify(graph)
-    except InternalError as error:  # of the graph that was given
+    except InternalError as error:  # verification of the given graph
         raise CompilationError(f"{error.message}:\n{error.graph_text}") from None
     graph = graph.copy()
     arguments = tuple(

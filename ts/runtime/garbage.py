@@ -1,14 +1,13 @@
-"""No garbage collection while compiling, and while the modules of `ts` are imported.
+"""Suspension of Python's garbage collector during compilation and imports.
 
     with no_collection():
         compile(...)
 
-A compilation makes tens of thousands of objects, most of which stay: syntax, graph, code; so does an
-import. Python's collector would look at them again and again and find little, for a third of the time.
-So it is off inside, and what was made goes to the oldest objects unlooked at, which takes no time
-however many they are. The graphs that were copied, optimised and dropped are cyclic garbage; they are
-looked for when a quarter of all objects came this way, as Python does with what survives its own
-collections.
+A compilation or import creates tens of thousands of objects, most of which stay alive: syntax, graph, code.
+Python's collector would scan them repeatedly, for a third of the time, and find little garbage. It is
+disabled inside, and new objects are then promoted to the oldest generation without a scan, at no cost. Graphs
+that were copied and dropped are cyclic garbage; a full collection runs when a quarter of all objects was
+promoted this way, the rule of Python's own collector.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_MANY: Final = 200_000  # objects, some 25 MB: fewer are not worth a look at all that there are
-_UNASKED: Final = 100  # times that a program which has frozen objects is not asked again: they are counted
+_MANY: Final = 200_000  # promoted objects before a full collection, some 25 MB
+_UNASKED: Final = 100  # skipped checks after frozen objects were found: counting them takes time
 _unasked = 0
-_aged = 0  # objects that came to the oldest ones since these were last looked at
+_aged = 0  # objects promoted since the last full collection
 _threshold = _MANY
 
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Hold Python's cyclic collector off inside; what is off already stays off."""
+    """Disable Python's cyclic garbage collector inside; a collector that is disabled already stays so."""
     if not gc.isenabled():
         yield
         return
@@ -40,19 +39,19 @@ def no_collection() -> Iterator[None]:
 
 
 def _age() -> None:
-    """Count all objects among the oldest; collect where many have come since the last time."""
+    """Promote all objects to the oldest generation; collect if many were promoted since the last time."""
     global _aged, _threshold, _unasked
     if _unasked:
         _unasked -= 1
         return
-    if gc.get_freeze_count():  # the program has frozen objects of its own, which unfreezing would lose
+    if gc.get_freeze_count():  # the program froze objects, which unfreezing would lose
         _unasked = _UNASKED
         return
     _aged += gc.get_count()[0]
     if _aged > _threshold:
-        from ts._core.thread import deadline  # here: NumPy is imported with this, by then without collections
+        from ts._core.thread import deadline  # imports NumPy: collections are off by now
 
-        if not deadline.is_set():  # whoever has little time does not pay for others
+        if not deadline.is_set():  # a call with a deadline should not pay for others
             gc.collect()
             _aged = 0
             _threshold = max(_MANY, _objects() // 4)
@@ -62,5 +61,5 @@ def _age() -> None:
 
 
 def _objects() -> int:
-    """How many objects there are, in one step: others cannot go on with tuples that the list of all holds."""
+    """Return the number of tracked objects, atomically: no other thread sees the list of all objects."""
     return next(map(len, iter(gc.get_objects, None)))

@@ -1,18 +1,17 @@
-"""Limits on what a running program may use.
+"""Resource limits of running programs: steps, time, memory, call depth.
 
     with ts.limits(fuel=1_000_000, seconds=0.5, bytes=64 << 20):
-        untrusted(x)                    # raises ts.errors.LimitExceeded when one of them is used up
+        untrusted(x)                    # raises ts.errors.LimitExceeded if one of them is exceeded
 
-`fuel` counts the work of the interpreter: a backward jump or a call of a scripted function is 1, a call of an
-operator that works on objects (tensors, lists, strings) is 16, arithmetic on numbers is free.  `seconds` is
-elapsed time; an operator that could not be done in the time that is left is refused before it starts.
-`bytes` is what the lists, dicts, tuples, objects, strings and CPU tensors of the program hold, temporary ones
-of operators included; what does not fit is refused before it is allocated.  It may be a text, too, as on the
-command line: "64M".  `depth` is the number of nested calls; 65,536 is the most there can be, with or without
-a limit.
+`fuel` counts interpreter work: 1 for a backward jump or a call of a scripted function, 16 for a call of an
+operator on objects (tensors, lists, strings), 0 for arithmetic on numbers.  `seconds` is elapsed time; an
+operator whose estimated time exceeds the rest is not started.  `bytes` is the memory of lists, dicts, tuples,
+objects, strings and CPU tensors of the program, including temporaries of operators; the check precedes the
+allocation.  It may be a string with a unit, as on the command line: "64M".  `depth` is the number of nested
+calls, at most 65,536 even without a limit.
 
-Limits nest: the inner one cannot give what the outer one has not.  They hold for the thread that entered them
-and for the programs that are forked inside.
+Limits nest: an inner limit cannot exceed what an outer one has left.  They apply to the thread that entered
+them and to tasks that its programs fork.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def bytes_in(text: str) -> int:
-    """`4096`, `512M`, `1.5G`: bytes, in units of 1,024; ValueError for what is no such text."""
+    """Parse a size in bytes such as `4096`, `512M`, `1.5G` (units of 1,024); raise ValueError otherwise."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", text, re.IGNORECASE | re.ASCII)
     if found is None:
         raise ValueError(f"{text!r} is not a number of bytes, such as 4096, 512M or 1.5G")
@@ -34,11 +33,11 @@ def bytes_in(text: str) -> int:
 
 
 class limits(LimitsBlock):
-    """`with limits(fuel=..., seconds=..., bytes=..., depth=...)`: each may be left out.
+    """Context manager for resource limits: `with limits(fuel=..., seconds=..., bytes=..., depth=...)`.
 
     fuel      backward jumps and calls of functions (1 each), operators on objects (16 each)
     seconds   elapsed time
-    bytes     memory of the program's values, and of operators while they compute; a text has a unit: "64M"
+    bytes     memory of the program's values and temporaries of operators; an int, or a string such as "64M"
     depth     nested calls
     """
 

@@ -1,7 +1,7 @@
-"""Scripted modules: what `ts.jit.script` makes of an instance of `ts.nn.Module`.
+"""Scripted modules, the result of `ts.jit.script` for an instance of `ts.nn.Module`.
 
-In: an instance.  Out: a `RecursiveScriptModule` whose attributes are the slots of one object that compiled
-code works on, so that what either side assigns the other one sees:
+In: an instance.  Out: a `RecursiveScriptModule` whose attributes are the slots of the object that compiled
+code works on, so that assignments are visible on both sides:
 
     scripted = ts.jit.script(net)
     scripted(x)                                    runs the compiled `forward`
@@ -9,7 +9,7 @@ code works on, so that what either side assigns the other one sees:
     scripted.weight, scripted.layers[0]            slots
     scripted.train(), scripted.state_dict()        as for every module
 
-A class of Python may also be a scripted module itself: see `ScriptModule`.
+A Python class may also be a scripted module itself: see `ScriptModule`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _wrappers: WeakValueDictionary[int, ScriptModule] = WeakValueDictionary()  # by 
 
 
 class _Slots(MutableMapping[str, Any]):
-    """Some slots of an object as the table that a module of Python has."""
+    """Mapping view of some slots of an object, for a Python module's `_parameters` and `_buffers`."""
 
     def __init__(self, owner: Object, names: list[str]) -> None:
         self.owner = owner
@@ -92,7 +92,7 @@ def _not_deleted(name: str) -> RuntimeError:
 
 
 class _Compiled:
-    """A method that compiled modules find through `__getattr__`, although the class has one of that name."""
+    """Descriptor for a method that compiled modules resolve by `__getattr__`, in spite of the class."""
 
     def __init__(self, name: str, python: Callable[..., Any]) -> None:
         self.name = name
@@ -108,9 +108,9 @@ class _Compiled:
 
 
 class ScriptModule(Module):
-    """A module whose methods are compiled.
+    """A module with compiled methods.
 
-    As a base class: methods marked with `script_method` are compiled when `__init__` is through.
+    As a base class: methods marked with `script_method` are compiled when `__init__` returns.
 
         class Net(ts.jit.ScriptModule):
             def __init__(self):
@@ -138,7 +138,7 @@ class ScriptModule(Module):
         inherited = dict(cls._script_methods)
         marked = {name: m for name, m in vars(cls).items() if isinstance(m, ScriptMethodMarker)}
         for name in marked:
-            delattr(cls, name)  # so that it is found in the compiled module
+            delattr(cls, name)  # so that lookup reaches the compiled module
         cls._script_methods = {**inherited, **{name: m.function for name, m in marked.items()}}
         own_init = vars(cls).get("__init__", cls.__init__)
 
@@ -175,7 +175,7 @@ class ScriptModule(Module):
         return self._of_class(name)
 
     def _of_class(self, name: str) -> Any:
-        """What the Python class of the original module has of that name, where it stays in Python."""
+        """Return a member of the original module's Python class that is not compiled."""
         member = getattr(self._concrete.python_class, name, None)
         if isinstance(member, FunctionType):
             if modifier_of(member) in ("ignore", "unused"):
@@ -186,7 +186,7 @@ class ScriptModule(Module):
             return self._concrete.functions[name]
         if name in self._concrete.python_functions:
             return self._concrete.python_functions[name]
-        if name == "plan":  # of `forward`; no property, as programs may have such an attribute
+        if name == "plan":  # of `forward`; not a property, because programs may have such an attribute
             return self._forward().plan
         raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
@@ -242,18 +242,18 @@ class ScriptModule(Module):
         super().__delattr__(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule, or replace that of a compiled module by another of its type."""
+        """Add a submodule; in a compiled module, replace one by another of its type."""
         if self.__dict__.get("_object") is None:
             super().add_module(name, module)
         else:
             setattr(self, name, module)
 
     def _adopt(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
-        """Be the module of an object from now on."""
+        """Attach the module to a compiled object."""
         own = self.__dict__
         for name in (*concrete.type.attributes, *concrete.constants):
             own.pop(name, None)
-        if "training" not in concrete.type.attributes:  # nor has a frozen module, in PyTorch either
+        if "training" not in concrete.type.attributes:  # frozen modules have none, as in PyTorch
             own.pop("training", None)
         own["_concrete"] = concrete
         own["_object"] = handle
@@ -263,7 +263,7 @@ class ScriptModule(Module):
         _wrappers[id(handle)] = self
 
     def _reconstruct(self, module: ScriptModule) -> None:
-        """Be the module that another one is: its attributes and methods; what stays in Python is kept."""
+        """Replace attributes and methods by those of another module; ignored Python methods stay."""
         cls = self._concrete.python_class
         for name in dir(cls):
             member = getattr(cls, name, None)
@@ -272,16 +272,16 @@ class ScriptModule(Module):
         assert module._object is not None
         self._adopt(module._concrete, module._object, dict(module._modules))
 
-    # ---- the compiled side ---------------------------------------------------------------------------
+    # ---- compiled methods ----------------------------------------------------------------------------
 
     @property
     def original_name(self) -> str:
-        """The name of the Python class it was made from."""
+        """The name of the original Python class."""
         return self._concrete.python_class.__name__
 
     @property
     def graph(self) -> Graph:
-        """The graph of `forward`; RuntimeError without one, as of containers."""
+        """Graph of `forward`; RuntimeError for modules without `forward`, such as containers."""
         if self.__dict__.get("_object") is not None and "forward" not in self._concrete.type.methods:
             raise RuntimeError("Method 'forward' is not defined.")
         return self._forward().graph
@@ -302,16 +302,16 @@ class ScriptModule(Module):
         return self._forward().code_with_constants
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that runs for these arguments."""
+        """Return the executed graph of `forward` for these arguments."""
         return self._forward().graph_for(*args, **kwargs)
 
     def _forward(self) -> ScriptMethod:
         return self.forward  # type: ignore[no-any-return]
 
     def define(self, src: str) -> None:
-        """Add methods given as text; they see each other and the module's attributes."""
+        """Compile and add methods from source text, which may use each other and all attributes."""
         definitions = parse.module_defs(src, Resolver.of_frame(1))
-        if self.__dict__.get("_object") is None:  # in `__init__`: the attributes are not complete
+        if self.__dict__.get("_object") is None:  # inside `__init__`: the attributes are not complete
             self.__dict__.setdefault("_definitions", []).extend(definitions)
             return
         added = [classes.declare_text(self._concrete.type, definition) for definition in definitions]
@@ -321,23 +321,23 @@ class ScriptModule(Module):
             raise for_users(error) from error.__cause__
 
     def get_debug_state(self) -> Any:
-        """The debug state of `forward`'s executor."""
+        """Return the debug state of `forward`'s executor."""
         return self._forward().function
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
-        """Write the module to a path or a file, as `ts.jit.save` does."""
+        """Save the module to a path or a file, as `ts.jit.save` does."""
         from ts.archive.write import write
 
         write(self.archived(), f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
-        """The bytes of the module's archive."""
+        """Return the module's archive as bytes."""
         from ts.archive.write import to_bytes
 
         return to_bytes(self.archived(), _extra_files)
 
     def archived(self) -> Object:
-        """What an archive of the module holds: the object behind it."""
+        """Return the compiled object of the module, for saving."""
         if self._object is None and type(self) is ScriptModule:
             _finish(self)
         if self._object is None:
@@ -345,7 +345,7 @@ class ScriptModule(Module):
         return self._object
 
     def copy(self) -> ScriptModule:
-        """A module with attributes of its own; tensors are shared."""
+        """Return a module with its own attributes and shared tensors."""
         return _copied(self, ScriptModule.copy, lambda value: value)
 
     def __copy__(self) -> ScriptModule:
@@ -357,7 +357,7 @@ class ScriptModule(Module):
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """A pickle holds the module's archive, and what Python has hung on it."""
+        """Pickle the module's archive and additional Python attributes."""
         hung = {name: self.__dict__[name] for name in self.__dict__.keys() - _OWN - _OF_EVERY_MODULE}
         return unpickled_module, (self.save_to_buffer(), hung)
 
@@ -387,7 +387,7 @@ class ScriptModule(Module):
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}" if "_concrete" in self.__dict__ else ""
 
-    # ---- what Python asks the class for --------------------------------------------------------------
+    # ---- special methods -----------------------------------------------------------------------------
 
     def __len__(self) -> int:
         if self._concrete.container is not None:
@@ -419,15 +419,15 @@ class ScriptModule(Module):
         return dict(own or self.__dict__["_parameters"])
 
     def keys(self) -> Any:
-        """The names of a ModuleDict."""
+        """Return the names of a ModuleDict."""
         return self._entries().keys()
 
     def values(self) -> Any:
-        """The modules of a ModuleDict."""
+        """Return the modules of a ModuleDict."""
         return self._entries().values()
 
     def items(self) -> Any:
-        """Names and modules of a ModuleDict."""
+        """Return names and modules of a ModuleDict."""
         return self._entries().items()
 
     def _magic(self, name: str) -> Any:
@@ -438,18 +438,18 @@ class ScriptModule(Module):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """What `ts.jit.script` makes of an instance of another class."""
+    """Scripted form of a module that is not a `ScriptModule` itself."""
 
     def __init__(self, concrete: ConcreteModule, handle: Object, children: dict[str, ScriptModule]) -> None:
         super().__init__()
         self._adopt(concrete, handle, children)
 
 
-# ---- making ----------------------------------------------------------------------------------------
+# ---- construction ----------------------------------------------------------------------------------
 
 
 def script_module(instance: Module) -> ScriptModule:
-    """The scripted form of a module."""
+    """Return the scripted form of a module."""
     if "_parameters" not in instance.__dict__:
         cls = type(instance)
         raise RuntimeError(
@@ -467,7 +467,7 @@ def script_module(instance: Module) -> ScriptModule:
 
 
 def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -> ScriptModule:
-    """The scripted form of a module, of which only these methods are compiled now."""
+    """Return the scripted form of a module, of which only `methods` are compiled."""
     with my_turn():
         instance = prepared(instance, {})
         concrete = modules.concrete_module(instance, share_types)
@@ -479,13 +479,13 @@ def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -
 
 
 def entry_points(instance: Module) -> list[str]:
-    """The names of the methods that scripting a module compiles."""
+    """Return the names of the methods that scripting a module compiles."""
     concrete = modules.concrete_module(instance, share_types=False)
     return [method.name for method in concrete.entry_points()]
 
 
 def prepared(instance: Any, seen: dict[int, Any]) -> Any:
-    """The module that stands for another one in scripts, by its `__prepare_scriptable__`."""
+    """Return the replacement of a module in scripts, by `__prepare_scriptable__`, recursively."""
     if id(instance) in seen:
         return seen[id(instance)]
     replace = getattr(instance, "__prepare_scriptable__", None)
@@ -498,12 +498,12 @@ def prepared(instance: Any, seen: dict[int, Any]) -> Any:
 
 
 def module_type(module: ScriptModule) -> ModuleType:
-    """The type that compiled code gives a module."""
+    """Return the script type of a module."""
     return module._concrete.type
 
 
 def _make(instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule) -> ScriptModule:
-    """The tree of objects for a tree of modules, and the modules around them."""
+    """Create the objects of a tree of modules, and the modules that wrap them."""
     if isinstance(instance, ScriptModule) and instance._object is not None:
         return instance
     handle, children = object_tree(instance, concrete, cls)
@@ -513,7 +513,7 @@ def _make(instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptMod
 def object_tree(
     instance: Any, concrete: ConcreteModule, cls: Any = RecursiveScriptModule
 ) -> tuple[Object, dict[str, ScriptModule]]:
-    """The object of a module, and its submodules as modules of class `cls` around theirs."""
+    """Create the object of a module; return it and its submodules, wrapped in class `cls`."""
     handle = new_object(object_class(concrete.type))
     children: dict[str, ScriptModule] = {}
     for slot, (name, type) in enumerate(concrete.type.attributes.items()):
@@ -534,7 +534,7 @@ def object_tree(
 
 
 def compile_entry_points(concrete: ConcreteModule) -> None:
-    """Compile what is called from outside, of the module and of those below it."""
+    """Compile the entry points of a module and its submodules."""
     with my_turn():
         pending = _not_compiled(concrete)
         try:
@@ -549,7 +549,7 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
 
 
 def _not_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
-    """What is to be compiled of a tree, those below first; from now on it counts as compiled."""
+    """Mark a tree of modules as compiled; return those that were not, submodules first."""
     if concrete.compiled:
         return []
     concrete.compiled = True
@@ -583,7 +583,7 @@ def _finish_now(module: ScriptModule) -> None:
 
 
 def unpickled_module(data: bytes, hung: dict[str, Any]) -> ScriptModule:
-    """The module that a pickle holds."""
+    """Return the module from a pickle."""
     from ts.archive.read import read
 
     made = module_of(read(io.BytesIO(data)))
@@ -594,7 +594,7 @@ def unpickled_module(data: bytes, hung: dict[str, Any]) -> ScriptModule:
 def _copied(
     module: ScriptModule, below: Callable[[ScriptModule], ScriptModule], convert: Callable[[Any], Any]
 ) -> ScriptModule:
-    """A module of the same type: of modules below it and of other values there are converted ones."""
+    """Return a module of the same type, with submodules copied by `below` and other values by `convert`."""
     concrete = module._concrete
     assert module._object is not None
     handle = new_object(module._object.cls)
@@ -616,7 +616,7 @@ _OF_EVERY_MODULE: Final = frozenset(vars(Module()))
 
 
 def module_of(handle: Object) -> ScriptModule:
-    """The module around an object: the one that exists, or a new one."""
+    """Return the existing wrapper module of an object, or a new one."""
     with my_turn():
         found = _wrappers.get(id(handle))
         if found is not None:
@@ -631,5 +631,5 @@ freezing.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: 
 
 
 def method_names(module: ScriptModule) -> list[str]:
-    """The names of a module's compiled methods."""
+    """Return the names of a module's compiled methods."""
     return list(module._concrete.type.methods)

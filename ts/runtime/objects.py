@@ -1,13 +1,12 @@
-"""Objects of script classes as Python sees them.
+"""Conversion of script objects between Python and scripts.
 
-In: an instance of a Python class for a script, or an object of a script for Python.  Out: the other one:
+In: an instance of a Python class for a script, or an object of a script for Python.  Out: its counterpart:
 
     f(Counter(3))            the script gets a new object with the attributes of the instance
     f.make()                 Python gets a new Counter with the attributes of the object
-    script(Counter(3))       a handle of an object: both sides see what the other does to it
+    script(Counter(3))       a handle of an object, shared by both sides
 
-The first two are copies, as in PyTorch: what a script does to an object that it was given as an instance does
-not show in the instance.
+The first two are copies, as in PyTorch: a script's changes to the object do not appear in the instance.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _module_of: Callable[[Object], Any] | None = None
 
 
 def register_modules(module_of: Callable[[Object], Any]) -> None:
-    """What gives the module around an object whose class is that of a module."""
+    """Set the function that returns the module of an object whose class is that of a module."""
     global _module_of
     _module_of = module_of
 
@@ -41,7 +40,7 @@ def register_modules(module_of: Callable[[Object], Any]) -> None:
 
 
 def object_of(instance: Any, wanted: ObjectClass | InterfaceType) -> Object:
-    """The object for a Python instance of a class or an interface; TypeError if it is none."""
+    """Return the script object of a Python instance, for a class or interface; raise TypeError if none."""
     handled = instance._c if isinstance(instance, RecursiveScriptClass) else instance
     handled = getattr(handled, "_object", handled)  # of a scripted module
     if isinstance(wanted, InterfaceType):
@@ -68,7 +67,7 @@ def object_of(instance: Any, wanted: ObjectClass | InterfaceType) -> Object:
 
 
 def assign(made: Object, name: str, value: Any) -> None:
-    """Set an attribute from Python; RuntimeError, as in PyTorch, for a value of another type."""
+    """Set an attribute from Python; raise RuntimeError, as in PyTorch, for a value of another type."""
     try:
         object_set(made, made.cls.slot(name), value)
     except TypeError as error:
@@ -90,7 +89,7 @@ def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
     type = made.cls.type
     why_not = ""
     if type.is_module() and type.concrete is not None and type.concrete.compiled:
-        # What was not compiled with the module is not compiled for the sake of the interface.
+        # Methods that were not compiled with the module are not compiled for the interface.
         lacking = [method for method in wanted.methods if method not in type.methods]
         why_not = "".join(f"Class '{made.cls.name}' does not have method '{method}'.\n" for method in lacking)
     why_not = why_not or why_not_implemented(type, wanted)
@@ -101,7 +100,7 @@ def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
 
 
 def has_interface(made: Object, wanted: Any) -> bool:
-    """Whether an object has an interface; False also where something else is wanted."""
+    """Return whether an object implements an interface; False if `wanted` is not one."""
     try:
         return isinstance(wanted, InterfaceType) and _object_with_interface(made, wanted) is made
     except TypeError:
@@ -109,21 +108,21 @@ def has_interface(made: Object, wanted: Any) -> bool:
 
 
 def instance_of(made: Object) -> Any:
-    """An instance of the Python class with the attributes of an object; without a class, a handle."""
+    """Return a Python instance with the attributes of a script object; a handle if it has no Python class."""
     if made.cls.type.is_module():
-        assert _module_of is not None  # who makes objects of modules has registered it
+        assert _module_of is not None  # registered by the module that creates such objects
         return _module_of(made)
     python_class = made.cls.type.python_class or _live_class(made)
     if python_class is None:
         return RecursiveScriptClass(made)
     instance = python_class.__new__(python_class)
     for slot, name in enumerate(made.cls.names):
-        object.__setattr__(instance, name, object_get(made, slot))  # also where the class is frozen
+        object.__setattr__(instance, name, object_get(made, slot))  # also for frozen dataclasses
     return instance
 
 
 def _live_class(made: Object) -> Any:
-    """The program's own class of the name that an object's class has in an archive, if it fits."""
+    """Return the program's class with the name of an archived object's class, if the attributes match."""
     type = made.cls.type
     live = None if type.unit is None else live_type(type.qualified_name())
     if isinstance(live, ClassType) and live.attributes.keys() == type.attributes.keys():
@@ -132,7 +131,7 @@ def _live_class(made: Object) -> Any:
 
 
 def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
-    """The order by which objects of a class are sorted."""
+    """Return the `__lt__` method that sorts objects of a class; raise RuntimeError if it has none."""
     type: ClassType = cls.type
     method = type.find_method("__lt__")
     if method is not None:
@@ -150,7 +149,7 @@ def order_of(cls: ObjectClass) -> Callable[[Object, Object], bool]:
 
 
 class BoundMethod:
-    """A method of one object; what the method's function shows (`graph`, `code`, `schema`), it shows too."""
+    """A method of one object; attributes of its function (`graph`, `code`, `schema`) are forwarded."""
 
     def __init__(self, owner: Object, function: Any) -> None:
         self.owner = owner
@@ -167,7 +166,7 @@ class BoundMethod:
 
 
 class RecursiveScriptClass:
-    """A handle of an object: its attributes, methods and operators, from Python."""
+    """A handle of a script object: its attributes, methods and operators, from Python."""
 
     _c: Object
 
@@ -218,11 +217,11 @@ for _operator in _OPERATORS.split():
     _define_magic(f"__{_operator}__")
 
 
-_IMMUTABLE_TYPE = 1 << 8  # Python's flag of classes that are written in C and take no attributes
+_IMMUTABLE_TYPE = 1 << 8  # CPython's Py_TPFLAGS_IMMUTABLETYPE, of classes written in C
 
 
 def is_instance(obj: Any) -> bool:
-    """Whether `obj` is an instance of a class that a user wrote."""
+    """Return whether `obj` is an instance of a user's class."""
     cls = type(obj)
     package = cls.__module__.partition(".")[0]
     if package in ("builtins", "torch", "ts", "typing") or cls.__flags__ & _IMMUTABLE_TYPE:
@@ -231,12 +230,12 @@ def is_instance(obj: Any) -> bool:
 
 
 def script_instance(obj: Any) -> RecursiveScriptClass:
-    """A handle of a new object with the attributes of an instance."""
+    """Return a handle of a new script object with the attributes of an instance."""
     return RecursiveScriptClass(object_of(obj, object_class(class_type(type(obj)))))
 
 
 def _type_of_object(value: object) -> ClassType | None:
-    """The type of a constant of a graph that is an object of a script class: frozen programs have such."""
+    """Return the type of a graph constant that is a script object, as in frozen programs."""
     type = value.cls.type if isinstance(value, Object) else None
     return type if isinstance(type, ClassType) and not isinstance(type, ModuleType) else None
 

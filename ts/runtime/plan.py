@@ -1,18 +1,18 @@
-"""What runs as one in a function, and what does not, and why: `fn.plan`, for a person to read.
+"""Optimization report of a function (`fn.plan`): fused groups, and reasons why nodes are not fused.
 
     plan of f
       fused mul_add_tanh (lines 3 to 4)
-        x float32, y float32, 2 (number): ran as one 12 times
-        x complex64, y float32, 2 (number): one by one, as aten::mul has no loop for that dtype
-        2 calls one by one: shapes or layouts
+        x float32, y float32, 2 (number): ran fused 12 times
+        x complex64, y float32, 2 (number): not fused, as aten::mul has no loop for that dtype
+        2 calls not fused: shapes or layouts
       in no group
-        it is no operator on the elements of tensors: mm (line 5)
-      out of loops: t (line 5)
+        it is not a pointwise operator on tensors: mm (line 5)
+      moved out of loops: t (line 5)
       loops become machine code once they are hot (line 7)
       the loop in line 9 is interpreted: it prints (line 10)
 
-A group has the name here that it has in profiles.  What has run is counted where it runs; why nodes joined no
-group is asked of the passes once more, which then run on a copy of the graph.
+Groups have the same names in profiles.  Executions are counted at run time; reasons are computed by running
+the passes again on a copy of the graph.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from ts.runtime.deep import with_deep_stack
 from ts.runtime.forms import unoptimized
 from ts.runtime.specialized import MOST, specializer_of
 
-_MOST_LINES: Final = 5  # of the source, that are listed one by one
+_MOST_LINES: Final = 5  # longer lists of lines are printed as a range
 _TENSOR: Final = KINDS["TensorType"]
 _HERE: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
 
 
 class PlanText(str):
-    """A text whose `repr` is the text itself."""
+    """String whose `repr` is the string itself, for interactive use."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def plan_of(function: Any, name: str) -> PlanText:
-    """The groups of a scripted function and on what inputs each has run, and what is in none of them."""
+    """Return the report of a scripted function: its groups with their inputs, and nodes in no group."""
     code = _code_of(function)
     if not is_optimizing():
-        lines = iter(["  nothing runs as one: `optimized_execution(False)` is in force"])
+        lines = iter(["  nothing is fused: `optimized_execution(False)` is in force"])
     elif function.holds_breakpoint:
-        lines = iter(["  nothing runs as one: it calls `breakpoint()`, which may stop in any line"])
+        lines = iter(["  nothing is fused: it calls `breakpoint()`, which may stop in any line"])
     else:
         lines = _plan_lines(function, code)
     more = [*_loop_lines(code), *_tape_lines(function), *_memory_lines(function)]
@@ -66,14 +66,14 @@ def plan_of(function: Any, name: str) -> PlanText:
 
 
 def _tape_lines(function: Any) -> Iterator[str]:
-    """That calls ran in another form, which is differentiated in parts."""
+    """Yield a line if calls recorded gradients and ran the differentiated variant."""
     twin = getattr(function, "_differentiated", None)
     if twin is not None and twin.made_code is not None:
-        yield "  gradients were wanted: it ran in parts that are differentiated as one, as `graph_for` shows"
+        yield "  gradients were recorded: it ran as differentiable graphs, which `graph_for` shows"
 
 
 def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
-    """The most bytes of memory that a call held at once of what it took; it is the second call."""
+    """Return the peak memory in bytes of the second of two calls."""
     function(*args, **kwargs)
     recorder = Recorder(memory=True)
     recorder.start()
@@ -87,11 +87,11 @@ def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 
 def _memory_lines(function: Any) -> Iterator[str]:
     if function.peak is not None:
-        yield f"  held {function.peak:,} bytes at most beside its arguments, when it was last measured"
+        yield f"  peak memory of the last measured call: {function.peak:,} bytes besides its arguments"
 
 
 def _code_of(function: Any) -> Any:
-    """The code that tells most of a function: that of its first plan, or the one for all arguments."""
+    """Return the code to report: that of the first specialization, or the general code."""
     if not is_optimizing():
         return function.compiled_code
     plans = _plans_of(function)
@@ -102,23 +102,23 @@ def _code_of(function: Any) -> Any:
 
 def _plans_of(function: Any) -> Any:
     if function.made_code is None:
-        function.compiled_code  # noqa: B018 -- the code is made by who asks for it first
+        function.compiled_code  # noqa: B018 -- access creates the code
     return function.plans
 
 
 def _plan_lines(function: Any, code: Any) -> Iterator[str]:
-    """The plans for kinds of arguments, or what runs for all of them."""
+    """Yield lines for the specializations, or for the general code."""
     plans = _plans_of(function)
     if plans is None:
         graph = unoptimized(function.as_compiled())
         yield from _code_lines(code, with_deep_stack(partial(_explained, graph)))
         if any(spec.kind == _TENSOR for _, spec, *_ in function.arguments):
-            yield "  one code for all arguments: no branch asks what they are"
+            yield "  one code for all arguments: no branch depends on them"
         return
     specializer = specializer_of(plans)
     names = [name for name, *_ in function.arguments]
     asked = ", ".join(names[i] for i in plans.registers)
-    yield f"  specialised to what is given for {asked}: {_counted(len(plans.made), 'plan')} of {MOST} at most"
+    yield f"  specialised by {asked}: {_counted(len(plans.made), 'plan')} of {MOST} at most"
     general = []
     for (plan, runs), kind in zip(plans.made, specializer.kinds, strict=True):
         if plan is None:
@@ -131,9 +131,9 @@ def _plan_lines(function: Any, code: Any) -> Iterator[str]:
         explained = with_deep_stack(partial(_explained, graph, begun=True))
         yield from (f"  {line}" for line in _code_lines(plan, explained))
     if plans.general_code is not None:
-        yield f"  for others: ran {_counted(plans.left, 'time')}, as there is no plan for them"
+        yield f"  general code, for arguments without a plan: ran {_counted(plans.left, 'time')}"
         for kind_text in general:
-            yield f"    ({kind_text}): nothing is decided by what they are"
+            yield f"    ({kind_text}): no branch depends on them"
         graph = specializer.begun_for(None)[0]
         explained = with_deep_stack(partial(_explained, graph, begun=True))
         yield from (f"  {line}" for line in _code_lines(plans.general_code, explained))
@@ -147,19 +147,19 @@ def _code_lines(code: Any, explained: tuple[Graph, _Found]) -> Iterator[str]:
     graph, found = explained
     records = [op.record for op in code.operators if isinstance(op.record, GroupRecord) and op.record.program]
     if not records:
-        yield "  nothing runs as one"
+        yield "  nothing is fused"
     for record, group in _paired(records, graph):
         yield from _group_lines(record, group)
     yield from _left_lines(found.refused)
     if found.moved:
-        yield f"  out of loops: {_listed(found.moved)}"
+        yield f"  moved out of loops: {_listed(found.moved)}"
     elements = [node for node in graph.all_nodes() if node.kind() in _ELEMENTS]
     if elements:
-        yield f"  elements of tensors without a tensor for each:{_places(elements)}"
+        yield f"  direct accesses to tensor elements:{_places(elements)}"
     for callee in code.functions:
         if isinstance(callee, PartFunction) and callee.made_code is not None:
             explained = with_deep_stack(partial(_explained, unoptimized(callee.graph)))
-            yield "  of a task that it forks"
+            yield "  in a forked task"
             yield from (f"  {line}" for line in _code_lines(callee.made_code, explained))
 
 
@@ -167,14 +167,17 @@ def _code_lines(code: Any, explained: tuple[Graph, _Found]) -> Iterator[str]:
 
 
 class _Found(NamedTuple):
-    """What became of nodes that are in no group."""
+    """Nodes in no group, with the reasons, and nodes moved out of loops."""
 
     refused: dict[Node, str]
     moved: dict[Node, None]
 
 
 def _explained(graph: Graph, begun: bool = False) -> tuple[Graph, _Found]:
-    """What the passes make of a graph, those of `begin_forming` as well unless it has begun; and why."""
+    """Run the passes on a graph and return it with the reasons.
+
+    With `begun`, the passes that precede specialization have run already.
+    """
     found = _Found({}, {})
 
     def fuse(graph: Graph) -> bool:
@@ -192,21 +195,21 @@ def _explained(graph: Graph, begun: bool = False) -> tuple[Graph, _Found]:
 
 
 def _computes(node: Node) -> bool:
-    """Whether it is an operator or a call that gives tensors."""
+    """Return whether a node is an operator or call that returns tensors."""
     kind = node.kind()
     named = kind in CALLS or not kind.startswith("prim::")
     return named and any("Tensor" in str(value.type()) for value in node.outputs())
 
 
 class _Group(NamedTuple):
-    """Where a group comes from, and the names of its inputs."""
+    """Graph nodes and input names of a fusion group."""
 
     nodes: list[Node]
     names: list[str]
 
 
 def _paired(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
-    """The groups of a code with those of the graph, in whose order they are."""
+    """Yield each group record of a code with the matching group of the graph, or None."""
     waiting = []
     for node in graph.find_all_nodes(KIND):
         subgraph = node.get("Subgraph")
@@ -220,7 +223,7 @@ def _paired(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | No
 
 
 def _name(value: Value) -> str:
-    """What a person knows a value as."""
+    """Return the user-visible name of a value."""
     if value.has_debug_name():
         name, _, number = value.debug_name().rpartition(".")
         return name if name and number.isdecimal() else value.debug_name()
@@ -248,10 +251,10 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
             yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
             for value, reason in plan.unfused.items():
                 end = program.ends[value - len(program.inputs) - len(program.rows)]
-                yield f"      {_short(end.operator.name)} by itself, as {reason}"
+                yield f"      {_short(end.operator.name)} separately, as {reason}"
         if other.unfused_calls:
             count = other.unfused_calls
-            yield f"    {count} calls on {other.device} one by one: devices, numbers, replaced operators"
+            yield f"    {count} calls on {other.device} not fused: devices, numbers, replaced operators"
     if on_cpu is None:
         return
     for plan in on_cpu.plans:
@@ -263,17 +266,17 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
         (on_cpu.left_for_shapes, "shapes or layouts"),
     ):
         if count:
-            yield f"    {count} {'call' if count == 1 else 'calls'} one by one: {reason}"
+            yield f"    {count} {'call' if count == 1 else 'calls'} not fused: {reason}"
 
 
 def _plan_line(plan: Any, inputs: list[str]) -> str:
     times = "time" if plan.runs == 1 else "times"
-    ending = f"one by one, as {plan.refused}" if plan.refused else f"ran as one {plan.runs} {times}"
+    ending = f"not fused, as {plan.refused}" if plan.refused else f"ran fused {plan.runs} {times}"
     return f"    {', '.join(inputs)}: {ending}"
 
 
 def _left_lines(refused: dict[Node, str]) -> Iterator[str]:
-    """Operators in no group, by the reason."""
+    """Yield the operators in no group, by reason."""
     found = _by(refused.__getitem__, (node for node in refused if node.in_block() and _computes(node)))
     if found:
         yield "  in no group"
@@ -282,7 +285,7 @@ def _left_lines(refused: dict[Node, str]) -> Iterator[str]:
 
 
 def _listed(nodes: Iterable[Node]) -> str:
-    """Operators with their lines, each name once."""
+    """Return operator names with their lines, each name once."""
     by_name = _by(lambda node: _short(node.kind()), nodes)
     return ", ".join(f"{name}{_places(each)}" for name, each in by_name.items())
 
@@ -295,14 +298,14 @@ def _by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, list[Nod
 
 
 def _places(nodes: Iterable[Node]) -> str:
-    """The lines of the program that nodes come from, or lead to them by calls; constants are anywhere."""
+    """Return the source lines of nodes, for inlined nodes those of the calls; constants have none."""
     computing = (node for node in nodes if node.kind() != "prim::Constant")
     ranges = (_of_program([*(at for _, at in node.callstack), node.range]) for node in computing)
     return _in_lines(range.line for range in ranges if range is not None)
 
 
 def _of_program(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
-    """The outermost place that is not in a function of `ts` itself, of those that lead to another."""
+    """Return the outermost source range of a call stack outside the package itself."""
     places = (in_program(at) for at in ranges if at is not None)
     return next((at for at in places if at and not (at.source.filename or "").startswith(_HERE)), None)
 
@@ -331,7 +334,7 @@ def _loop_lines(code: Any) -> Iterator[str]:
 
 
 def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
-    """What becomes of each loop: those that are left to the interpreter by their lines."""
+    """Yield the state of each loop; loops that are interpreted with the reason."""
     left = [loop for loop in loops if loop.refusal]
     entered = [loop.end for loop in loops if not loop.refusal]
     own = set(_lines_at(code, [end for end in entered if _is_own(code, end)]))
@@ -349,27 +352,27 @@ def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
         if line is None:
             named = "a loop"
         elif not _is_own(code, loop.end):
-            named = f"a loop in what line {line} calls"
+            named = f"a loop in a function called in line {line}"
         else:
-            # One that has several: for elements, and for whatever tensors.
+            # A loop may have two versions: for tensor elements, and for other arguments.
             named = f"{'a version of ' if line in own else ''}the loop in line {line}"
         cause = _in_lines(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
         yield f"  {named} is interpreted: {loop.refusal}{cause}"
 
 
 def _in_calls(lines: set[int]) -> str:
-    """Loops of functions that are called, as no line that is named has a loop."""
-    return f" (of what is called{_in_lines(lines).replace(' (', ' in ')}" if lines else ""
+    """Return the call lines of loops in called functions that are not inlined."""
+    return f" (in functions called{_in_lines(lines).replace(' (', ' in ')}" if lines else ""
 
 
 def _is_own(code: Any, at: int) -> bool:
-    """Whether an instruction is from the line that is named, not from what is called there."""
+    """Return whether an instruction belongs to the line itself, not to a function called in it."""
     places = code.lines[at] if code.lines else None
     return not places or places[-1][1] == _of_program(place for _, place in places)
 
 
 def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
-    """The lines of the program in which instructions are, or the calls that they were inlined from."""
+    """Yield the program's lines of instructions, for inlined ones those of the calls."""
     for at in instructions:
         place = _of_program(place for _, place in code.lines[at]) if code.lines and code.lines[at] else None
         if place is not None:

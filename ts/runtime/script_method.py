@@ -1,6 +1,6 @@
-"""Methods of scripted modules as Python sees them.
+"""Methods of scripted modules, callable from Python.
 
-In: a module and the compiled function of one of its methods.  Out: something to call, and to look at:
+In: a module and the compiled function of one of its methods.  Out: a callable that shows the compilation:
 
     scripted.method(x)                             runs it on the module's object
     scripted.method.graph, scripted.method.code    every stage of its compilation
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ConstMap:
-    """The constants of a source text as attributes `c0`, `c1`, ..."""
+    """Constants of a source text as attributes `c0`, `c1`, ..."""
 
     def __init__(self, constants: Sequence[Any]) -> None:
         self.const_mapping = {f"c{i}": value for i, value in enumerate(constants)}
@@ -50,29 +50,29 @@ class ScriptMethod:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """Parameters as Python shows them, without the module."""
+        """Parameters in Python's form, without the module."""
         whole = self.function.__signature__
         return whole.replace(parameters=[*whole.parameters.values()][1:])
 
     @property
     def __wrapped__(self) -> Any:
-        """The method of Python that was compiled; of an archive there is none."""
+        """The Python method that was compiled; AttributeError for methods of archives."""
         try:
             method = self.function.__wrapped__
         except AttributeError:
-            raise AttributeError(f"nothing of Python is behind the method '{self.name}'") from None
+            raise AttributeError(f"the method '{self.name}' was not compiled from a Python method") from None
         return method.__get__(self.owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(self.owner._object, *args, **kwargs)
 
     def start(self, *args: Any, **kwargs: Any) -> Execution:
-        """The call as an `Execution`, which has not begun."""
+        """Return the call as an `Execution` that has not started."""
         return self.function.start(self.owner._object, *args, **kwargs)
 
     @property
     def graph(self) -> Graph:
-        """The graph as the frontend left it; its first input is the module."""
+        """The unoptimized graph; its first input is the module."""
         return self.function.graph
 
     @property
@@ -92,29 +92,29 @@ class ScriptMethod:
 
     @property
     def code_with_constants(self) -> tuple[str, ConstMap]:
-        """The source text, and the constants without a literal that it calls `CONSTANTS.c0`, ..."""
+        """The source text, and its constants without a literal (`CONSTANTS.c0`, ...)."""
         constants: list[Any] = []
         text = to_source(self.graph, self.name, self.schema, constants, method=True)
         return text, ConstMap(constants)
 
     @property
     def bytecode(self) -> str:
-        """The disassembly of what runs."""
+        """The disassembly of the executed code."""
         return self.function.bytecode
 
     @property
     def plan(self) -> str:
-        """What runs as one in it, on what inputs, and what does not, and why."""
+        """Report of the optimizations: fused groups, their inputs, and the reasons against others."""
         from ts.runtime.plan import plan_of
 
         return plan_of(self.function, f"{self.owner.original_name}.{self.name}")
 
     def peak_memory(self, *args: Any, **kwargs: Any) -> int:
-        """The most bytes that a call with these arguments holds at once beside them: `ScriptFunction`."""
+        """Return the peak memory of a call in bytes, see `ScriptFunction.peak_memory`."""
         return self.function.peak_memory(self.owner._object, *args, **kwargs)
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that runs for these arguments."""
+        """Return the executed graph for these arguments."""
         return self.function.graph_for(self.owner._object, *args, **kwargs)
 
     def __repr__(self) -> str:
@@ -122,7 +122,7 @@ class ScriptMethod:
 
 
 class OverloadedScriptMethod:
-    """A method with several declarations, called from Python: the first one that takes the arguments."""
+    """A method with overloads, called from Python: the first overload that accepts the arguments runs."""
 
     def __init__(self, owner: ScriptModule, methods: list[ScriptFunction]) -> None:
         self.methods = [ScriptMethod(owner, method) for method in methods]
@@ -138,21 +138,21 @@ class OverloadedScriptMethod:
 
     @property
     def plan(self) -> str:
-        """The plans of all declarations, one after the other."""
+        """Optimization reports of all overloads, concatenated."""
         from ts.runtime.plan import PlanText
 
         return PlanText("\n".join(method.plan for method in self.methods))
 
 
 class ScriptMethodMarker:
-    """A method of a ScriptModule class that is to be compiled."""
+    """A method of a ScriptModule class, marked to be compiled."""
 
     def __init__(self, function: FunctionType) -> None:
         self.function = function
 
 
 def script_method(function: FunctionType) -> Any:
-    """Mark a method of a `ScriptModule` to be compiled when the module is made."""
+    """Mark a method of a `ScriptModule` to be compiled when the module is created."""
     if not enabled():
         return function
     if function.__code__.co_argcount == 0:

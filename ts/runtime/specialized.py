@@ -1,14 +1,14 @@
-"""Plans of a function: its code for arguments of one kind, made by the first call with such arguments.
+"""Specialization of functions: code for one kind of arguments, compiled at the first such call.
 
-In: a function whose graph asks what its arguments are (`x.dim()`, `x.dtype == ...`, `b is None`).  Out: its
-`Plans`, which ENTER_PLAN enters, and the code of each.
+In: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`, `b is None`).
+Out: its `Plans`, which the instruction ENTER_PLAN selects from, and the code of each.
 
-    def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      makes the plan for (x float32[2], b None)
-        if x.dim() == 1: ...                f(ones(4, 5), None)      runs it
-        if b is not None: ...               f(ones(3), None)         makes another
+    def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      compiles for (x float32[2], b None)
+        if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code
+        if b is not None: ...               f(ones(3), None)         compiles another specialization
 
-There is no code for all arguments until some come that have no plan: plans are few (`Plans.made`), and where
-the answers to all questions change nothing in the graph, there is none.
+General code is compiled only for arguments without a specialization: their number is limited (`Plans.made`),
+and there is none if the properties of the arguments do not simplify the graph.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
 MOST: Final = MOST_OF_FUNCTION
-_ALL: Final = "all"  # the kind of arguments of the code for all of them
+_ALL: Final = "all"  # cache key of the general code
 
 
 class Specializer:
-    """Makes the codes of a function's plans."""
+    """Compiles the specializations of a function."""
 
     def __init__(self, function: ScriptFunction, form: Form, graph: Graph | None = None) -> None:
         self._function = function
         self._form = form
-        self._begun = graph  # what all plans begin with; None where the code that enters them was kept
-        self.kinds: list[Kind] = []  # of each plan, in their order
+        self._begun = graph  # the graph before specialization; None if the entry program was cached
+        self.kinds: list[Kind] = []  # of each specialization, in order
 
     def entrance(self, asked: Sequence[int]) -> Program:
-        """The code of the function: it enters plans by these arguments."""
+        """Return the program that selects a specialization by the arguments `asked`."""
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
         graph = self._begin()
@@ -68,12 +68,12 @@ class Specializer:
         return Program(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
 
     def plans(self, specs: tuple[Any, ...], result: Any, asked: Sequence[int]) -> Plans:
-        """The plans, of which there are none yet."""
+        """Return the specializations, of which none is compiled yet."""
         self._asked = list(asked)
         return Plans(self._function.name, specs, result, self._asked, self.make, self.make_general)
 
     def make(self, values: Sequence[Any]) -> Any:
-        """The code for arguments like these; None where it would be the one for all."""
+        """Return the code for arguments like these; None if it would equal the general code."""
         kind = Kind.of(zip(self._asked, values, strict=True))
         self.kinds.append(kind)
         try:
@@ -82,11 +82,11 @@ class Specializer:
             return None
 
     def make_general(self) -> Any:
-        """The code for all arguments."""
+        """Return the code for all arguments."""
         return self._code(_ALL, lambda: self._program(None))
 
     def graph(self, kind: Kind | None) -> Graph:
-        """What runs for arguments of a kind, or for all: a copy."""
+        """Return a copy of the optimized graph for a kind of arguments, or the general one."""
         graph = self._begin()
         if kind is not None:
             kind.decide_in(graph)
@@ -94,7 +94,7 @@ class Specializer:
         return graph
 
     def begun_for(self, kind: Kind | None) -> tuple[Graph, list[Node]]:
-        """A copy of what plans begin with, for arguments of a kind, and what is decided in it."""
+        """Return a copy of the unoptimized graph for a kind of arguments, and the branches decided in it."""
         from ts.passes.specialize_to_arguments import questions
 
         graph = self._begin()
@@ -104,8 +104,8 @@ class Specializer:
         return graph, [node for node in asked if not node.in_block() or not node.has_uses()]
 
     def graph_of_last(self, plans: Plans) -> Graph:
-        """What ran last, with the types that its tensors had."""
-        from ts.passes.shape_analysis import rank_types  # for who looks at it
+        """Return the graph that ran last, with the types of its tensors."""
+        from ts.passes.shape_analysis import rank_types  # for inspection only
 
         number = plans.chosen_plan
         if number is None:
@@ -118,11 +118,11 @@ class Specializer:
             return with_room(kept_or_made, self._function, self._entry(kind), make)
 
     def _entry(self, kind: str) -> Entry | None:
-        """Where the code for a kind of arguments is kept, if it is."""
+        """Return the cache entry of a specialization's code, None if it is not cached."""
         function = self._function
         if function.unit is None and function.digest is None:
             return None
-        from ts.runtime.code_cache import entry_of  # only archives and functions of Python need it
+        from ts.runtime.code_cache import entry_of  # only archives and Python functions need it
 
         prepare = partial(prepare_graph, terms=function.terms)
         return entry_of(function, prepare, f"{self._form.value}({kind})", None)
@@ -141,7 +141,7 @@ class Specializer:
         return within_terms(run, function.as_compiled(), function.name, function.terms)
 
     def _begin(self) -> Graph:
-        """A copy of what all plans begin with."""
+        """Return a copy of the graph before specialization."""
         if self._begun is None:
             graph = unoptimized(self._function.as_compiled())
             begin_forming(graph)
@@ -150,14 +150,14 @@ class Specializer:
 
 
 def specializer_of(plans: Plans) -> Specializer:
-    """Who makes the codes of these plans."""
+    """Return the specializer that compiles these specializations."""
     made_by = plans.make.__self__  # type: ignore[attr-defined]
     assert isinstance(made_by, Specializer)
     return made_by
 
 
 def codes_of(plans: Plans, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """The codes that calls have made so far, and that for all arguments, each with what it is for."""
+    """Yield the compiled specializations and the general code, each with a description of its arguments."""
     for (code, _), kind in zip(plans.made, specializer_of(plans).kinds, strict=False):
         if code is not None:
             yield kind.described(names), code
@@ -166,24 +166,24 @@ def codes_of(plans: Plans, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
 
 
 class _Undecided(Exception):
-    """What is known of the arguments changes nothing in the graph."""
+    """Raised if the properties of the arguments do not simplify the graph."""
 
 
 class Kind:
-    """What arguments are: dtype, rank, device and gradient of tensors; None; numbers."""
+    """Properties of arguments: dtype, rank, device and requires_grad of tensors; None; numbers."""
 
     def __init__(self, found: Mapping[int, Any], text: str) -> None:
-        self._found = found  # by number: a type, None where it is some object
-        self.text = text  # the same for the same kind, in every process
+        self._found = found  # type by argument index; None for other objects
+        self.text = text  # equal for equal kinds, in every process
 
     @classmethod
     def of(cls, values: Iterable[tuple[int, Any]]) -> Kind:
-        """The kind of these arguments, by their numbers."""
+        """Return the kind of arguments, given by their indices."""
         found = {i: _type_of(value) for i, value in values}
         return cls(found, ", ".join(f"{i}: {'object' if t is None else t}" for i, t in found.items()))
 
     def decide_in(self, graph: Graph) -> bool:
-        """Decide in a graph what follows from it; whether that was anything."""
+        """Specialize a graph; return whether that simplified it."""
         from ts.passes.specialize_to_arguments import specialize_to_arguments
 
         known = {}
@@ -198,11 +198,11 @@ class Kind:
 
     @property
     def tensors(self) -> dict[int, Type]:
-        """The types of tensors among them, by number."""
+        """The types of tensor arguments, by index."""
         return {i: t for i, t in self._found.items() if t is not None and t.kind() == "TensorType"}
 
     def described(self, names: Sequence[str]) -> str:
-        """For a person: `x float32[2], b None`."""
+        """Return a description for users: `x float32[2], b None`."""
         return ", ".join(f"{names[i]} {_described(type)}" for i, type in self._found.items())
 
 
@@ -218,7 +218,7 @@ def _type_of(value: Any) -> Type | None:
 
 
 def _described(type: Any) -> str:
-    """Dtype and number of dimensions of a tensor, and what is not as usual."""
+    """Return dtype and rank of a tensor, with device and gradient unless they are the default."""
     from ts.dtypes import BY_CODE
 
     if type is None:

@@ -1,13 +1,13 @@
-"""What the code of a Python function follows from: its text, and what the names in it mean.
+"""Fingerprint of a Python function: a digest of its source and of the globals that it uses.
 
-    around = surroundings_of(function)       None where it cannot be said in full
-    around.digest                            the same in another process only where all of it is the same
-    around.frozen                            the function, with the names as they are now
-    around.source                            its text, as it is now
+    around = surroundings_of(function)       None if a name cannot be encoded
+    around.digest                            equal in another process only if all of it is equal
+    around.frozen                            the function, with its globals as they are now
+    around.source                            its source, as it is now
 
-Said are numbers, texts and tuples of them, dtypes, devices, types that annotations are made of, functions
-and operators of `ts`, functions of `math` and the builtins, and scripted functions of which all this is
-known.  Whoever names anything else, a class or a list say, has code that no other process reads.
+Encodable are numbers, strings and tuples of them, dtypes, devices, types of annotations, functions and
+operators of `ts`, functions of `math` and the builtins, and scripted functions with a fingerprint.  Functions
+that reference anything else (for example a class or a list) are not cached across processes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ts.frontend.resolve import attribute, closure_of, of_ts
 from ts.module_names import is_own
 from ts.ops.namespace import OpOverload
 
-_MODULES: Final = ("math", "typing")  # of Python, whose attributes mean what they always do
+_MODULES: Final = ("math", "typing")  # Python modules whose attributes are constant
 _PLAIN: Final = frozenset({type(None), bool, int, float, complex, str, EllipsisType})
 _HOMES: Final = {home.__name__: home for home in (builtins, typing, collections, math)}
 _NAME: Final = r"[^\W\d]\w*"
@@ -43,11 +43,11 @@ _OWN: Final = ("ts", "torch")
 
 
 class _UnsaidError(Exception):
-    """Something that a digest cannot say."""
+    """Raised for a value that cannot be encoded."""
 
 
 class Surroundings:
-    """A function's text and its names, as they were when it was scripted."""
+    """A function's source and globals at the time of scripting."""
 
     __slots__ = ("digest", "frozen", "scripted", "source")
 
@@ -57,15 +57,15 @@ class Surroundings:
         self.digest = digest
         self.source = source
         self.frozen = frozen
-        self.scripted = scripted  # the scripted functions among the names
+        self.scripted = scripted  # the scripted functions that it references
 
 
 def surroundings_of(function: FunctionType) -> Surroundings | None:
-    """What the code of a function follows from; None where there is more to it than can be said."""
-    observed = sys.modules.get("ts.frontend.observed")  # without which no example calls have been made
+    """Return the fingerprint of a function; None if it depends on a value that cannot be encoded."""
+    observed = sys.modules.get("ts.frontend.observed")  # not imported unless example calls were observed
     if observed is not None and observed.is_observed(function):
         return None
-    if vars(function).keys() - {"__ts_script__"}:  # which its text does not say
+    if vars(function).keys() - {"__ts_script__"}:  # attributes may change how it is compiled
         return None
     try:
         source = text_of(function)
@@ -81,17 +81,17 @@ def surroundings_of(function: FunctionType) -> Surroundings | None:
         ]
     except (_UnsaidError, OSError, SyntaxError, ValueError, AttributeError):
         return None
-    except (RecursionError, MemoryError):  # as of texts that are nested too deep, of which the compiler tells
+    except (RecursionError, MemoryError):  # too deeply nested source: the compiler reports it
         return None
     digest = kept.digest(json.dumps(words).encode())
     return Surroundings(digest, source, names.frozen(), tuple(names.scripted))
 
 
 class _Names:
-    """The names in a function's text, also those in its strings, which may be annotations."""
+    """The names used in a function's source, including those in strings, which may be annotations."""
 
     def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
-        if "type:" in text and re.search(r"#\s*type:", text):  # annotations that are no part of the tree
+        if "type:" in text and re.search(r"#\s*type:", text):  # type comments are not in the tree
             raise _UnsaidError
         self._function = function
         self._closure = closure_of(function)
@@ -116,7 +116,7 @@ class _Names:
                         self._chain(inner)
 
     def said(self) -> list[Any]:
-        """Each name with what it means, and each attribute of a module."""
+        """Return each name with its encoded value, and each attribute of a module."""
         found = [[word, self._meaning(word)] for word in sorted(self._words)]
         return [*found, *sorted(self._chains.items())]
 
@@ -131,7 +131,7 @@ class _Names:
         return ["scripted", digest]
 
     def frozen(self) -> FunctionType:
-        """The function, for which these names always mean the same."""
+        """Return a copy of the function whose globals are fixed to their current values."""
         function, code = self._function, self._function.__code__
         values = function.__globals__
         scope = {word: values[word] for word in self._words if word in values}
@@ -145,18 +145,18 @@ class _Names:
         return made
 
     def _lookup(self, name: str) -> Any:
-        """As `Resolver.lookup` finds it; `_ABSENT` where it does not."""
+        """Look up a name as `Resolver.lookup` does; return `_ABSENT` if it is undefined."""
         for scope in (self._closure, self._function.__globals__):
             if name in scope:
                 return of_ts(scope[name])
         if name in _OWN:
             return sys.modules["ts"]
-        if name == self._function.__name__:  # its code would name a function that is made anew
+        if name == self._function.__name__:  # refers to the function that is being scripted
             raise _UnsaidError
         return vars(builtins).get(name, _ABSENT)
 
     def _chain(self, node: ast.Attribute) -> None:
-        """Note what an attribute of a module is: `ts.nn.functional.relu`."""
+        """Record the value of an attribute of a module, such as `ts.nn.functional.relu`."""
         path: list[str] = []
         inner: ast.expr = node
         while isinstance(inner, ast.Attribute):
@@ -167,7 +167,7 @@ class _Names:
         value = self._lookup(inner.id)
         text = inner.id
         while isinstance(value, ModuleType) and path:
-            _said(value)  # which has to be one whose attributes stay
+            _said(value)  # raises unless the module's attributes are constant
             name = path.pop()
             text += f".{name}"
             try:
@@ -181,7 +181,7 @@ _ABSENT: Final = object()
 
 
 def _of_text(text: str) -> Iterator[ast.AST]:
-    """The nodes of what may be an annotation."""
+    """Yield the syntax nodes of a string that may be an annotation."""
     try:
         yield from ast.walk(python_syntax.expression(text))
     except (SyntaxError, ValueError):
@@ -189,7 +189,7 @@ def _of_text(text: str) -> Iterator[ast.AST]:
 
 
 def _said(value: Any) -> Any:
-    """A value in numbers and texts that no other value has; `_UnsaidError` where it has none."""
+    """Return a unique JSON encoding of a value; raise `_UnsaidError` if there is none."""
     kind = type(value)
     if value is _ABSENT:
         return "absent"
@@ -219,7 +219,7 @@ def _module(module: ModuleType) -> str:
 
 
 def _known(value: Any) -> list[str]:
-    """Classes and functions that are found where they say that they are from."""
+    """Encode a class or function by its module and name; raise `_UnsaidError` if they do not lead to it."""
     value = _plain(value)
     if value in (Tensor, type(None)):
         return ["class", value.__name__]
@@ -237,5 +237,5 @@ def _known(value: Any) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """The function of one that classes may override."""
+    """Return the function that an overridable function wraps."""
     return value.__wrapped__ if isinstance(value, Overridable) else value

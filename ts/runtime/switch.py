@@ -1,9 +1,9 @@
-"""Scripting as a whole, on or off.
+"""Global switch that enables or disables scripting.
 
-    ts.jit.disable()        from here on `script` gives its argument back, and everything runs as Python
-    TS_JIT=0                the same from outside; PYTORCH_JIT=0 too, where TS_JIT is not set
+    ts.jit.disable()        `script` returns its argument from now on, and everything runs in Python
+    TS_JIT=0                the same by environment; also PYTORCH_JIT=0 if TS_JIT is not set
 
-As in PyTorch, `no` and `false` are 0, `yes` and `true` are 1, and any other setting is refused.
+As in PyTorch, `no` and `false` mean 0, `yes` and `true` mean 1, and any other setting raises ValueError.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SETTINGS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "fal
 
 
 def enabled() -> bool:
-    """Whether scripting is on; `disable()` and TS_JIT=0 turn it off."""
+    """Return whether scripting is enabled; `disable()` and TS_JIT=0 disable it."""
     variable = "TS_JIT" if "TS_JIT" in os.environ else "PYTORCH_JIT"
     setting = os.environ.get(variable, "1")
     found = _SETTINGS.get(setting.lower())
@@ -25,12 +25,12 @@ def enabled() -> bool:
 
 
 def enable() -> None:
-    """Turn scripting on again."""
+    """Enable scripting again."""
     global _on
     _on = True
 
 
 def disable() -> None:
-    """Turn scripting off: `script` gives its argument back."""
+    """Disable scripting: `script` returns its argument."""
     global _on
     _on = False

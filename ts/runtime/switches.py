@@ -1,10 +1,10 @@
-"""Switches of PyTorch's executor and fusers, which programs set before they measure: kept, and no more.
+"""Flags of PyTorch's executor and fusers, accepted and stored without effect.
 
-    torch._C._jit_set_profiling_executor(False)         what it was: True
+    torch._C._jit_set_profiling_executor(False)         returns the previous value: True
     with torch.jit.fuser("fuser1"): ...
 
-One executor runs everything here, without profiling runs, and it makes groups by rules of its own
-(`optimized_execution(False)` and `set_fusion_strategy` are what changes it).
+Here a single executor without profiling runs executes everything, with its own fusion rules
+(`optimized_execution(False)` and `set_fusion_strategy` control it).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ts.frontend.markers import is_scripting
 
-# Each switch as PyTorch has it when it starts.
+# Default values of PyTorch.
 _values: dict[str, Any] = {
     "profiling_executor": True, "profiling_mode": True, "bailout_depth": 12, "num_profiled_runs": 1,
     "texpr_fuser": True, "can_fuse_on_cpu": True, "can_fuse_on_gpu": True, "can_fuse_on_cpu_legacy": False,
@@ -25,7 +25,7 @@ _values: dict[str, Any] = {
     "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
     "cat_wo_conditionals": False, "opt_conditionals": False,
 }  # fmt: skip
-# What PyTorch calls those that set a switch, and those that ask; a set switch gives what it was, or nothing.
+# PyTorch's setters and getters by flag; a setter returns the previous value or None.
 _SET: Final = {
     "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
     "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",
@@ -56,7 +56,7 @@ _SILENT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat_", "opt_")
 
 
 def switch(name: str) -> Callable[..., Any] | None:
-    """PyTorch's function of that name in `torch._C`, None where it is no switch."""
+    """Return PyTorch's setter or getter of that name in `torch._C`, None for other names."""
     if name in _SET:
         key = _SET[name]
 
@@ -72,16 +72,19 @@ def switch(name: str) -> Callable[..., Any] | None:
 
 @contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """Context manager: PyTorch's fuser of a name, "fuser0" to "fuser3", inside; Exception for other names."""
+    """Context manager that accepts PyTorch's fuser names "fuser0" to "fuser3"; Exception for other names."""
     if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
         raise Exception(f"unrecognized fuser option (name: {name})")
     yield
 
 
 class strict_fusion:
-    """Context manager in scripts: in PyTorch an error if something does not fuse; here see `fn.plan`."""
+    """Context manager in scripts that has no effect; in PyTorch it rejects unfused nodes.
 
-    __module__ = "ts.jit"  # graphs have the name of its class
+    `fn.plan` reports unfused nodes.
+    """
+
+    __module__ = "ts.jit"  # the qualified name of the class in graphs
 
     def __init__(self) -> None:
         if not is_scripting():
@@ -95,10 +98,10 @@ class strict_fusion:
 
 
 def enable_onednn_fusion(enabled: bool) -> None:
-    """Keep whether PyTorch's fuser of that name is wanted."""
+    """Store the flag of PyTorch's oneDNN fuser."""
     _values["llga"] = enabled
 
 
 def onednn_fusion_enabled() -> bool:
-    """Whether it is."""
+    """Return the flag of PyTorch's oneDNN fuser."""
     return bool(_values["llga"])
