@@ -1,9 +1,7 @@
 """dask's servers, pools and schedulers talk over connections of `ts`, and so do threads."""
 
 import asyncio
-import importlib
 import pickle
-import sys
 import threading
 import time
 from contextlib import asynccontextmanager, suppress
@@ -19,7 +17,7 @@ from distributed.core import ConnectionPool, Server, rpc
 
 from tests.distributed import SECRET
 from tests.distributed.echo_server import calls as answer_calls
-from ts.distributed.comm import Channel, NotAuthenticated, Security, backend
+from ts.distributed.comm import Channel, NotAuthenticated, Security, transport
 from ts.distributed.comm.calls import Calls
 
 KNOWN = Security(secret=SECRET)
@@ -214,7 +212,7 @@ def test_another_secret():
 def test_strangers_have_little_time(security, monkeypatch):
     """Those who say nothing, and those who say it slowly; callers do not wait for ever either."""
     scheme, known = security
-    monkeypatch.setattr(backend, "PATIENCE", 0.5)
+    monkeypatch.setattr(transport, "HANDSHAKE_TIMEOUT_SECONDS", 0.5)
 
     async def main():
         async with serving({"echo": echo}, scheme, known) as server:
@@ -409,15 +407,6 @@ def test_calls_whose_connection_breaks():
             calls.call("more")
 
     run(main())
-
-
-def test_without_dask(monkeypatch):
-    """Who imports it is told what to install."""
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    for name in [name for name in sys.modules if name.startswith("ts.distributed.comm")]:
-        monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(ImportError, match=r"pip install 'torchscript-ts\[rpc\]'"):
-        importlib.import_module("ts.distributed.comm")
 
 
 def test_a_channel_waits_no_longer_than_it_should(server):

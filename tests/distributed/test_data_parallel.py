@@ -4,8 +4,6 @@ import copy
 
 import pytest
 
-pytest.importorskip("distributed", reason="process groups need dask.distributed: the extra rpc")
-
 import ts
 import ts.distributed as dist
 from ts import nn

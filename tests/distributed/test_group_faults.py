@@ -6,8 +6,6 @@ import time
 
 import pytest
 
-pytest.importorskip("distributed", reason="process groups need dask.distributed: the extra rpc")
-
 import ts
 import ts.distributed as dist
 from tests.distributed.worlds import World

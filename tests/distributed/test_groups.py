@@ -7,8 +7,6 @@ import warnings
 import numpy as np
 import pytest
 
-pytest.importorskip("distributed", reason="process groups need dask.distributed: the extra rpc")
-
 import ts
 import ts.distributed as dist
 from ts.distributed import ReduceOp

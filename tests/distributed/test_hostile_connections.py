@@ -14,10 +14,9 @@ import psutil
 from tests.distributed import SECRET
 from tests.distributed.test_messages import MALFORMED, prelude, sent
 from ts.distributed.comm import Channel
-from ts.distributed.comm.backend import STRANGERS
-from ts.distributed.comm.channel import HELLO
 from ts.distributed.comm.greeting import connector
 from ts.distributed.comm.handshake import MAGIC, REFUSED
+from ts.distributed.comm.transport import HELLO, MAX_UNAUTHENTICATED_CONNECTIONS
 
 MUCH = (
     64 << 20
@@ -141,11 +140,11 @@ def test_a_listener_is_not_asked_by_its_own_words(server):
 
 def test_many_strangers_at_once(server):
     """Only so many may stand at the door; a friend still comes in."""
-    waiting = [stranger(server) for _ in range(3 * STRANGERS)]
+    waiting = [stranger(server) for _ in range(3 * MAX_UNAUTHENTICATED_CONNECTIONS)]
     works(server)
-    for sock in waiting[: 2 * STRANGERS]:
+    for sock in waiting[: 2 * MAX_UNAUTHENTICATED_CONNECTIONS]:
         assert is_closed(sock)
-    for sock in waiting[2 * STRANGERS :]:
+    for sock in waiting[2 * MAX_UNAUTHENTICATED_CONNECTIONS :]:
         sock.close()
 
 

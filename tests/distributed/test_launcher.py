@@ -128,7 +128,6 @@ dist.destroy_process_group()
 @pytest.mark.parametrize("words", [["torch.distributed.run"], ["torch.distributed.launch", "--use-env"]])
 def test_programs_that_import_torch(tmp_path, words):
     """Processes import `ts` as torch if the launcher does, and form a process group."""
-    pytest.importorskip("distributed")
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "ts.as_torch", "-m", *words, "--standalone", "--nproc_per_node=2"]
     subprocess.run([*command, "program.py"], check=True, cwd=tmp_path)

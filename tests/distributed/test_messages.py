@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
-
-import msgpack
-
+from ts.distributed.comm.message_pack import decode
 from ts.distributed.comm.messages import INLINE, STAGING, Limits, MalformedMessage, Reader, Writer
 
 
@@ -206,6 +203,6 @@ def test_truncated_messages_are_waited_for(part):
 
 def test_the_head_holds_no_placeholder():
     """What stands for a frame cannot be said in a message."""
-    assert msgpack.unpackb(Writer().pack([b"a" * 5000])[0][16:], strict_map_key=False) == [{b"": 0}]
+    assert decode(Writer().pack([b"a" * 5000])[0][16:]) == ({b"": 0},)
     with pytest.raises(TypeError, match="names in a message are of type str"):
         Writer().pack([{b"": 0}, b"a" * 5000])

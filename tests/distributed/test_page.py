@@ -4,9 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("distributed", reason="process groups need dask.distributed: the extra rpc")
 
 SNIPPET = Path(__file__).parents[2] / "docs" / "snippets" / "several_processes.py"
 

@@ -209,7 +209,8 @@ def test_secrets(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.delenv("TS_RPC_SECRET", raising=False)
     assert secret.shared("127.0.0.1", 7) is None
-    made = secret.offered("localhost", 7)
+    made = secret.new("localhost")
+    secret.make_known(7, made)
     assert secret.shared("127.0.0.1", 7) == made and len(made) == 32
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o077 == 0 and (folder / "7").stat().st_mode & 0o077 == 0
@@ -218,12 +219,12 @@ def test_secrets(tmp_path, monkeypatch):
     secret.withdraw(7, made)
     assert secret.shared("127.0.0.1", 7) is None
     with pytest.raises(secret.NoSecret, match="which is not this machine alone"):
-        secret.offered("192.0.2.1", 7)
+        secret.new("192.0.2.1")
     folder.chmod(0o755)
     with pytest.raises(secret.NoSecret, match="is not a folder of this user alone"):
-        secret.offered("127.0.0.1", 7)
+        secret.make_known(7, secret.new("127.0.0.1"))
     monkeypatch.setenv("TS_RPC_SECRET", "sixteen letters or more")
-    assert secret.offered("192.0.2.1", 7) == secret.shared("192.0.2.1", 7) == b"sixteen letters or more"
+    assert secret.new("192.0.2.1") == secret.shared("192.0.2.1", 7) == b"sixteen letters or more"
 
 
 def test_before_and_after():

@@ -4,8 +4,6 @@ import multiprocessing
 
 import pytest
 
-pytest.importorskip("distributed", reason="process groups need dask.distributed: the extra rpc")
-
 from tests.distributed.worlds import free_port
 
 

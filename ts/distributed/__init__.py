@@ -10,7 +10,8 @@
 `rpc` has calls between processes, and `map` gives a function's batches to them.  `cluster` has processes that
 come and go: `LocalCluster` on this machine, `on_dask` in a cluster of dask.
 
-It needs dask.distributed (the extra rpc).  docs/distributed.md says what differs from PyTorch.
+Process groups need no other package; `rpc`, `map` and `cluster` need dask.distributed (the extra rpc).
+docs/distributed.md says what differs from PyTorch.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import os
 from typing import Any, Final
 
 from ts.absent import names_for
-from ts.distributed.missing_extra import has_rpc_extra
+from ts.distributed.missing_extra import has_rpc_extra, placeholder
 
 _HOMES: Final = {
     "errors": "DistBackendError DistError DistNetworkError DistStoreError QueueEmptyError",
@@ -51,17 +52,17 @@ _absent = names_for(__name__)
 
 
 def is_available() -> bool:
-    """Whether processes can form groups: where dask.distributed is installed."""
-    return has_rpc_extra()
+    """Return whether processes can form groups."""
+    return True
 
 
 def is_gloo_available() -> bool:
-    """Whether there are groups of processes on the CPU, as above."""
+    """Return whether there are groups of processes on the CPU, as above."""
     return is_available()
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether groups can be of a backend, which is "gloo"."""
+    """Return whether groups can be of a backend, which is "gloo"."""
     return backend.lower() == "gloo" and is_available()
 
 
@@ -75,6 +76,8 @@ def __getattr__(name: str) -> Any:
     home = HOME_OF.get(name)
     if home is None:
         return _absent(name)
+    if home.startswith("cluster.") and not has_rpc_extra():
+        return placeholder(__name__, name)
     found = getattr(importlib.import_module(f"ts.distributed.{home}"), name)
     globals()[name] = found
     return found

@@ -14,12 +14,9 @@ import ipaddress
 import socket
 import time
 
-from distributed.comm.addressing import unparse_host_port
-from distributed.comm.core import listen
-
-from ts.distributed.comm import Comm, Security
-from ts.distributed.comm.backend import connect
-from ts.distributed.comm.security import PLAIN
+from ts.distributed.comm.addresses import PLAIN, join_host_port
+from ts.distributed.comm.credentials import Credentials
+from ts.distributed.comm.transport import Connection, Listener, connect
 from ts.distributed.errors import DistStoreError
 from ts.distributed.links import Links
 from ts.distributed.loop import run
@@ -59,18 +56,17 @@ class _Gate:
         self.all_here = asyncio.Event()
         self.is_open = False
 
-    def open(self, security: Security) -> str:
+    def open(self, credentials: Credentials) -> str:
         """Listen to those who know the secret; where that is."""
-        self.security = security
+        self.credentials = credentials
         return run(self._open())
 
     async def _open(self) -> str:
-        host = unparse_host_port(_own_host(self.place), 0)
-        how = self.security.get_listen_args("worker")
-        self.listener = listen(f"{PLAIN}://{host}", self._welcome, **how)
+        address = f"{PLAIN}://{join_host_port(_own_host(self.place), 0)}"
+        self.listener = Listener(address, self._welcome, **self.credentials.get_listen_args("worker"))
         await self.listener.start()
         self.is_open = True
-        return str(self.listener.contact_address)
+        return self.listener.listen_address
 
     def close(self) -> None:
         """Listen no more."""
@@ -84,27 +80,27 @@ class _Gate:
         """Have a socket to each other rank."""
         for rank in range(self.place.rank):
             async with asyncio.timeout(10):
-                comm = await connect(addresses[rank], **self.security.get_connection_args("worker"))
-            await comm.write(["socket", self.place.rank])
-            if await comm.read() != "yours":
+                connection = await connect(addresses[rank], **self.credentials.get_connection_args("worker"))
+            await connection.write(["socket", self.place.rank])
+            if await connection.read() != "yours":
                 raise ConnectionError(f"rank {rank} has a connection to this process already")
-            self._keep(rank, comm)
+            self._keep(rank, connection)
         if len(self.sockets) < self.place.world_size - 1:
             await self.all_here.wait()
 
-    async def _welcome(self, comm: Comm) -> None:
-        message = await comm.read()
+    async def _welcome(self, connection: Connection) -> None:
+        message = await connection.read()
         match message:
             case ("socket", int(rank)) if self.place.rank < rank < self.place.world_size:
-                await comm.write("yours" if rank not in self.sockets else "taken")
+                await connection.write("yours" if rank not in self.sockets else "taken")
                 if rank not in self.sockets:
-                    self._keep(rank, comm)
+                    self._keep(rank, connection)
             case _:
-                comm.abort()
+                connection.abort()
 
-    def _keep(self, rank: int, comm: Comm) -> None:
+    def _keep(self, rank: int, connection: Connection) -> None:
         """Nothing is sent over a bare socket until all processes have theirs."""
-        self.sockets[rank], _, _ = comm.stream.detach()
+        self.sockets[rank], _, _ = connection.stream.detach()
         if len(self.sockets) == self.place.world_size - 1:
             self.all_here.set()
 

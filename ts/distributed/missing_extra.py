@@ -19,7 +19,10 @@ from typing import Any
 
 def has_rpc_extra() -> bool:
     """Return whether the packages of the extra `rpc` are installed."""
-    return find_spec("distributed") is not None and find_spec("msgpack") is not None
+    try:
+        return find_spec("distributed") is not None and find_spec("msgpack") is not None
+    except ImportError:  # of an import hook that blocks them
+        return False
 
 
 class _NeedsExtra(type):

@@ -16,24 +16,21 @@ import numpy as np
 from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.distributed import values
 from ts.distributed.collectives import all_gather, broadcast, gather, scatter
+from ts.distributed.comm.message_pack import decode, encode
 from ts.distributed.groups import ProcessGroup, find, member_of, place_of
 from ts.distributed.point_to_point import recv, send
 
 
 def packed(value: Any) -> Any:
     """A value as an array of bytes."""
-    import msgpack
-
     data, memory = values.pack(value)
-    head = msgpack.packb([data, [bytes(each) for each in memory]])
+    head = encode([data, [bytes(each) for each in memory]])
     return np.frombuffer(head, np.uint8).copy()
 
 
 def unpacked(data: Any) -> Any:
     """The value that an array of bytes is."""
-    import msgpack
-
-    return values.unpack(msgpack.unpackb(memoryview(data), use_list=False))
+    return values.unpack(decode(memoryview(data)))
 
 
 def _sizes(count: int) -> Tensor:

@@ -19,15 +19,13 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from distributed.comm.addressing import unparse_host_port
-from distributed.comm.core import FatalCommClosedError, listen
-
 from ts.distributed import meeting_file
 from ts.distributed import secret as secrets
-from ts.distributed.comm import Comm, Security
-from ts.distributed.comm.backend import connect
+from ts.distributed.comm.addresses import PLAIN, join_host_port
 from ts.distributed.comm.calls import Calls, Reply, answer
-from ts.distributed.comm.security import PLAIN
+from ts.distributed.comm.credentials import Credentials, SharedSecret
+from ts.distributed.comm.handshake import NotAuthenticated
+from ts.distributed.comm.transport import Connection, Listener, connect
 from ts.distributed.loop import run
 
 _PATIENCE: Final = 5.0  # seconds that the first process has to let another in
@@ -133,8 +131,8 @@ class Meeting:
         self,
         place: Place,
         name: str,
-        address: str | Callable[[Security], str],
-        security: Security | None = None,
+        address: str | Callable[[Credentials], str],
+        security: Credentials | None = None,
         timeout: float = 300.0,
     ) -> None:
         """`address` is where this process is found, or gives it, as soon as it is known how to listen."""
@@ -179,25 +177,25 @@ class Meeting:
         return told
 
 
-async def _listening(place: Place, security: Security | None) -> _Host:
-    host = _Host(place, secrets.offered(place.host, place.port) if security is None else None)
+async def _listening(place: Place, security: Credentials | None) -> _Host:
+    host = _Host(place, secrets.new(place.host) if security is None else None)
     await host.start(security)
     return host
 
 
-async def _connected(place: Place, security: Security | None, until: float) -> tuple[Calls, Security]:
+async def _connected(place: Place, security: Credentials | None, until: float) -> tuple[Calls, Credentials]:
     """A connection to the first process, as soon as it listens, and what all processes know."""
     while True:
         try:
             first = place.known()
             secret = secrets.shared(first.host, first.port) if security is None else None
             if security is not None or secret is not None:
-                how = security or Security(secret=secret)
+                how = security or SharedSecret(secret or b"")
                 async with asyncio.timeout(_PATIENCE):
-                    comm = await connect(_address(first, security), **how.get_connection_args("client"))
-                return Calls(comm), how
+                    connection = await connect(_address(first, security), **how.get_connection_args("client"))
+                return Calls(connection), how
         except (OSError, TimeoutError) as error:
-            if isinstance(error, FatalCommClosedError) and security is not None:
+            if isinstance(error, NotAuthenticated) and security is not None:
                 raise RendezvousError(str(error)) from None
             told = error
         else:
@@ -208,9 +206,9 @@ async def _connected(place: Place, security: Security | None, until: float) -> t
         await asyncio.sleep(_AGAIN)
 
 
-def _address(place: Place, security: Security | None) -> str:
+def _address(place: Place, security: Credentials | None) -> str:
     scheme = PLAIN if security is None else security.scheme("scheduler")
-    return f"{scheme}://{unparse_host_port(place.host, place.port)}"
+    return f"{scheme}://{join_host_port(place.host, place.port)}"
 
 
 class _Host:
@@ -227,13 +225,14 @@ class _Host:
     def _listens(self) -> tuple[str, int]:
         return self.place.host, self.place.port
 
-    async def start(self, security: Security | None) -> None:
+    async def start(self, security: Credentials | None) -> None:
         """Listen."""
-        how = security or Security(secret=self.secret)
-        self.listener = listen(
-            _address(self.place, security), self._serve, **how.get_listen_args("scheduler")
-        )
+        how = security or SharedSecret(self.secret or b"")
+        address = _address(self.place, security)
+        self.listener = Listener(address, self._serve, **how.get_listen_args("scheduler"))
         await self.listener.start()
+        if self.secret is not None:  # after binding the port: the secret of a process that has it stays
+            secrets.make_known(self.place.port, self.secret)
         if self.place.file is not None:
             meeting_file.offer(self.place.file, self._listens)
 
@@ -245,7 +244,7 @@ class _Host:
         if self.secret is not None:
             secrets.withdraw(self.place.port, self.secret)
 
-    async def _serve(self, comm: Comm) -> None:
+    async def _serve(self, connection: Connection) -> None:
         rank = -1
 
         def handle(message: Any, reply: Reply) -> None:
@@ -264,7 +263,7 @@ class _Host:
                 case _:
                     reply([False, "the first process does not know this message"])
 
-        await answer(comm, handle)
+        await answer(connection, handle)
         if rank >= 0:
             self.gone.add(rank)
             for name in list(self.waiting):

@@ -1,6 +1,7 @@
 """The secret that the processes of one program share: given, or kept where only this user reads it.
 
-    offered("ts://127.0.0.1:29500")         what the first process makes known; others ask for `shared(...)`
+    new("127.0.0.1")                        the first process makes one, and makes it `known`
+    shared("127.0.0.1", 29500)              the others find it
 
 TS_RPC_SECRET has it for all, on one machine or several.  Without it, processes on one machine find it in a
 file that their user alone may read, by the port that they meet at.  Elsewhere there is none: connections to
@@ -23,13 +24,6 @@ _BYTES: Final = 32
 
 class NoSecret(RuntimeError):
     """There is no secret that both ends could know."""
-
-
-def offered(host: str, port: int) -> bytes:
-    """The secret of those who meet at a port of this machine, made anew."""
-    made = new(host)
-    make_known(port, made)
-    return made
 
 
 def new(host: str) -> bytes:

@@ -1,11 +1,11 @@
 """Many calls over one connection: each has a number, and answers come in any order.
 
-    calls = Calls(comm)
+    calls = Calls(connection)
     calls.call(["add", 1, 2]).result()             from any thread
     await calls.ask(["add", 1, 2])                 in the loop
     calls.submit(["add", 1, 2], done)              from any thread; the loop calls done(3, None)
 
-    await answer(comm, handle)                     the other end: handle(["add", 1, 2], reply) calls
+    await answer(connection, handle)                     the other end: handle(["add", 1, 2], reply) calls
     reply(3)                                       reply once, now or later, from any thread
 
 What a call is, and how an answer says that it failed, is for those above.  A connection that breaks fails the
@@ -25,8 +25,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from typing import Any, Final
 
-from ts.distributed.comm.backend import Comm
 from ts.distributed.comm.messages import TooLarge
+from ts.distributed.comm.transport import Connection
 
 UNDER_WAY: Final = 4096  # calls of one connection that are not over
 UNSENT: Final = 1 << 26  # bytes of answers that it has not taken
@@ -37,14 +37,14 @@ Done = Callable[[Any, Exception | None], None]
 class Calls:
     """The end that calls."""
 
-    def __init__(self, comm: Comm, broken: Callable[[], None] | None = None) -> None:
+    def __init__(self, connection: Connection, broken: Callable[[], None] | None = None) -> None:
         """`broken` is called by the loop when the connection has ended."""
-        self._comm = comm
+        self._connection = connection
         self._broken = broken
         self._numbers = itertools.count()
         self._waiting: dict[int, Done] = {}
         self._error: Exception | None = None
-        comm.stream.deliver(self._answered, self._ended)
+        connection.stream.deliver(self._answered, self._ended)
 
     @property
     def closed(self) -> bool:
@@ -54,7 +54,7 @@ class Calls:
     def close(self) -> None:
         """Let the other end go, from any thread."""
         self._broken = None
-        self._comm.stream.close_soon()
+        self._connection.stream.close_soon()
 
     def submit(self, message: Any, done: Done) -> None:
         """Send a message; the loop calls `done` with its answer, or with None and why there is none."""
@@ -62,7 +62,7 @@ class Calls:
         alone = not self._waiting
         self._waiting[number] = done
         try:
-            self._comm.stream.post([number, message], at_once=alone)
+            self._connection.stream.post([number, message], at_once=alone)
         except BaseException:
             if self._waiting.pop(number, None) is None:
                 return  # `done` has been told
@@ -144,8 +144,8 @@ class Reply:
 class _Answering:
     """The end that answers."""
 
-    def __init__(self, comm: Comm, handle: Callable[[Any, Reply], None]) -> None:
-        self.stream = comm.stream
+    def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
+        self.stream = connection.stream
         self.handle = handle
         self.under_way: deque[None] = deque()  # as many as there are calls: threads count without a lock
 
@@ -177,7 +177,7 @@ class _Answering:
         return len(self.under_way) >= UNDER_WAY or self.stream.unsent >= UNSENT
 
 
-async def answer(comm: Comm, handle: Callable[[Any, Reply], None]) -> None:
+async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
     """Answer calls until the connection ends."""
     over = asyncio.get_running_loop().create_future()
 
@@ -185,6 +185,6 @@ async def answer(comm: Comm, handle: Callable[[Any, Reply], None]) -> None:
         if not over.done():
             over.set_result(None)
 
-    answering = _Answering(comm, handle)
-    comm.stream.deliver(answering.one, ended, answering.is_full)
+    answering = _Answering(connection, handle)
+    connection.stream.deliver(answering.one, ended, answering.is_full)
     await over

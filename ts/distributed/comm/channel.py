@@ -15,15 +15,14 @@ import time
 from collections import deque
 from typing import Any, Final
 
-from distributed.comm.addressing import parse_address, parse_host_port
-
 from ts.distributed.comm import greeting
+from ts.distributed.comm.addresses import TLS, split_address, split_host_port
+from ts.distributed.comm.credentials import check_credentials
 from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, TooLarge, Writer
-from ts.distributed.comm.security import TLS, check_means
 from ts.distributed.comm.sockets import NOT_NOW, Outgoing, tune
 from ts.distributed.comm.stream import Stream
+from ts.distributed.comm.transport import HELLO
 
-HELLO: Final = {"compression": None, "pickle-protocol": 0}  # what dask's ends tell each other first
 _FRESH: Final = 0.01  # seconds in which a connection that was used is taken to be there
 
 
@@ -42,9 +41,9 @@ class Channel:
         timeout: float | None = 10.0,
         **more: Any,
     ) -> None:
-        scheme, place = parse_address(address)
-        check_means(scheme, secret, ssl_context)
-        self._socket = socket.create_connection(parse_host_port(place), timeout)
+        scheme, location = split_address(address)
+        check_credentials(scheme, secret, ssl_context)
+        self._socket = socket.create_connection(split_host_port(location), timeout)
         try:
             tune(self._socket)
             if ssl_context is not None and scheme == TLS:

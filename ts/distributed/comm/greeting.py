@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from ts.distributed.comm import handshake, sharing
+from ts.distributed.comm.addresses import TLS
 from ts.distributed.comm.handshake import CLOSED, NotAuthenticated
 from ts.distributed.comm.messages import Limits, Reader, Writer
-from ts.distributed.comm.security import TLS
 
 __all__ = ["CLOSED", "Ends", "NotAuthenticated", "Steps", "connector", "listener"]
 

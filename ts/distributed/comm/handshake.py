@@ -26,7 +26,8 @@ import secrets
 from collections.abc import Generator
 from typing import Final
 
-MAGIC: Final = b"ts rpc 2"
+_PROTOCOL: Final = b"ts rpc "
+MAGIC: Final = _PROTOCOL + b"2"  # with the version
 _NONCE: Final = 32
 _PROOF: Final = 32
 SHORTEST: Final = 16  # bytes of a secret that nobody guesses
@@ -56,6 +57,9 @@ def connector(secret: bytes) -> Steps:
     """The end that connects."""
     greeting = yield b"", len(MAGIC) + _NONCE
     if not greeting.startswith(MAGIC):
+        theirs, ours = greeting[: len(MAGIC)], MAGIC
+        if theirs.startswith(_PROTOCOL):
+            raise NotAuthenticated(f"the other end has version {theirs!r} of the protocol, this one {ours!r}")
         raise NotAuthenticated("what listens there speaks another protocol")
     theirs, ours = greeting[len(MAGIC) :], secrets.token_bytes(_NONCE)
     proof = yield ours + _proof(secret, b"connector", theirs, ours), _PROOF

@@ -8,7 +8,7 @@
 A message is None, a bool, an int of 64 bits, a float, a str, bytes, or lists and dicts of such under names.
 On the wire:
 
-    head: u32 │ frames: u32 │ u64 a frame: its bytes │ the head, in msgpack │ the frames
+    head: u32 │ frames: u32 │ u64 a frame: its bytes │ the head, in MessagePack │ the frames
     ──────────┴─────────────┴────────────────────────┘
                         prelude
 
@@ -32,14 +32,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-import msgpack
 import numpy as np
 
+from ts.distributed.comm.message_pack import decode, encode
 from ts.distributed.comm.segments import LEAST, SHARED, Borrower, Lender, size_of
 
 INLINE: Final = 4096  # bytes of a buffer that goes into the head itself
 STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
-_SCANNED: Final = 4096  # bytes of a head that is looked through before anything is made of it
 
 _PRELUDE: Final = struct.Struct("<II")
 _LENGTHS: Final = tuple(struct.Struct(f"<{count}Q") for count in range(17))
@@ -61,7 +60,7 @@ class Limits:
 
     bytes: int = 1 << 34
     frames: int = 1024
-    head: int = 1 << 26  # of `bytes`, what msgpack may be given
+    head: int = 1 << 26  # of `bytes`, what the decoder may be given
     connections: int = 10_000  # at once; fewer where the system allows fewer files
     shared: int = 1 << 29  # bytes of memory that this process shares with others of its user on its machine
 
@@ -102,7 +101,7 @@ class Writer:
         ValueError where it has more than is allowed."""
         frames: list[memoryview] = []
         try:
-            head: bytes = msgpack.packb(_without_frames(message, frames), buf_size=1024)
+            head = encode(_without_frames(message, frames))
         except RecursionError:
             raise ValueError("a message is nested too deeply") from None
         self.limits.check(head, frames)
@@ -324,20 +323,6 @@ def _unpack(parts: list[memoryview]) -> Any:
         return dict(**value)  # refuses names of other types
 
     try:
-        if len(head) > _SCANNED:
-            _scan(head)
-        return msgpack.unpackb(head, use_list=False, object_hook=named, max_ext_len=0, ext_hook=_no_extension)
-    except (ValueError, TypeError, LookupError, msgpack.UnpackException) as error:
+        return decode(head, named)
+    except (ValueError, TypeError, LookupError) as error:
         raise MalformedMessage(f"the head of a message is none: {error}") from None
-
-
-def _scan(head: memoryview) -> None:
-    """What a head announces is really there: else a list in a list in a list, each of as many elements as the
-    head has bytes, would take memory for all of them before the first is found to be missing."""
-    scanner = msgpack.Unpacker(max_buffer_size=len(head))
-    scanner.feed(head)
-    scanner.skip()
-
-
-def _no_extension(code: int, data: bytes) -> Any:
-    raise ValueError(f"extension type {code}")

@@ -1,4 +1,4 @@
-"""Who may connect, and what a message may announce: dask's `Security`, and what connections of `ts` need.
+"""dask's `Security`, with the secret and the limits of connections of `ts`.
 
 Security(secret=token_bytes(32))                for ts://
 Security(secret=None, tls_ca_file=..., ...)     for ts+tls://: certificates of both ends, a secret or none
@@ -9,16 +9,13 @@ Client("ts://127.0.0.1:8786", security=security)
 
 from __future__ import annotations
 
-import ssl
-from typing import Any, Final
+from typing import Any
 
 import distributed
 
-from ts.distributed.comm.handshake import SHORTEST
+from ts.distributed.comm.addresses import PLAIN, TLS
+from ts.distributed.comm.credentials import check_secret
 from ts.distributed.comm.messages import Limits
-
-PLAIN: Final = "ts"  # the schemes of addresses
-TLS: Final = "ts+tls"
 
 
 class Security(distributed.Security):
@@ -32,8 +29,8 @@ class Security(distributed.Security):
         limits: Limits | None = None,
         **tls: Any,
     ) -> None:
-        if secret is not None and len(secret) < SHORTEST:
-            raise ValueError(f"a secret has at least {SHORTEST} bytes, found {len(secret)}")
+        if secret is not None:
+            check_secret(secret)
         super().__init__(require_encryption, **tls)
         self._more = {"secret": secret, "limits": limits}
 
@@ -48,13 +45,3 @@ class Security(distributed.Security):
     def get_listen_args(self, role: str) -> dict[str, Any]:
         """What `role` listens with."""
         return {**super().get_listen_args(role), **self._more}
-
-
-def check_means(scheme: str, secret: bytes | None, context: ssl.SSLContext | None) -> None:
-    """Nobody listens or connects without a way to tell who is there."""
-    if scheme == TLS and context is None:
-        raise ValueError(f"{TLS}:// needs certificates: Security(tls_ca_file=..., tls_worker_cert=..., ...)")
-    if scheme == PLAIN and not secret:
-        raise ValueError(
-            f"{PLAIN}:// needs a shared secret: Security(secret=...), or certificates and {TLS}://"
-        )

@@ -27,11 +27,12 @@ from concurrent.futures import Future as ConcurrentFuture
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from distributed.comm.addressing import unparse_host_port
 from distributed.comm.core import listen
 
-from ts.distributed.comm import Channel, Comm, Security
+from ts.distributed.comm import Channel, Comm
+from ts.distributed.comm.addresses import join_host_port
 from ts.distributed.comm.calls import Reply, answer
+from ts.distributed.comm.credentials import Credentials
 from ts.distributed.comm.messages import TooLarge
 from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.gradients import recording, service
@@ -291,12 +292,12 @@ class RpcAgent:
 
     # ---- incoming requests
 
-    def listen(self, security: Security, host: str) -> str:
+    def listen(self, security: Credentials, host: str) -> str:
         """Start the listener and return its address; `host` is used unless the options set one."""
         return run(self._start(security, self.options.host or host))
 
-    async def _start(self, security: Security, host: str) -> str:
-        host_and_port = unparse_host_port(host, 0)
+    async def _start(self, security: Credentials, host: str) -> str:
+        host_and_port = join_host_port(host, 0)
         address = f"{security.scheme('worker')}://{host_and_port}"
         self._listener = listen(address, self._serve, **security.get_listen_args("worker"))
         await self._listener.start()

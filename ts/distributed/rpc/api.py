@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from ts._core.vm.future import Future
 from ts.distributed.comm import Security
-from ts.distributed.comm.security import PLAIN, TLS
+from ts.distributed.comm.addresses import PLAIN, TLS
 from ts.distributed.gradients.contexts import current_id
 from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.missing_extra import require_initialized as _require_initialized  # noqa: F401

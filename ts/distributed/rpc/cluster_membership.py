@@ -32,8 +32,8 @@ from distributed.utils import get_ip
 
 from ts.distributed import secret as secrets
 from ts.distributed.comm import Comm, Security
+from ts.distributed.comm.addresses import PLAIN, TLS
 from ts.distributed.comm.backend import connect
-from ts.distributed.comm.security import PLAIN, TLS
 from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.loop import inside, run
 from ts.distributed.rpc.peers import Peer

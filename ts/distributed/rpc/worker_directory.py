@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from ts.distributed.comm import Security
+from ts.distributed.comm.credentials import Credentials
 from ts.distributed.rendezvous import Meeting, Place
 from ts.distributed.rpc.peers import Peer
 from ts.ops.rref import WorkerInfo
@@ -35,7 +35,7 @@ Card = list[Any]
 class WorkerDirectory:
     """Table of known workers by id and name; base class."""
 
-    def __init__(self, agent: RpcAgent, info: WorkerInfo, security: Security) -> None:
+    def __init__(self, agent: RpcAgent, info: WorkerInfo, security: Credentials) -> None:
         self.agent = agent
         self.info = info
         self.security = security
@@ -114,7 +114,7 @@ class StaticWorkerDirectory(WorkerDirectory):
     """Fixed set of workers that join in one rendezvous and shut down together."""
 
     def __init__(
-        self, place: Place, name: str, security: Security | None, timeout: float, agent: RpcAgent
+        self, place: Place, name: str, security: Credentials | None, timeout: float, agent: RpcAgent
     ) -> None:
         self._meeting = Meeting(
             place, name, lambda transport_security: agent.listen(transport_security, LOCAL), security, timeout

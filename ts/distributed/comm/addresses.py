@@ -1,0 +1,48 @@
+"""Addresses of connections: a scheme, a host and a port.
+
+split_address("ts://127.0.0.1:4711")        ("ts", "127.0.0.1:4711")
+split_host_port("[::1]:4711")               ("::1", 4711)
+join_host_port("::1", 4711)                 "[::1]:4711"
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PLAIN: Final = "ts"  # the schemes of addresses
+TLS: Final = "ts+tls"
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """Return the scheme and the location of an address; ValueError if it has no scheme of `ts`."""
+    scheme, separator, location = address.rpartition("://")
+    if not separator or scheme not in (PLAIN, TLS):
+        raise ValueError(f"an address starts with {PLAIN}:// or {TLS}://, found {address!r}")
+    return scheme, location
+
+
+def split_host_port(location: str, default_port: int | None = None) -> tuple[str, int]:
+    """Return the host and the port of "host:port" or "[IPv6 address]:port"; ValueError if malformed."""
+    if location.startswith("["):
+        host, bracket, rest = location[1:].partition("]")
+        is_valid = bool(bracket) and (not rest or rest.startswith(":"))
+        port = rest[1:]
+    else:
+        host, separator, port = location.rpartition(":")
+        if not separator:
+            host, port = location, ""
+        is_valid = ":" not in host
+    if not is_valid:
+        raise ValueError(f"invalid address {location!r}; maybe: ipv6 needs brackets like [::1]")
+    if port:
+        return host, int(port)
+    if default_port is None:
+        raise ValueError(f"missing port number in address {location!r}")
+    return host, default_port
+
+
+def join_host_port(host: str, port: int | None = None) -> str:
+    """Return "host:port", with brackets around an IPv6 address; without a port, the host alone."""
+    if ":" in host and not host.startswith("["):
+        host = f"[{host}]"
+    return host if port is None else f"{host}:{port}"
