@@ -35,12 +35,6 @@ from ts import import_hook, module_names
 
 __all__ = ["BEHAVES_AS", "install_as_torch"]
 
-# PyTorch installs a second package, by which programs know functions of functions and control flow.
-_OF_FUNCTORCH = {
-    "functorch": "ts.func",
-    "functorch.experimental": "ts._functorch.experimental",
-    "functorch.experimental.control_flow": "ts._functorch.experimental.control_flow",
-}
 _ANY = importlib.metadata.DistributionFinder.Context()
 BEHAVES_AS = ts.__version__
 
@@ -83,9 +77,10 @@ class _Finder(importlib.metadata.DistributionFinder):
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name != "torch" and not name.startswith("torch.") and name not in _OF_FUNCTORCH:
+        package = name.partition(".")[0]
+        if package not in ("torch", "functorch"):  # PyTorch installs both
             return None
-        own = _OF_FUNCTORCH.get(name) or f"ts{name[5:]}"
+        own = f"ts{name[5:]}" if package == "torch" else f"ts.{name}"
         try:
             module = importlib.import_module(own)
         except ModuleNotFoundError as error:

@@ -60,12 +60,17 @@ def ended_by_errors() -> Iterator[None]:
         raise
 
 
+def level_of(number: int) -> Any:
+    """Return an open batch by its number, from 1."""
+    return _open.batches[number - 1][1]
+
+
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:
     """A tensor as one of the batch at a level, whose elements lie along a dimension."""
     front = self if batch_dim == 0 else self.movedim(batch_dim, 0)
-    return batched(_open.batches[level - 1][1], front)
+    return batched(level_of(level), front)
 
 
 def _remove_batch_dim(self: Tensor, level: int, batch_size: int, out_dim: int) -> Tensor:
     """A tensor of the batch as one with another dimension."""
-    return unbatched(_open.batches[level - 1][1], self, out_dim)
+    return unbatched(level_of(level), self, out_dim)

@@ -122,4 +122,5 @@ def missing_message(path: str) -> str:
     """Return the error message for the use of a missing object, by its path in PyTorch."""
     missing, instead = area_of(path)
     reason = f": ts does not have {missing}" if missing else " in ts"
-    return f"torch.{path} is not implemented{reason}. {instead}"
+    package = "" if path.startswith("functorch.") else "torch."
+    return f"{package}{path} is not implemented{reason}. {instead}"

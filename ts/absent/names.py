@@ -33,6 +33,12 @@ _COMPOSABLE_FSDP: Final = (
     "CPUOffloadPolicy", "FSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
     "register_fsdp_forward_method",
 )  # fmt: skip
+_WRAPPED_TENSORS: Final = """
+    current_level get_dynamic_layer_stack_depth get_unwrapped is_batchedtensor is_dead_tensor_wrapper
+    is_functionaltensor is_functorch_wrapped_tensor is_gradtrackingtensor is_legacy_batchedtensor
+    maybe_current_level maybe_get_bdim maybe_get_level unwrap_if_dead
+"""
+_BATCH_STEPS: Final = "_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting"
 # Objects that are in a different module in `ts` than in PyTorch.
 ELSEWHERE: Final = {
     "_C._TensorMeta": "builtins.type",  # the metaclass of Tensor
@@ -57,6 +63,8 @@ ELSEWHERE: Final = {
     "quantization.QuantStub": "ts.nn.modules.quantization.QuantStub",
     "quantization.QuantWrapper": "ts.nn.modules.quantization.QuantWrapper",
     "_ops.ops": "ts.ops",
+    **{f"_C._functorch.{name}": f"ts._functorch.wrapped_tensors.{name}" for name in _WRAPPED_TENSORS.split()},
+    **{f"_C._functorch.{name}": f"ts._functorch.predispatch.{name}" for name in _BATCH_STEPS.split()},
     **{f"distributed._tensor.{name}": f"ts.distributed.tensor.{name}" for name in _DISTRIBUTED_TENSOR},
     **{f"distributed._composable.fsdp.{name}": f"ts.distributed.fsdp.{name}" for name in _COMPOSABLE_FSDP},
 }  # fmt: skip

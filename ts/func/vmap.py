@@ -20,6 +20,13 @@ from ts._core.thread.transforms import transforming
 from ts.func.trees import Shape, broadcast, flatten, unflatten
 
 Function = Callable[..., Any]
+_replaced_steps: Callable[[], Function | None] = lambda: None  # noqa: E731
+
+
+def set_replaced_steps(find: Callable[[], Function | None]) -> None:
+    """Set what returns the function that runs `vmap` if a program has replaced steps of it, else None."""
+    global _replaced_steps
+    _replaced_steps = find
 
 
 def vmap(
@@ -48,6 +55,9 @@ def vmap(
 
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        run = _replaced_steps()
+        if run is not None:
+            return run(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
         call = _Call(func, in_dims, out_dims, randomness)
         return call.run(args, kwargs, chunk_size)
 

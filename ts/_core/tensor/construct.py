@@ -454,14 +454,15 @@ def legacy(
 
 _NEW_SIGNATURES: Final = (
     "\n * (*, torch.device device = None){0}\n * (torch.Storage storage){1}\n * (Tensor other){1}"
-    "\n * (tuple of ints size, *, torch.device device = None)\n * (object data, *, torch.device device = None)\n"
+    "\n * (tuple of ints size, *, torch.device device = None)"
+    "\n * (object data, *, torch.device device = None)\n"
 )
 
 
 def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the arguments of `Tensor(...)` or `Tensor.new(...)` by position; `size`, `other` and so on by keyword.
+    """Return the arguments of `Tensor(...)` or `Tensor.new(...)` by position, from those by keyword.
 
-    `options` are the keyword arguments without `device`. Raise TypeError for any that fit no form of the call.
+    `options` are the keyword arguments without `device`. Raise TypeError if they fit no form of the call.
     """
     if not options:
         return args

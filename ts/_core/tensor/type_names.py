@@ -25,7 +25,7 @@ _TYPE_TEXTS: Final = {
 
 
 def type_text(x: object) -> str:
-    """Return the name of an object's type as PyTorch's messages show it, with the module of types written in C."""
+    """Return the name of an object's type as PyTorch's messages show it."""
     cls = type(x)
     if is_own(cls.__module__):
         return _TYPE_TEXTS.get(cls.__name__, cls.__name__)

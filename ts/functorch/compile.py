@@ -1,0 +1,62 @@
+"""The module `functorch.compile`: wrappers of functions for compilers; compilers of joint graphs refuse.
+
+compiler = make_boxed_compiler(nop)         takes a graph module, gives a function of a list of arguments
+aot_function(f, compiler)                   NotImplementedError
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ts.absent.placeholders import placeholder
+
+_HOMES: Final = {
+    "_functorch.aot_autograd": (
+        "aot_function aot_module aot_module_simplified compiled_function compiled_module "
+        "get_aot_compilation_context get_aot_graph_name get_graph_being_compiled"
+    ),
+    "_functorch.compilers": (
+        "debug_compile default_decompositions draw_graph_compile memory_efficient_fusion nnc_jit "
+        "print_compile ts_compile"
+    ),
+    "_functorch.fx_minifier": "minifier",
+    "_functorch.partitioners": "default_partition draw_graph min_cut_rematerialization_partition",
+    "_functorch.python_key": "pythonkey_decompose",
+    "_functorch": "config",
+}
+_PATHS: Final = {name: f"{home}.{name}" for home, names in _HOMES.items() for name in names.split()}
+
+
+def nop(fx_g: Any, _: Any) -> Any:
+    """Return a graph module as a boxed function, uncompiled."""
+    return make_boxed_func(fx_g)
+
+
+def make_boxed_func(f: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    """Return a function of a list of the arguments of `f`."""
+
+    def boxed(args: list[Any]) -> Any:
+        return f(*args)
+
+    boxed._boxed_call = True  # type: ignore[attr-defined]
+    return boxed
+
+
+def make_boxed_compiler(compiler: Callable[[Any, Any], Callable[..., Any]]) -> Callable[[Any, Any], Any]:
+    """Return a compiler whose functions take a list of arguments."""
+
+    def compile_boxed(fx_g: Any, inps: Any) -> Any:
+        return make_boxed_func(compiler(fx_g, inps))
+
+    return compile_boxed
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PATHS:
+        return placeholder(_PATHS[name], "function")
+    raise AttributeError(f"module 'functorch.compile' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PATHS})
