@@ -87,6 +87,11 @@ _HOMES: Final = {
     "Value": "ts.ir.graph.Value",
     "parse_ir": "ts.ir.read.parse_ir",
     "parse_schema": "ts.ir.schema.parse_schema",
+    "BufferDict": "ts.runtime.module_handle.BufferDict",
+    "ModuleDict": "ts.runtime.module_handle.ModuleDict",
+    "ParameterDict": "ts.runtime.module_handle.ParameterDict",
+    "ScriptModule": "ts.runtime.module_handle.ModuleHandle",
+    "_freeze_module": "ts.runtime.module_handle.freeze_handle",
     "_debug_set_autodiff_subgraph_inlining": "ts.passes.create_autodiff_subgraphs.set_subgraph_inlining",
     "_create_function_from_graph": "ts.runtime.function.create_function_from_graph",
     "_jit_interpret_graph": "ts.runtime.function.interpret_graph",
@@ -161,6 +166,11 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
     def with_options(graph: Any) -> Any:
         return run(graph, *options, **named)
 
+    if not hasattr(graph, "nodes"):  # of a module: the pass runs on the graphs of its methods
+        from ts.runtime import module_handle
+
+        on_module = getattr(module_handle, run.__name__, module_handle.run_on_methods)
+        return on_module(graph, lambda graph: run_pass(graph, with_options))
     changed = run_pass(graph, with_options)
     runs = with_executor_nodes_lowered(graph)
     if runs is not graph:

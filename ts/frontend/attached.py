@@ -11,8 +11,9 @@ it uses, whose methods see the same globals), so that the dictionary would keep 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
-from weakref import ref
+from weakref import WeakSet, ref
 
 V = TypeVar("V")
 
@@ -35,3 +36,24 @@ class Attached(Generic[V]):
         """Take the value away, if there is one."""
         if self.name in getattr(key, "__dict__", {}):
             delattr(key, self.name)
+
+
+class EnumerableAttached(Attached[V]):
+    """An `Attached` that also lists its keys."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._keys: WeakSet[Any] = WeakSet()
+
+    def __setitem__(self, key: Any, value: V) -> None:
+        super().__setitem__(key, value)
+        self._keys.add(key)
+
+    def forget(self, key: Any) -> None:
+        """Remove the value of a key, if there is one."""
+        super().forget(key)
+        self._keys.discard(key)
+
+    def keys(self) -> Iterator[Any]:
+        """Return an iterator over the keys that have a value."""
+        return iter(list(self._keys))

@@ -24,6 +24,7 @@ from ts.runtime.function import ScriptFunction
 from ts.runtime.garbage import no_collection
 from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, module_of
+from ts.runtime.module_handle import wrap_handle
 
 if TYPE_CHECKING:
     from ts.archive.missing import Missing
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
     """Write a scripted module or function to a path or a file."""
+    m = wrap_handle(m)
     if not isinstance(m, ScriptFunction | ScriptModule):
         raise AttributeError(
             f"'{type(m).__name__}' object has no attribute 'save_to_buffer': only what ts.jit.script made "

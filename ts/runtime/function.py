@@ -34,7 +34,7 @@ from ts._core.vm.function import Function, is_optimizing
 from ts.bytecode import kept
 from ts.errors import CompilationError, InternalError
 from ts.frontend import naming
-from ts.frontend.attached import Attached
+from ts.frontend.attached import EnumerableAttached
 from ts.frontend.failures import compilation
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.runtime.deep import with_deep_stack
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # a callable parses at first use
 
-_scripted: Attached[ScriptFunction] = Attached("script")
+scripted_functions: EnumerableAttached[ScriptFunction] = EnumerableAttached("script")
 _session: list[Callable[..., Any]] | None = None  # Python functions added by the current compilation
 
 
@@ -486,11 +486,11 @@ def compile_function(
     function = inspect.unwrap(function)
     if declaration is not None:
         return _compile_overload(function, declaration)
-    found = _scripted.get(function)
+    found = scripted_functions.get(function)
     if found is not None and found.is_compiled:
         return found
     with my_turn(), no_collection():
-        found = _scripted.get(function)  # another thread may have compiled it
+        found = scripted_functions.get(function)  # another thread may have compiled it
         return with_room(_compile_anew, function) if found is None else found
 
 
@@ -504,14 +504,14 @@ def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
         around = _surroundings(function)
         script = _as_kept(function, around) or _declared(function)
         script.surroundings = around
-        _scripted[function] = script
+        scripted_functions[function] = script
         _session.append(function)
         if script.kept is None:
             script.ensure_compiled()
     except BaseException:
         if outermost:
             for added in _session:
-                _scripted.forget(added)
+                scripted_functions.forget(added)
         raise
     finally:
         if outermost:
@@ -555,7 +555,7 @@ def _as_kept(function: Any, around: Surroundings | None) -> ScriptFunction | Non
 def forget(function: object) -> None:
     """Remove a function from the cache, for recompilation with types from example calls."""
     if inspect.isfunction(function):
-        _scripted.forget(inspect.unwrap(function))
+        scripted_functions.forget(inspect.unwrap(function))
 
 
 def _compile_overload(function: Callable[..., Any], declaration: Callable[..., Any]) -> ScriptFunction:

@@ -43,6 +43,7 @@ from ts.passes import freezing
 from ts.runtime.copies import deep_copy
 from ts.runtime.frozen import frozen_object
 from ts.runtime.function import compile_function
+from ts.runtime.module_handle import ModuleHandle
 from ts.runtime.objects import assign, register_modules
 from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMethod, ScriptMethodMarker
 from ts.runtime.switch import enabled
@@ -186,6 +187,8 @@ class ScriptModule(Module):
             return self._concrete.functions[name]
         if name in self._concrete.python_functions:
             return self._concrete.python_functions[name]
+        if name == "_c":  # PyTorch's private interface to the module
+            return ModuleHandle(self)
         if name == "plan":  # of `forward`; not a property, because programs may have such an attribute
             return self._forward().plan
         raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))

@@ -1,0 +1,62 @@
+"""The cache of scripted functions under PyTorch's private names, as `torch.jit._state._jit_caching_layer`.
+
+In: a Python function.  Out: its scripted function if it has been compiled:
+
+    find_scripted_function(f)               a ScriptFunction or None
+    FUNCTION_CACHE[f]                       its qualified name; after `del`, `script(f)` compiles anew
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any, Final
+
+from ts.frontend.overloads import has_overloads
+from ts.runtime.function import ScriptFunction, get_overloads, scripted_functions
+
+
+def find_scripted_function(function: Callable[..., Any]) -> ScriptFunction | None:
+    """Return the scripted function that `script(function)` would return without compiling, or None."""
+    return scripted_functions.get(function)
+
+
+def find_overloads(function: Callable[..., Any]) -> list[Any] | None:
+    """Return the scripted functions of an overloaded function's declarations, None for other functions."""
+    return get_overloads(function) if has_overloads(function) else None
+
+
+def cache_scripted_function(function: Callable[..., Any], scripted: ScriptFunction) -> None:
+    """Let `script(function)` return a scripted function without compiling."""
+    scripted_functions[function] = scripted
+
+
+class FunctionCache(MutableMapping[Callable[..., Any], str]):
+    """The compiled Python functions and the qualified names of their scripted functions."""
+
+    def __getitem__(self, function: Callable[..., Any]) -> str:
+        found = find_scripted_function(function)
+        if found is None:
+            raise KeyError(function)
+        return found.qualified_name
+
+    def __setitem__(self, function: Callable[..., Any], qualified_name: str) -> None:
+        from ts.frontend.naming import live
+
+        found = live(qualified_name)
+        if not isinstance(found, ScriptFunction):
+            raise KeyError(f"no scripted function is named {qualified_name!r}")
+        scripted_functions[function] = found
+
+    def __delitem__(self, function: Callable[..., Any]) -> None:
+        if find_scripted_function(function) is None:
+            raise KeyError(function)
+        scripted_functions.forget(function)
+
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
+        return scripted_functions.keys()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+FUNCTION_CACHE: Final = FunctionCache()
