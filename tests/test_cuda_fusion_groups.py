@@ -24,7 +24,7 @@ def groups(f):
     """What runs the groups of a function on the device."""
     codes = [f.compiled_code, *(code for code, _ in f.plans.made if code is not None)] if f.plans else [f.compiled_code]
     records = [o.record for code in codes for o in code.operators if isinstance(o.record, GroupRecord)]
-    return [group for record in records for group in record.elsewhere.values()]
+    return [group for record in records for group in record.groups_by_backend.values()]
 
 
 def runs(f):

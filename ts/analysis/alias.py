@@ -29,7 +29,7 @@ from typing import Final
 
 from ts._core.thread import deadline
 from ts.analysis.alias_text import Findings, to_graphviz, to_text
-from ts.analysis.effects import GROUPS, calls_programs, has_side_effects, may_give_self, updates_moments
+from ts.analysis.effects import GROUPS, calls_programs, has_side_effects, may_return_self, updates_moments
 from ts.analysis.reorder import blocks_of, move
 from ts.analysis.writes import ONLY_READING, any_mutable, is_written
 from ts.ir.graph import Block, Graph, Node, Value
@@ -83,7 +83,7 @@ class AliasDb:
         self._contents: list[int] = []  # by location: the locations that it may contain
         self._containers = 0  # locations with contents; tensors have none
         self._fresh: dict[Value, int] = {}  # the location created for an output
-        self._alone: set[Value] = set()  # new memory without aliases so far, which needs no location
+        self._unaliased: set[Value] = set()  # new memory without aliases so far, which needs no location
         self._wildcards: dict[object, int] = {}  # location of memory from outside, by type
         self._closures: dict[int, int] | None = None  # cache of `_reach`, after the fixed point
         self._outside = 0  # locations reachable from outside the function
@@ -119,7 +119,7 @@ class AliasDb:
         """Return whether two values, or values of two sequences, may be or be views of the same memory."""
         if isinstance(first, Value) and isinstance(second, Value):
             if first is second:
-                return first in self._points or first in self._alone
+                return first in self._points or first in self._unaliased
             return bool(self._points.get(first, 0) & self._points.get(second, 0))
         pairs = product(_values(first), _values(second))
         return any(self.may_alias(one, other) for one, other in pairs)
@@ -130,7 +130,7 @@ class AliasDb:
             return self.may_alias(first, first)
         if self.memory_of(_values(first)) & self.memory_of(_values(second)):
             return True
-        return any(one in self._alone for one in _values(first) if one in _values(second))
+        return any(one in self._unaliased for one in _values(first) if one in _values(second))
 
     def may_alias_wildcard(self, value: Value) -> bool:
         """Return whether the value may be reachable from outside the function while it runs."""
@@ -142,7 +142,7 @@ class AliasDb:
 
     def is_new(self, value: Value) -> bool:
         """Return whether the value is memory created by its node, unreachable from outside the function."""
-        if value in self._alone:
+        if value in self._unaliased:
             return True
         fresh = self._fresh.get(value)
         return fresh is not None and self._points[value] == fresh and not self._reach(self._outside) & fresh
@@ -264,14 +264,14 @@ class AliasDb:
         for table in (self._points, self._fresh):
             if existing in table:
                 table[new] = table.pop(existing)
-        if existing in self._alone:
-            self._alone.discard(existing)
-            self._alone.add(new)
+        if existing in self._unaliased:
+            self._unaliased.discard(existing)
+            self._unaliased.add(new)
 
     def create_value(self, value: Value) -> None:
         """Record that `value` is new memory created by its node."""
         if value.type().mutable:
-            self._alone.add(value)
+            self._unaliased.add(value)
 
     # -- printing --------------------------------------------------------------------------------------
 
@@ -343,13 +343,13 @@ class AliasDb:
     def _reach(self, locations: int) -> int:
         """Return the locations, and all that they contain at any depth."""
         if self._closures is None:
-            return self._reach_now(locations)
+            return self._compute_closure(locations)
         found = self._closures.get(locations)
         if found is None:
-            found = self._closures[locations] = self._reach_now(locations)
+            found = self._closures[locations] = self._compute_closure(locations)
         return found
 
-    def _reach_now(self, locations: int) -> int:
+    def _compute_closure(self, locations: int) -> int:
         reached, pending = locations, locations
         while pending:
             pending = self._contained(pending) & ~reached
@@ -368,8 +368,8 @@ class AliasDb:
 
     def _points_of(self, value: Value) -> int:
         """Return the locations of a value, for aliasing or writes; creates its location if it had none."""
-        if value in self._alone:
-            self._alone.discard(value)
+        if value in self._unaliased:
+            self._unaliased.discard(value)
             self._fresh[value] = self._points[value] = self._new_location()
             self._changed = True
         return self._points.get(value, 0)
@@ -380,10 +380,10 @@ class AliasDb:
             return
         location = self._fresh.get(value)
         if location is None and not contents and value not in self._points:
-            self._alone.add(value)
+            self._unaliased.add(value)
             return
         if location is None:
-            self._alone.discard(value)
+            self._unaliased.discard(value)
             location = self._fresh[value] = self._new_location()
         if contents:
             self._contain(location, contents)
@@ -513,7 +513,7 @@ class AliasDb:
         if schema is None or calls_programs(node):
             self._visit_unknown(node)
             return
-        if may_give_self(node):
+        if may_return_self(node):
             self._visit_identity(node)
             return
         sets: dict[str, int] = {}  # locations of each alias letter
@@ -521,7 +521,8 @@ class AliasDb:
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
-            if alias is None and value in self._alone and not updates:  # it has no contents and gets no alias
+            # It has no contents and gets no alias.
+            if alias is None and value in self._unaliased and not updates:
                 continue
             points = self._points_of(value)
             if not points:

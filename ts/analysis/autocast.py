@@ -29,7 +29,7 @@ def autocast_blocks(graph: Graph) -> list[Node]:
     return [node for node in graph.find_all_nodes("prim::Enter") if is_autocast(node.input().type())]
 
 
-def end_of(enter: Node) -> Node:
+def find_region_end(enter: Node) -> Node:
     """Return the node that ends the region begun by `enter`; regions may be nested."""
     depth = 0
     node = enter

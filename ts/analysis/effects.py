@@ -134,7 +134,7 @@ def reads_history(node: Node) -> bool:
     return operator is not None and operator.record is not None and operator.record.reads_history
 
 
-def may_give_self(node: Node) -> bool:
+def may_return_self(node: Node) -> bool:
     """Return whether `node` may return its first input itself without an alias annotation for it."""
     operator = None if node.kind() in STRUCTURAL else node.operator()
     return operator is not None and operator.record is not None and operator.record.gives_self

@@ -33,10 +33,10 @@ class Group:
         self._aliases = aliases
         self._block = first.owning_block()
         self._forward = forward  # the other nodes follow the group
-        self._tied: set[Node] = set()  # nodes of the block that use the group, or that it uses
+        self._dependencies: set[Node] = set()  # nodes of the block that use the group, or that it uses
         self._reads = 0
         self._writes = 0
-        self._acts = False
+        self._has_effects = False
         self.add(first)
 
     def add(self, node: Node) -> None:
@@ -44,12 +44,12 @@ class Group:
         self.nodes.append(node)
         self._reads |= self._aliases.reads_of(node)
         self._writes |= self._aliases.writes_of(node)
-        self._acts = self._acts or acts(node)
-        self._tie(node)
+        self._has_effects = self._has_effects or has_effects(node)
+        self._add_dependents(node)
 
-    def holds_back(self, other: Node) -> bool:
+    def conflicts_with(self, other: Node) -> bool:
         """Return whether `other` must stay on its side of the group."""
-        if other in self._tied or (self._acts and acts(other)):
+        if other in self._dependencies or (self._has_effects and has_effects(other)):
             return True
         if not self._reads and not self._writes:
             return False
@@ -58,23 +58,23 @@ class Group:
             return True
         return bool(self._writes and self._writes & self._aliases.reads_of(other))
 
-    def _tie(self, node: Node) -> None:
+    def _add_dependents(self, node: Node) -> None:
         if not self._forward:
-            self._tie_sources(node)
+            self._add_sources(node)
             return
         for output in node.outputs():
             for use in output.uses():
                 user = _within(use.user, self._block)
                 if user is not None:
-                    self._tied.add(user)
+                    self._dependencies.add(user)
 
-    def _tie_sources(self, node: Node) -> None:
+    def _add_sources(self, node: Node) -> None:
         for value in node.inputs():
-            self._tied.add(value.node())
+            self._dependencies.add(value.node())
         for block in node.blocks():  # a subgraph reads no values from outside
             for inner in block.nodes():
-                self._tie_sources(inner)
-            self._tie_sources(block.return_node())
+                self._add_sources(inner)
+            self._add_sources(block.return_node())
 
 
 def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = False) -> bool:
@@ -91,7 +91,7 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
     group = Group(aliases, node, forward)
     between = node.next() if forward else node.prev()
     while between is not target:
-        if group.holds_back(between):
+        if group.conflicts_with(between):
             group.add(between)
         between = between.next() if forward else between.prev()
     passing = group.nodes
@@ -101,14 +101,14 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
             group = Group(aliases, passing[0], forward)
             for other in passing[1:]:
                 group.add(other)
-    if passing and group.holds_back(target):
+    if passing and group.conflicts_with(target):
         return False
     if not dry:
-        _place(node, target, passing, forward, stays)
+        _move_group(node, target, passing, forward, stays)
     return True
 
 
-def _place(node: Node, target: Node, passing: list[Node], forward: bool, stays: bool) -> None:
+def _move_group(node: Node, target: Node, passing: list[Node], forward: bool, stays: bool) -> None:
     if forward:
         if stays:
             node.move_before(target)
@@ -123,9 +123,11 @@ def _place(node: Node, target: Node, passing: list[Node], forward: bool, stays: 
             moved.move_before(target)
 
 
-def acts(node: Node) -> bool:
+def has_effects(node: Node) -> bool:
     """Return whether `node`, or a node in its blocks, has side effects."""
-    return has_side_effects(node) or any(acts(inner) for block in blocks_of(node) for inner in block.nodes())
+    return has_side_effects(node) or any(
+        has_effects(inner) for block in blocks_of(node) for inner in block.nodes()
+    )
 
 
 def blocks_of(node: Node) -> Sequence[Block]:

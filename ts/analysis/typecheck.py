@@ -38,13 +38,13 @@ from ts.ir.types import (
     substitute,
 )
 
-_PYTHON: Final[dict[str, Any]] = {  # Python types of constants
+_PYTHON_TYPES: Final[dict[str, Any]] = {  # Python types of constants
     "IntType": int, "FloatType": (int, float), "BoolType": (bool, int), "ComplexType": (int, float, complex),
     "StringType": str, "ListType": list, "TupleType": tuple, "DictType": dict,
 }  # fmt: skip
 
 # Types of values that a program cannot create.
-_FROM_OUTSIDE: Final = frozenset(
+_EXTERNAL_TYPES: Final = frozenset(
     {
         "GeneratorType",
         "StreamObjType",
@@ -75,14 +75,14 @@ def _require(condition: bool, node: Node, message: str) -> None:
         raise CompilationError(f"{node.kind()} {message}", node.range)
 
 
-def _takes(node: Node, types: Iterable[Type]) -> None:
+def _check_inputs(node: Node, types: Iterable[Type]) -> None:
     wanted = list(types)
     _require(len(wanted) == len(node.inputs()), node, f"takes {len(wanted)} inputs, not {len(node.inputs())}")
     for i, (value, type) in enumerate(zip(node.inputs(), wanted, strict=True)):
         _require(_fits(value.type(), type), node, f"takes {type} as input {i}, not {value.type()}")
 
 
-def _gives(node: Node, types: Iterable[Type]) -> None:
+def _check_outputs(node: Node, types: Iterable[Type]) -> None:
     given = list(types)
     _require(
         len(given) == len(node.outputs()), node, f"returns {len(given)} outputs, not {len(node.outputs())}"
@@ -120,7 +120,9 @@ def _check_operator(node: Node) -> None:
         return
     results = [substitute(result.type, bindings) for result in schema.returns]
     # The output's own type determines type variables that the inputs do not bind (`aten::dict()`).
-    _gives(node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)])
+    _check_outputs(
+        node, [out.type() if r is None else r for r, out in zip(results, node.outputs(), strict=False)]
+    )
 
 
 # -- language nodes ------------------------------------------------------------------------------------
@@ -128,7 +130,7 @@ def _check_operator(node: Node) -> None:
 
 def _check_constant(node: Node) -> None:
     type, value = node.output().type(), node.get("value") if node.has_attribute("value") else None
-    wanted = _PYTHON.get(type.kind())
+    wanted = _PYTHON_TYPES.get(type.kind())
     if value is None:
         known = type.can_hold(NONE) or type in (NONE, ANY) or isinstance(type, FunctionType)
         _require(known, node, f"of type {type} has no value")
@@ -159,14 +161,14 @@ def _check_list(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, ListType):
         raise CompilationError(f"{node.kind()} returns a list, not {type}", node.range)
-    _takes(node, [type.elem] * len(node.inputs()))
+    _check_inputs(node, [type.elem] * len(node.inputs()))
 
 
 def _check_tuple(node: Node) -> None:
     type = node.output().type() if len(node.outputs()) == 1 else None
     if not isinstance(type, TupleType):
         raise CompilationError(f"{node.kind()} returns a tuple, not {type}", node.range)
-    _takes(node, type.elems)
+    _check_inputs(node, type.elems)
 
 
 def _check_dict(node: Node) -> None:
@@ -174,14 +176,14 @@ def _check_dict(node: Node) -> None:
     if not isinstance(type, DictType):
         raise CompilationError(f"{node.kind()} returns a dict, not {type}", node.range)
     _require(len(node.inputs()) % 2 == 0, node, "takes keys and values")
-    _takes(node, [type.key, type.value] * (len(node.inputs()) // 2))
+    _check_inputs(node, [type.key, type.value] * (len(node.inputs()) // 2))
 
 
 def _check_list_unpack(node: Node) -> None:
     type = node.inputs()[0].type() if len(node.inputs()) == 1 else None
     if not isinstance(type, ListType):
         raise CompilationError(f"{node.kind()} takes a list, not {type}", node.range)
-    _gives(node, [type.elem] * len(node.outputs()))
+    _check_outputs(node, [type.elem] * len(node.outputs()))
 
 
 def _tuple_of(node: Node, count: int) -> TupleType:
@@ -192,24 +194,24 @@ def _tuple_of(node: Node, count: int) -> TupleType:
 
 
 def _check_tuple_unpack(node: Node) -> None:
-    _gives(node, _tuple_of(node, 1).elems)
+    _check_outputs(node, _tuple_of(node, 1).elems)
 
 
 def _check_tuple_index(node: Node) -> None:
     elems = _tuple_of(node, 2).elems
     index = node.inputs()[1].node()
     value = index.get("value") if index.kind() == "prim::Constant" and index.has_attribute("value") else None
-    _takes(node, [node.inputs()[0].type(), INT])
+    _check_inputs(node, [node.inputs()[0].type(), INT])
     if isinstance(value, int) and -len(elems) <= value < len(elems):
         elems = (elems[value],)
     for elem in elems:  # non-constant index: any element
-        _gives(node, [elem])
+        _check_outputs(node, [elem])
 
 
 def _check_isinstance(node: Node) -> None:
     _attribute(node, "types", list)
-    _takes(node, [ANY])
-    _gives(node, [BOOL])
+    _check_inputs(node, [ANY])
+    _check_outputs(node, [BOOL])
 
 
 def _check_cast(node: Node) -> None:
@@ -219,8 +221,8 @@ def _check_cast(node: Node) -> None:
 
 
 def _check_raise(node: Node) -> None:
-    _takes(node, [STR, OptionalType(STR)][: max(1, len(node.inputs()))])
-    _gives(node, [])
+    _check_inputs(node, [STR, OptionalType(STR)][: max(1, len(node.inputs()))])
+    _check_outputs(node, [])
 
 
 def _class_of(node: Node) -> ClassType:
@@ -234,11 +236,11 @@ def _check_attribute(node: Node) -> None:
     type, name = _class_of(node), str(_attribute(node, "name", str))
     _require(name in type.attributes, node, f"finds no attribute {name} in {type}")
     if node.kind() == "prim::GetAttr":
-        _takes(node, [type])
-        _gives(node, [type.attributes[name]])
+        _check_inputs(node, [type])
+        _check_outputs(node, [type.attributes[name]])
     else:
-        _takes(node, [type, type.attributes[name]])
-        _gives(node, [])
+        _check_inputs(node, [type, type.attributes[name]])
+        _check_outputs(node, [])
 
 
 def _check_container(node: Node) -> None:
@@ -255,27 +257,27 @@ def _check_method(node: Node) -> None:
     if method is None:
         raise CompilationError(f"{node.kind()} finds no method {name} in {type}", node.range)
     schema = method if isinstance(method, FunctionSchema) else method.schema
-    _takes(node, [type, *(argument.type for argument in schema.arguments[1:])])
-    _gives(node, [result.type for result in schema.returns])
+    _check_inputs(node, [type, *(argument.type for argument in schema.arguments[1:])])
+    _check_outputs(node, [result.type for result in schema.returns])
 
 
 def _check_enter(node: Node) -> None:
     method: Any = _class_of(node).find_method("__enter__")
     _require(method is not None, node, "takes an object with a method __enter__")
-    _gives(node, [result.type for result in method.schema.returns])
+    _check_outputs(node, [result.type for result in method.schema.returns])
 
 
 def _check_exit(node: Node) -> None:
     method: Any = _class_of(node).find_method("__exit__")
     _require(method is not None, node, "takes an object with a method __exit__")
-    _gives(node, [result.type for result in method.schema.returns])
+    _check_outputs(node, [result.type for result in method.schema.returns])
 
 
 def _check_enum(node: Node) -> None:
     type = node.inputs()[0].type() if len(node.inputs()) == 1 else None
     if not isinstance(type, EnumType):
         raise CompilationError(f"{node.kind()} takes an enum, not {type}", node.range)
-    _gives(node, [type.value_type])
+    _check_outputs(node, [type.value_type])
 
 
 def _check_call(node: Node) -> None:
@@ -283,21 +285,21 @@ def _check_call(node: Node) -> None:
     if not isinstance(type, FunctionType):
         raise CompilationError(f"{node.kind()} takes a function, not {type}", node.range)
     schema = type.function.schema
-    _takes(node, [type, *(argument.type for argument in schema.arguments)])
-    _gives(node, [result.type for result in schema.returns])
+    _check_inputs(node, [type, *(argument.type for argument in schema.arguments)])
+    _check_outputs(node, [result.type for result in schema.returns])
 
 
 def _check_object(node: Node) -> None:
-    _takes(node, [])
+    _check_inputs(node, [])
     _require(isinstance(node.output().type(), ClassType), node, "makes objects")
 
 
 def _check_uninitialized(node: Node) -> None:
-    _takes(node, [])
+    _check_inputs(node, [])
     _require(len(node.outputs()) == 1, node, "returns one value")
     type = node.output().type()
-    is_made = type.kind() not in _FROM_OUTSIDE
-    _require(is_made, node, f"of type {type} is not safe in a graph that was not compiled")
+    is_constructible = type.kind() not in _EXTERNAL_TYPES
+    _require(is_constructible, node, f"of type {type} is not safe in a graph that was not compiled")
     node.claimed = True
 
 

@@ -3,7 +3,7 @@
 any_mutable(node.inputs())      whether a value is of a mutable type
 writes_to_inputs(node)          whether an operator writes to its inputs
 is_written_by(value, use)       whether a use of the value writes to it
-is_plainly_written(value)       whether any use writes to it
+is_directly_written(value)      whether any use writes to it
 may_write(graph)                whether any node of the graph writes: else `ts.analysis.alias` is not needed
 is_only_read(value)             whether all uses read the value without keeping a reference
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ts.analysis.effects import has_side_effects, may_give_self, updates_moments
+from ts.analysis.effects import has_side_effects, may_return_self, updates_moments
 from ts.ir.graph import Graph, Node, Use, Value
 from ts.ir.schema import Argument
 
@@ -46,7 +46,7 @@ def is_written_by(value: Value, use: Use) -> bool:
     return writes_to_inputs(node) and any(value is written for written in written_inputs(node))
 
 
-def is_plainly_written(value: Value) -> bool:
+def is_directly_written(value: Value) -> bool:
     """Return whether a direct use of a value writes to it; aliases may be written to besides."""
     return any(is_written_by(value, use) for use in value.uses())
 
@@ -96,6 +96,6 @@ def _reads(node: Node, i: int) -> bool:
     if schema is None or i >= len(schema.arguments):
         return False
     argument = schema.arguments[i]
-    if may_give_self(node):
+    if may_return_self(node):
         return False
     return argument.alias is None and not is_written(argument, updates_moments(node))

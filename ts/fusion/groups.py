@@ -32,7 +32,7 @@ def operands(node: Node) -> list[Value] | str:
     """Return the values that the fused operation of `node` reads, or the reason why it is not fusible."""
     record = _record(node)
     if record is None or record.variant or not _has_row(record):
-        return _kind_of(node, record)
+        return _rejection_reason(node, record)
     if len(node.outputs()) != 1 or not is_tensor(node.output()):
         return "it does not return a single tensor"
     values = node.inputs()
@@ -41,7 +41,7 @@ def operands(node: Node) -> list[Value] | str:
         is_off = training.get("value") is False
         return values[:1] if is_off else "`training` may be True (freezing the module sets it to False)"
     if record.converts:
-        return _of_conversion(values, record)
+        return _conversion_operands(values, record)
     if record.tile:
         if all(is_tensor(value) or is_number(value) or is_constant(value) for value in values):
             return list(values)
@@ -57,7 +57,7 @@ def operands(node: Node) -> list[Value] | str:
     return list(values)
 
 
-def _kind_of(node: Node, record: Record | None) -> str:
+def _rejection_reason(node: Node, record: Record | None) -> str:
     """Return the reason why an operator without a fused operation is not fusible."""
     if node.kind() in CALLS:
         return "it is a call"
@@ -70,13 +70,13 @@ def _kind_of(node: Node, record: Record | None) -> str:
     return "it is not a pointwise operator on tensors"
 
 
-def converts(node: Node) -> bool:
+def is_conversion(node: Node) -> bool:
     """Return whether the node converts dtypes; its result may be its operand itself."""
     record = _record(node)
     return record is not None and record.converts
 
 
-def may_join(node: Node) -> bool:
+def is_fusible(node: Node) -> bool:
     """Return whether the operator is fusible, for some arguments."""
     record = _record(node)
     return record is not None and (record.ends or _has_row(record))
@@ -91,14 +91,14 @@ def _has_row(record: Record) -> bool:
     return bool(record.ufunc or record.tile or record.converts or record.channels)
 
 
-def taken(node: Node) -> list[Value]:
+def extra_inputs(node: Node) -> list[Value]:
     """Return the inputs of a fused node besides the tensor that it reads by elements, rows or views."""
     record = _record(node)
     return node.inputs()[1:] if record is not None and (record.channels or record.ends or record.head) else []
 
 
-def head_of(value: Value) -> Node | None:
-    """Return the node that computes a view, or the list of views that has it, if groups read such views."""
+def view_node_of(value: Value) -> Node | None:
+    """Return the node that computes a view, or a list of views with it, if groups read such views."""
     node = value.node()
     if node.kind() == "prim::ListUnpack":
         node = node.input().node()
@@ -106,13 +106,13 @@ def head_of(value: Value) -> Node | None:
     return node if record is not None and record.head and not record.variant else None
 
 
-def ends(node: Node) -> bool:
+def is_epilogue(node: Node) -> bool:
     """Return whether the node may be an epilogue: it reads rows of its first argument."""
     record = _record(node)
     return record is not None and record.ends and not record.variant
 
 
-def _of_conversion(values: list[Value], record: Record) -> list[Value] | str:
+def _conversion_operands(values: list[Value], record: Record) -> list[Value] | str:
     """Return the operands of a dtype conversion (tensor, and dtype or tensor with it), or a reason."""
     if not is_tensor(values[0]) or not (is_tensor(values[1]) or is_number(values[1])):
         return "its target is not a dtype"
@@ -127,36 +127,43 @@ def program_of_graph(subgraph: Graph) -> tuple[Program, list[Value]]:
 
     The inputs are those of the graph, numbers, and arguments of view inputs and epilogues.
     """
-    read: dict[Node, list[Value]] = {}
-    last: list[Node] = []
+    operands_of: dict[Node, list[Value]] = {}
+    epilogues: list[Node] = []
     for node in subgraph.nodes():
-        if ends(node):
-            last.append(node)
+        if is_epilogue(node):
+            epilogues.append(node)
         elif isinstance(found := operands(node), list):
-            read[node] = found
-    own = dict.fromkeys(value for found in read.values() for value in found)
-    outside = [value for value in subgraph.inputs() if value in own]
-    outside += [value for value in own if value.node().kind() == "prim::Constant"]
-    viewed = {value: head for value in own if value.node() not in read and (head := head_of(value))}
-    values = [*outside, *viewed]
+            operands_of[node] = found
+    all_operands = dict.fromkeys(value for found in operands_of.values() for value in found)
+    plain_inputs = [value for value in subgraph.inputs() if value in all_operands]
+    plain_inputs += [value for value in all_operands if value.node().kind() == "prim::Constant"]
+    viewed = {
+        value: head
+        for value in all_operands
+        if value.node() not in operands_of and (head := view_node_of(value))
+    }
+    values = [*plain_inputs, *viewed]
     letters = [TENSOR if is_tensor(v) else NUMBER if is_number(v) else OTHER for v in values]
     number = {value: i for i, value in enumerate(values)}
     arguments: list[Value] = []
-    takes: dict[Node, tuple[int, ...]] = {}
-    for node in (*dict.fromkeys(viewed.values()), *read, *last):
-        arguments += taken(node)
-        behind = len(values) + len(arguments)
-        takes[node] = tuple(range(behind - len(taken(node)), behind))
-    for i, node in enumerate([*read, *last], len(values) + len(arguments)):
+    extra_numbers: dict[Node, tuple[int, ...]] = {}
+    for node in (*dict.fromkeys(viewed.values()), *operands_of, *epilogues):
+        arguments += extra_inputs(node)
+        end = len(values) + len(arguments)
+        extra_numbers[node] = tuple(range(end - len(extra_inputs(node)), end))
+    for i, node in enumerate([*operands_of, *epilogues], len(values) + len(arguments)):
         number[node.output()] = i
     heads = []
     for value, node in viewed.items():
         values[number[value]] = node.inputs()[0]
         parts = 0 if value.node() is node else len(value.node().outputs())
         part = value.node().outputs().index(value)
-        heads.append(Head(node.operator(), number[value], takes[node], part, parts))
-    rows = [Row(n.operator(), (*(number[value] for value in found), *takes[n])) for n, found in read.items()]
-    tails = [Row(node.operator(), (number[node.inputs()[0]], *takes[node])) for node in last]
+        heads.append(Head(node.operator(), number[value], extra_numbers[node], part, parts))
+    rows = [
+        Row(n.operator(), (*(number[value] for value in found), *extra_numbers[n]))
+        for n, found in operands_of.items()
+    ]
+    tails = [Row(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues]
     outputs = tuple(number[value] for value in subgraph.outputs())
     inputs = "".join(letters) + ARGUMENT * len(arguments)
     return Program(inputs, tuple(rows), outputs, tuple(tails), tuple(heads)), values + arguments

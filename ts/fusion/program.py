@@ -95,10 +95,10 @@ class Program:
             self._check_head(head)
         of_heads = {i for head in heads for i in head.operands}
         arguments = [i for i, kind in enumerate(inputs) if kind == ARGUMENT and i not in of_heads]
-        takers = self.takers()
-        if sorted(i for row in takers for i in row.operands[1:]) != arguments:
+        ops_with_arguments = self.ops_with_arguments()
+        if sorted(i for row in ops_with_arguments for i in row.operands[1:]) != arguments:
             raise ValueError(f"inputs {arguments} are not arguments of one operator each")
-        for row in takers:
+        for row in ops_with_arguments:
             if len(row.operands) != len(row.operator.record.schema.arguments):
                 raise ValueError(f"missing arguments of {row.operator.name}: {row.operands}")
         if not outputs or not all(first <= out < end_of_rows + len(ends) for out in outputs):
@@ -128,11 +128,11 @@ class Program:
         operators = [*heads, *(row.operator for row in (*self.rows, *self.ends))]
         return "_".join(operator.name.partition("::")[2] for operator in operators)
 
-    def takers(self) -> list[Row]:
+    def ops_with_arguments(self) -> list[Row]:
         """Return the operations that have arguments besides one tensor: those by channels, and epilogues."""
         return [*(row for row in self.rows if row.operator.record.channels), *self.ends]
 
-    def viewed(self, args: Sequence[Any]) -> Sequence[Any]:
+    def apply_views(self, args: Sequence[Any]) -> Sequence[Any]:
         """Return the arguments with views applied; raise IndexError or RuntimeError if one does not exist."""
         views = {head.input: head.view(args) for head in self.heads}
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
@@ -169,13 +169,13 @@ class GroupRecord(Record):
     def __init__(self, schema_text: str, kernel: Kernel, program: Program) -> None:
         super().__init__(schema_text, kernel, "fusion", loop=KIND, whole=True)
         self.program = program
-        self.elsewhere: dict[Any, Any] = {}  # compiled groups by backend, except the CPU
+        self.groups_by_backend: dict[Any, Any] = {}  # compiled groups by backend, except the CPU
 
 
 def operator_of(program: Program) -> Operator:
     """Return the operator of a group; each group has its own, which caches plans for its inputs."""
     types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
-    for row in program.takers():
+    for row in program.ops_with_arguments():
         arguments = row.operator.record.schema.arguments[1:]
         types.update(zip(row.operands[1:], map(_type_text, arguments), strict=True))
     for head in program.heads:
@@ -188,11 +188,11 @@ def operator_of(program: Program) -> Operator:
     def run(*args: Any) -> tuple[Any, ...]:
         """Run the group on a backend other than the CPU, whose own kernel replaces this one."""
         backend = backend_at(args[first].backend)
-        if backend not in record.elsewhere:
-            record.elsewhere[backend] = backend.group(program)
-        group = record.elsewhere[backend]
+        if backend not in record.groups_by_backend:
+            record.groups_by_backend[backend] = backend.group(program)
+        group = record.groups_by_backend[backend]
         try:
-            viewed = program.viewed(args)
+            viewed = program.apply_views(args)
         except (IndexError, RuntimeError):  # the view's node raises it again, with its location
             group = None
         arrays = None if group is None or is_limited() else group(viewed)

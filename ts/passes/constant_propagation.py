@@ -27,7 +27,7 @@ from typing import Any, Final
 from ts.analysis.alias import AliasDb
 from ts.analysis.autocast import autocast_blocks
 from ts.analysis.effects import has_side_effects, is_nondeterministic
-from ts.analysis.writes import any_mutable, is_only_read, is_plainly_written
+from ts.analysis.writes import any_mutable, is_directly_written, is_only_read
 from ts.ir.attributes import TensorText, is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import (
@@ -131,7 +131,7 @@ class _Propagator:
 
     def _is_kept(self, node: Node) -> bool:
         """Whether nobody writes to what `node` reads and makes, nor finds its results outside."""
-        if any(map(is_plainly_written, node.outputs())):  # as to the list that a loop fills
+        if any(map(is_directly_written, node.outputs())):  # as to the list that a loop fills
             return False
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)

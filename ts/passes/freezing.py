@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
-from ts.analysis.effects import may_give_self
+from ts.analysis.effects import may_return_self
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ClassType, InterfaceType, ModuleType, OptionalType, TensorType, TupleType, Type
 from ts.passes.constant_pooling import constant_pooling
@@ -559,13 +559,13 @@ class _Followed:
                 stored.append(origin.of_container())
         for value in changed:
             self._add(value, *stored)
-        if may_give_self(node):
+        if may_return_self(node):
             given.append(self._of(node.inputs()[0]))
         unpacked = [self._of(value).of_element() for value in node.inputs()]
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if result.alias is not None and "*" in result.alias.before:
                 self._add(output, *unpacked)
-            elif result.alias is not None or may_give_self(node):
+            elif result.alias is not None or may_return_self(node):
                 self._add(output, *given)
 
 

@@ -26,13 +26,13 @@ from ts.fusion.groups import (
     MOST_ENDS,
     MOST_INPUTS,
     MOST_ROWS,
-    converts,
-    ends,
-    head_of,
+    extra_inputs,
+    is_conversion,
+    is_epilogue,
+    is_fusible,
     is_tensor,
-    may_join,
     operands,
-    taken,
+    view_node_of,
 )
 from ts.fusion.program import KIND
 from ts.ir.graph import Block, Graph, Node, Value
@@ -51,7 +51,7 @@ def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:
 
 def _may_have_groups(graph: Graph) -> bool:
     """Whether a node may join another: in programs on numbers there is none."""
-    return "prim::DifferentiableGraph" in graph.kinds() or any(map(may_join, graph.all_nodes()))
+    return "prim::DifferentiableGraph" in graph.kinds() or any(map(is_fusible, graph.all_nodes()))
 
 
 class _Group:
@@ -87,7 +87,7 @@ class _Fuser:
                 self.changed |= _Fuser(node["Subgraph"].block(), self.refused).run()
             if node.kind() == "prim::Constant":
                 continue
-            if ends(node) and self.end(node):
+            if is_epilogue(node) and self.end(node):
                 continue
             found = operands(node)
             if not isinstance(found, str):
@@ -95,7 +95,7 @@ class _Fuser:
                 continue
             self.refused[node] = found
             debug("graph_fuser", "{} stays: {}", node, found)
-            if any(head_of(value) for value in node.outputs()[:1]):
+            if any(view_node_of(value) for value in node.outputs()[:1]):
                 self.views[node] = None
             if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
                 self.close_all(node)
@@ -107,9 +107,13 @@ class _Fuser:
     def end(self, node: Node) -> bool:
         """Whether it ends the group that has its first argument: with others, perhaps."""
         group = self.open.get(node.inputs()[0])
-        if group is None or ends(node.inputs()[0].node()) or sum(map(ends, group.nodes)) >= MOST_ENDS:
+        if (
+            group is None
+            or is_epilogue(node.inputs()[0].node())
+            or sum(map(is_epilogue, group.nodes)) >= MOST_ENDS
+        ):
             return False
-        self.close(node, taken(node))
+        self.close(node, extra_inputs(node))
         if self.open.get(node.inputs()[0]) is not group:  # it was one of these
             return False
         self.place[node] = len(self.place)
@@ -119,7 +123,9 @@ class _Fuser:
 
     def join(self, node: Node) -> None:
         """To the groups that it reads, which become one; or to one of its own."""
-        self.close(node, [*taken(node), *(value for value in node.inputs() if ends(value.node()))])
+        self.close(
+            node, [*extra_inputs(node), *(value for value in node.inputs() if is_epilogue(value.node()))]
+        )
         self.place[node] = len(self.place)
         groups = list(dict.fromkeys(self.open[value] for value in node.inputs() if value in self.open))
         together = [other for group in groups for other in group.nodes]
@@ -154,14 +160,14 @@ class _Fuser:
         inside, inputs = set(group.nodes), group.inputs()
         size = len(inputs)
         for value in inputs:
-            head, last = head_of(value), value.node()
+            head, last = view_node_of(value), value.node()
             if head is None or last in found or not {head, last} <= self.views.keys():
                 continue
             if {use.user for output in last.outputs() for use in output.uses()} <= inside and (
                 head is last or len(head.output().uses()) == 1
             ):
                 found.update({head: None, last: None})
-                size += len(taken(head))
+                size += len(extra_inputs(head))
         return list(found) if size <= MOST_INPUTS else []
 
     def settle(self, group: _Group, before: Node) -> None:
@@ -177,7 +183,7 @@ class _Fuser:
             if reason:
                 self.refused[node] = reason
             elif node not in inside:
-                self.refused[node] = _READS_NO_ROW if ends(node) else _MAY_BE_OPERAND
+                self.refused[node] = _READS_NO_ROW if is_epilogue(node) else _MAY_BE_OPERAND
         if reason:
             debug("graph_fuser", "{} stay: {}", group.nodes, reason)
             return
@@ -218,10 +224,10 @@ def _without_heads(nodes: list[Node]) -> list[Node]:
     """
     inside = set(nodes)
     for node in nodes:
-        is_head = converts(node) and inside.isdisjoint(value.node() for value in node.inputs())
+        is_head = is_conversion(node) and inside.isdisjoint(value.node() for value in node.inputs())
         if is_head and any(use.user not in inside for use in node.output().uses()):
             inside.remove(node)
-    inside -= {node for node in inside if ends(node) and node.inputs()[0].node() not in inside}
+    inside -= {node for node in inside if is_epilogue(node) and node.inputs()[0].node() not in inside}
     return [node for node in nodes if node in inside]
 
 
@@ -235,7 +241,7 @@ def _refusal(nodes: list[Node], inputs: list[Value], read: list[Node], before: N
         return "nobody reads it"
     if len(inputs) > MOST_INPUTS:
         return f"the group would read more than {MOST_INPUTS} values"
-    if all(map(converts, nodes)):
+    if all(map(is_conversion, nodes)):
         return "there are conversions only"
     return "" if optimization_allowed("graph_fuser") else "the limit of the pass is reached"
 

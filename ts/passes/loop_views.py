@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from ts.analysis.effects import has_side_effects, reshapes
 from ts.analysis.writes import is_only_read, writes_to_inputs
-from ts.fusion.groups import head_of
+from ts.fusion.groups import view_node_of
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TENSOR
 from ts.passes.control_flow import LOOP_INPUTS, change_loops, constant_value, nodes_of
@@ -78,7 +78,7 @@ def _views(loop: Node) -> list[Node]:
         if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
             break
         outputs = node.outputs()
-        is_view = len(outputs) == 1 and outputs[0].type() == TENSOR and head_of(outputs[0]) is node
+        is_view = len(outputs) == 1 and outputs[0].type() == TENSOR and view_node_of(outputs[0]) is node
         if is_view and inside.isdisjoint(node.inputs()) and is_only_read(outputs[0]):
             found.append(node)
         inside.update(outputs)

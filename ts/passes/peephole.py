@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.writes import is_plainly_written
+from ts.analysis.writes import is_directly_written
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, Type
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
@@ -117,7 +117,7 @@ class _Rewriter:
         return call.output().set_type(type)
 
     def is_written(self, value: Value) -> bool:
-        if is_plainly_written(value):
+        if is_directly_written(value):
             return True
         if self._aliases is None:
             self._aliases = AliasDb(self.graph)

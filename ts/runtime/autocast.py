@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ts.analysis.autocast import autocast_blocks, end_of
+from ts.analysis.autocast import autocast_blocks, find_region_end
 from ts.frontend.classes import class_type
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, INT, NONE, STR, Type
@@ -44,7 +44,7 @@ def enter_blocks(graph: Graph) -> None:
 
 
 def _replace_context(graph: Graph, enter: Node) -> None:
-    leave, given = end_of(enter), enter.input()
+    leave, given = find_region_end(enter), enter.input()
     with graph.inserting_before(enter), graph.at_range(enter.range):
         block = _insert_block(graph, given)
     enter.output().replace_all_uses_with(given)

@@ -244,9 +244,9 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
     program, on_cpu = record.program, record.group
     names = group.names if group else [""] * len(program.inputs)
     yield f"  fused {program.name}{_places(group.nodes) if group else ''}"
-    if on_cpu is None and not record.elsewhere:
+    if on_cpu is None and not record.groups_by_backend:
         yield "    has not run yet"
-    for other in filter(None, record.elsewhere.values()):
+    for other in filter(None, record.groups_by_backend.values()):
         for plan in other.plans:
             yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
             for value, reason in plan.unfused.items():
