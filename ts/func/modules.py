@@ -6,7 +6,8 @@ parameters, buffers = ts.func.stack_module_state(nets)      of several nets, sta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor, operator
@@ -24,6 +25,16 @@ def functional_call(
     """Call a module with other tensors in place of those it has; it has its own again afterwards."""
     given = parameter_and_buffer_dicts
     tensors = dict(given) if isinstance(given, dict) else {k: v for part in given for k, v in part.items()}
+    arguments = () if args is None else args if isinstance(args, tuple) else (args,)
+    with replaced_members(module, tensors, tie_weights, strict):
+        return module(*arguments, **(kwargs or {}))
+
+
+@contextmanager
+def replaced_members(
+    module: Any, tensors: dict[str, Tensor], tie_weights: bool = True, strict: bool = False
+) -> Iterator[None]:
+    """Replace parameters and buffers of a module, by their names, within a `with` block."""
     names = [name for name, _ in _members(module)]
     if strict and set(names) != set(tensors):
         raise RuntimeError(_mismatch(module, tensors, names))
@@ -41,8 +52,7 @@ def functional_call(
             table = owner._parameters if last in owner._parameters else owner._buffers
             before.append((table, last, table[last]))
             table[last] = value
-        arguments = () if args is None else args if isinstance(args, tuple) else (args,)
-        return module(*arguments, **(kwargs or {}))
+        yield
     finally:
         for table, last, old in reversed(before):
             table[last] = old

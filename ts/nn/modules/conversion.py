@@ -12,8 +12,9 @@ from typing import Any
 
 from ts import dtypes
 from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.type_names import type_text
+from ts.devices import as_device
 from ts.devices import device as Device
-from ts.module_names import is_own
 
 Convert = Callable[[Tensor], Tensor]
 
@@ -50,29 +51,28 @@ def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         first = given.get(form[0])
         if all(_FITS[name](x) for name, x in given.items()) and (form is _FORMS[0] or first is not None):
             return given
-    got = [_type_name(x) for x in args] + [f"{name}={_type_name(x)}" for name, x in kwargs.items()]
+    got = [type_text(x) for x in args] + [f"{name}={type_text(x)}" for name, x in kwargs.items()]
     raise TypeError(
         f"to() received an invalid combination of arguments - got ({', '.join(got)}), but expected one "
         f"of:{_EXPECTED}"
     )
 
 
-def _type_name(x: Any) -> str:
-    if isinstance(x, Tensor):
-        return "Tensor"
-    home = "torch." if is_own(type(x).__module__) else ""
-    return home + type(x).__name__
-
-
-def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
-    """The function behind `Module.to(*args, **kwargs)`."""
+def parse_to(*args: Any, **kwargs: Any) -> tuple[Device | None, Any, bool, Any]:
+    """Return the device, dtype, `non_blocking` and memory format that the arguments of `to` name."""
     given = _named(args, kwargs)
     if "copy" in given:
         raise RuntimeError(".to() does not accept copy argument")
     device, dtype, other = (given.get(name) for name in ("device", "dtype", "tensor"))
-    non_blocking, memory_format = given.get("non_blocking", False), given.get("memory_format")
     if other is not None:
         device, dtype = other.device, other.dtype
+    device = None if device is None else as_device(device)
+    return device, dtype, given.get("non_blocking", False), given.get("memory_format")
+
+
+def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
+    """The function behind `Module.to(*args, **kwargs)`."""
+    device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(
             f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"

@@ -1,0 +1,243 @@
+"""Access to submodules, parameters and buffers of a module by their qualified names.
+
+accessor = NamedMemberAccessor(net)
+old = accessor.swap_tensor("layer.weight", tensor)          also if the tensor is no Parameter
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+from ts.nn.modules.module import Module
+
+__all__ = ["NamedMemberAccessor", "set_tensor", "swap_submodule", "swap_tensor"]
+__getattr__ = names_for(__name__)
+_MISSING: Final = object()  # returned in place of a tensor that was not there
+
+
+def _check_module(module: Any, description: str = "") -> None:
+    if not isinstance(module, Module):
+        raise TypeError(f"{description}{module} is not an instance of torch.nn.Module")
+
+
+def _check_tensor(tensor: Any, description: str = "") -> None:
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{description}{tensor} is not an instance of torch.Tensor")
+
+
+def _check_name(name: str, kind: str) -> None:
+    if "." in name:
+        raise KeyError(f'{kind} name can\'t contain "."')
+    if name == "":
+        raise KeyError(f'{kind} name can\'t be empty string ""')
+
+
+def _find(module: Module, name: str) -> Any:
+    """Return an attribute of a module; AttributeError with the class name for a missing one."""
+    try:
+        return getattr(module, name)
+    except AttributeError as error:
+        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`") from error
+
+
+def _place(module: Module, name: str, tensor: Any) -> None:
+    """Store a tensor among the parameters or buffers if one of them has the name, else as an attribute."""
+    if name in module._parameters:
+        module._parameters[name] = tensor
+    elif name in module._buffers:
+        module._buffers[name] = tensor
+    else:
+        setattr(module, name, tensor)
+
+
+def _remove(module: Module, name: str) -> None:
+    for table in (module._parameters, module._buffers):
+        if name in table:
+            del table[name]
+            return
+    delattr(module, name)
+
+
+def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
+    """Set a member of a module itself to a tensor, or to None if it is a parameter or buffer."""
+    _check_module(module)
+    if tensor is not None:
+        _check_tensor(tensor)
+    _check_name(name, "tensor")
+    _place(module, name, tensor)
+
+
+def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool = False) -> Tensor:
+    """Set a member of a module itself, and return the tensor that it was.
+
+    With `allow_missing` a marker stands for a missing member; given as the tensor, it removes the member.
+    """
+    _check_module(module)
+    if tensor is not _MISSING and tensor is not None:
+        _check_tensor(tensor)
+    _check_name(name, "tensor")
+    before: Any = module._parameters.get(name, module._buffers.get(name, _MISSING))
+    if before is _MISSING:
+        if hasattr(module, name):
+            before = getattr(module, name)
+            if before is not None:
+                _check_tensor(before, f"attribute `{name}`: ")
+        elif not allow_missing:
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    if tensor is not _MISSING:
+        _place(module, name, tensor)
+    elif before is not _MISSING:
+        _remove(module, name)
+    return before  # type: ignore[no-any-return]
+
+
+def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
+    """Set a submodule of a module itself, and return the one that it was."""
+    _check_module(module)
+    _check_module(submodule)
+    _check_name(name, "submodule")
+    if name not in module._modules:
+        raise KeyError(f"submodule {name} does not exist")
+    before = module._modules[name]
+    _check_module(before, f"{name} attribute: ")
+    module._modules[name] = submodule
+    return before  # type: ignore[return-value]
+
+
+class NamedMemberAccessor:
+    """Members of a module and its submodules by qualified names; submodules are looked up once."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.memo: dict[str, Module] = {"": module}
+
+    def get_submodule(self, name: str) -> Module:
+        """Return a submodule."""
+        found = self.memo.get(name)
+        if found is None:
+            path, _, last = name.rpartition(".")
+            found = _find(self.get_submodule(path), last)
+            _check_module(found, f"submodule `{name}`: ")
+            self.memo[name] = found
+        return found
+
+    def _owner(self, name: str) -> tuple[Module, str]:
+        path, _, last = name.rpartition(".")
+        return self.get_submodule(path), last
+
+    def swap_submodule(self, path: str, value: Module) -> Module:
+        """Set a submodule, and return the one that it was."""
+        owner, name = self._owner(path)
+        before = swap_submodule(owner, name, value)
+        self.memo = {"": self.module}
+        return before
+
+    def get_tensor(self, name: str) -> Tensor:
+        """Return a parameter, buffer or other tensor."""
+        owner, last = self._owner(name)
+        try:
+            found: Any = getattr(owner, last)
+        except AttributeError as error:
+            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`") from error
+        if found is not None:
+            _check_tensor(found)
+        return found  # type: ignore[no-any-return]
+
+    def set_tensor(self, name: str, value: Tensor) -> None:
+        """Set a tensor."""
+        set_tensor(*self._owner(name), value)
+
+    def del_tensor(self, name: str) -> None:
+        """Remove a tensor."""
+        owner, last = self._owner(name)
+        try:
+            _remove(owner, last)
+        except AttributeError as error:
+            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`") from error
+
+    def swap_tensor(self, name: str, value: Tensor, allow_missing: bool = False) -> Tensor:
+        """Set a tensor, and return the one that it was."""
+        return swap_tensor(*self._owner(name), value, allow_missing=allow_missing)
+
+    def get_tensors(self, names: Iterable[str]) -> list[Tensor]:
+        """Return tensors by their names."""
+        return [self.get_tensor(name) for name in names]
+
+    def set_tensors(self, names: Iterable[str], values: Iterable[Tensor]) -> None:
+        """Set tensors; AssertionError for other numbers of names and values."""
+        for name, value in zip(*_same_length(names, values), strict=True):
+            self.set_tensor(name, value)
+
+    def set_tensors_dict(self, named_tensors: dict[str, Tensor]) -> None:
+        """Set tensors by their names."""
+        for name, value in named_tensors.items():
+            self.set_tensor(name, value)
+
+    def del_tensors(self, names: Iterable[str]) -> None:
+        """Remove tensors by their names."""
+        for name in names:
+            self.del_tensor(name)
+
+    def swap_tensors(
+        self, names: Iterable[str], values: Iterable[Tensor], allow_missing: bool = False
+    ) -> list[Tensor]:
+        """Set tensors, and return those that they were."""
+        pairs = zip(*_same_length(names, values), strict=True)
+        return [self.swap_tensor(name, value, allow_missing=allow_missing) for name, value in pairs]
+
+    def swap_tensors_dict(
+        self, named_tensors: dict[str, Tensor], allow_missing: bool = False
+    ) -> tuple[dict[str, Tensor], list[str]]:
+        """Set tensors by their names; return those that they were, and the names that were missing.
+
+        RuntimeError for missing names without `allow_missing`; the module has its own tensors then.
+        """
+        before: dict[str, Tensor] = {}
+        missing = []
+        try:
+            for name, tensor in named_tensors.items():
+                before[name] = self.swap_tensor(name, tensor, allow_missing=True)
+                if before[name] is _MISSING:
+                    missing.append(name)
+            if missing and not allow_missing:
+                raise RuntimeError(f"Missing key(s): {', '.join(map(repr, missing))}.")
+        except Exception:
+            for name, tensor in before.items():
+                self.swap_tensor(name, tensor, allow_missing=True)
+            raise
+        return before, missing
+
+    def check_keys(self, keys: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Return the names of tensors that are missing among the keys, and the keys that name no tensor."""
+        given = set(keys)
+        names = {name for name, _ in self.named_tensors(remove_duplicate=False)}
+        return sorted(names - given), sorted(given - names)
+
+    def named_parameters(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Tensor]]:
+        """Iterate over the parameters and their names."""
+        yield from self.module.named_parameters(remove_duplicate=remove_duplicate)
+
+    def named_buffers(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Tensor]]:
+        """Iterate over the buffers and their names."""
+        yield from self.module.named_buffers(remove_duplicate=remove_duplicate)
+
+    def named_tensors(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Tensor]]:
+        """Iterate over the parameters and buffers and their names."""
+        yield from self.named_parameters(remove_duplicate)
+        yield from self.named_buffers(remove_duplicate)
+
+    def named_modules(self, remove_duplicate: bool = True) -> Iterable[tuple[str, Module]]:
+        """Iterate over the submodules and their names."""
+        yield from self.module.named_modules(remove_duplicate=remove_duplicate)
+
+
+def _same_length(names: Iterable[str], values: Iterable[Tensor]) -> tuple[list[str], list[Tensor]]:
+    names, values = list(names), list(values)
+    if len(names) != len(values):
+        raise AssertionError(
+            f"names and values must have the same length, got {len(names)} names and {len(values)} values"
+        )
+    return names, values
