@@ -49,6 +49,7 @@ def test_submodules(net):
     accessor, old = NamedMemberAccessor(net), net[0]
     assert accessor.get_submodule("0") is old and accessor.swap_submodule("0", nn.ReLU()) is old
     assert isinstance(accessor.get_submodule("0"), nn.ReLU) and isinstance(swap_submodule(net, "0", old), nn.ReLU)
+    accessor = NamedMemberAccessor(net)
     for call, error, text in (
         (lambda: accessor.get_submodule("0.weight"), TypeError, "submodule `0.weight`: "),
         (lambda: accessor.get_submodule("x"), AttributeError, "Sequential has no attribute `x`"),
