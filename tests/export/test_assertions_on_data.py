@@ -134,3 +134,46 @@ def test_all_of_a_tensor():
     assert "aten._is_all_true.default" in [str(n.target) for n in exported.graph.nodes]
     with pytest.raises(RuntimeError):
         exported.module()(SIX - 9)
+
+
+def test_assertions_of_a_decomposition():
+    """They are inserted again, and those of another form stay: `u0 > 2` beside `2 < u0`."""
+
+    def program(n):
+        k = n.item()
+        ts._check(k > 2)
+        ts._check(k <= 20)
+        return ts.arange(k)
+
+    args = (ts.tensor(4),)
+    decomposed = export(module_of(program, args), args).run_decompositions()
+    assert assertions(decomposed) == ["u0 >= 3", "u0 <= 20", "2 < u0", "2 < u0"]
+    names = [n.name for n in decomposed.graph.nodes if n.op == "call_function"]
+    assert names[1:7] == ["ge_1", "_assert_scalar_default", "le_1", "_assert_scalar_default_1", "gt_1",
+                          "_assert_scalar_default_2"]  # fmt: skip
+
+
+def test_assertions_of_a_number_that_is_known_stay():
+    def program(x, n):
+        k = n.item()
+        ts._check(k == 4)
+        return x.view(k, -1), ts.zeros(k)
+
+    args = (ts.ones(8), ts.tensor(4))
+    exported = export(module_of(program, args), args)
+    decomposed = exported.run_decompositions()
+    assert assertions(decomposed) == ["u0 >= 4", "u0 <= 4"] + assertions(exported)
+    full = next(n for n in decomposed.graph.nodes if n.name == "full")
+    assert full.args[0] == [4] and type(full.meta["val"].shape[0]) is int
+
+
+def test_a_number_of_an_assertion_is_computed_once():
+    def program(n):
+        k = n.item()
+        ts._check(2 * k + 1 < 50)
+        return ts.zeros(2 * k + 1)
+
+    args = (ts.tensor(4),)
+    exported = export(module_of(program, args), args)
+    assert [str(n.target) for n in exported.graph.nodes].count("<built-in function mul>") == 1
+    assert exported.module()(ts.tensor(3)).shape == (7,)

@@ -18,35 +18,56 @@ from ts._core.tensor.tensor import Tensor
 from ts.export import expressions
 from ts.export.environment import MOST_UNBACKED, Environment, Requirement
 from ts.export.node_values import origin_of
-from ts.export.nodes import FUNCTIONS, symbol_of
+from ts.export.nodes import FUNCTIONS, SymNode, symbol_of
 from ts.export.recorder import Recorder
 from ts.fx.node import Node
 from ts.ops.namespace import OpOverload, overload_named
 
 
-def insert(recorder: Recorder) -> None:
-    """Put assertions into a recording that is over, each where the last of its numbers is there.
+def insert(recorder: Recorder) -> dict[str, str]:
+    """Insert assertions into a finished recording, each after the last node that defines a symbol of it.
 
-    What is asked of numbers that a branch or loop makes is looked at there.
+    Conditions on symbols of a branch or loop stay in `environment.requirements`: its graph asserts them.
+    Later nodes that compute a number of an assertion again are erased; return the names of the nodes that
+    stand in their place, by the erased names.
     """
-    _Insertion(recorder).run()
+    return _Insertion(recorder, recorder.environment.requirements).run()
+
+
+def insert_again(recorder: Recorder) -> dict[str, str]:
+    """Insert the assertions of the exported graph into the graph of a decomposition.
+
+    The assertions of the exported graph that ran again are erased if their condition has the same form as a
+    new one.  As in PyTorch `u0 > 2` stays beside `2 < u0`, and so do all assertions on truths and on symbols
+    that equal numbers or sizes of arguments.
+    """
+    return _Insertion(recorder, list(recorder.environment.asserted), is_first=False).run()
 
 
 class _Insertion:
-    def __init__(self, recorder: Recorder) -> None:
+    """One insertion: `requirements` loses those that are inserted."""
+
+    def __init__(self, recorder: Recorder, requirements: list[Requirement], is_first: bool = True) -> None:
         self.recorder = recorder
         self.environment: Environment = recorder.environment
-        self.left: list[Requirement] = self.environment.requirements  # those that are looked at leave it
+        self.left = requirements
+        self.is_first = is_first
         self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
-        self.defined: dict[Any, Node] = {}
+        self.defined: dict[Any, Node] = {}  # by expression
+        self.asserted: set[Any] = set()  # conditions of inserted assertions
+        self.replaced: dict[str, Node] = {}  # by the names of erased nodes
+        self.numbers: dict[Any, Any] = {}  # of symbols of truths: the expression of their number
         self.origin: Node | None = None  # the node that gives the number that is looked at
 
-    def run(self) -> None:
+    def run(self) -> dict[str, str]:
+        """Insert; return the names of nodes that stand in the place of erased ones, by the erased names."""
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._numbers = recorder._numbers, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
         try:
             for node in list(graph.nodes):
+                if self._erase_duplicate(node):
+                    continue
                 truth = _truth_of_data(node)
                 if truth is not None and truth not in self.defined and (node.users or truth in self.asked):
                     self.define(self._as_number(node, truth), truth, None)
@@ -55,12 +76,44 @@ class _Insertion:
         finally:
             recorder._numbers = before | self.defined
             recorder.notes_blocks = notes
+        return {name: node.name for name, node in self.replaced.items()}
+
+    def _erase_duplicate(self, node: Node) -> bool:
+        """Erase a node that computes an inserted number again, or asserts an inserted condition again."""
+        value = node.meta.get("val")
+        if str(node.target) == "aten._assert_scalar.default":
+            tested = node.args[0]
+            condition = tested.meta.get("val") if isinstance(tested, Node) else None
+            if isinstance(condition, SymBool) and condition.node.expression in self.asserted:
+                self.recorder.graph.erase_node(node)
+                return True
+        elif node.op == "call_function" and isinstance(value, Symbolic):
+            expression = value.node.expression
+            known = self.defined.get(expression)
+            if known is None and isinstance(value, SymInt) and not expressions.is_of_data(expression):
+                self.defined[expression] = node
+            elif self._is_apart(expression):
+                return False
+            elif known is not None and known is not node:
+                node.replace_all_uses_with(known)
+                self.replaced[node.name] = known
+                self.recorder.graph.erase_node(node)
+                return True
+        return False
+
+    def _is_apart(self, symbol: Any) -> bool:
+        """Return whether the program's nodes of a symbol stay beside inserted ones: it equals something."""
+        equal = self.environment.replaced.get(symbol)
+        return equal is not None and (equal.is_number or not self.is_first)
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
-        """From here on there is a number for a symbol: what is asked of it, and of it and those before."""
+        """Insert what holds of a symbol that `node` is the first to give, and of it and symbols before."""
         last = self.origin = node
         if dim is not None:
             last = self._size(node, dim, symbol)
+        equal = self.environment.replaced.get(symbol)
+        is_new = self.is_first or (equal is None and _truth_of_data_number(node) is None)
+        known, asserted = dict(self.defined), set(self.asserted)
         self.defined[symbol] = last
         graph = self.recorder.graph
         with graph.inserting_before(_behind(last)):
@@ -73,20 +126,28 @@ class _Insertion:
                 condition = requirement.condition
                 if all(s in self.defined or s in self.environment.hints for s in condition.free_symbols):
                     self.left.remove(requirement)
+                    if self.is_first:
+                        self.environment.asserted.append(requirement)
+                    elif equal is not None and equal.is_number:
+                        continue
                     if not _is_end_of_symbol(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
+        if not is_new:  # PyTorch gives such a number a new symbol: the previous assertions stay
+            self.defined = self.recorder._numbers = known | {symbol: last}
+            self.asserted = asserted
 
     def _as_number(self, node: Node, symbol: Any) -> Node:
         """The node that makes a number of a truth, right behind it."""
         with self.recorder.graph.inserting_after(node):
-            number = symbol_of(symbol, self.environment)
+            number = symbol_of(_number_of_truth(symbol), self.environment)
             made = self.recorder._call(FUNCTIONS["sym_ite"], (node, 1, 0), number)
         made.meta |= origin_of(node)
+        self.numbers[symbol] = number.node.expression
         return made
 
     def _size(self, node: Node, dim: int, symbol: Any) -> Node:
         """The node that asks for a size, right behind the tensor's."""
-        for user in node.users:
+        for user in [] if self._is_apart(symbol) else node.users:
             if str(user.target) == "aten.sym_size.int" and user.args == (node, dim):
                 node.append(user)
                 return user
@@ -100,14 +161,11 @@ class _Insertion:
         recorder = self.recorder
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
         condition = condition.xreplace(fixed)  # of sizes that were found out later on
-        if isinstance(condition, sympy.Ne):
-            equal = recorder._number_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False))
-            made = recorder._call(FUNCTIONS["sym_not"], (equal,), symbol_of(condition, self.environment))
-        elif isinstance(condition, sympy.Lt | sympy.Le) and condition.lhs.is_number:
-            mirrored = sympy.Gt if isinstance(condition, sympy.Lt) else sympy.Ge
-            made = recorder._number_node(mirrored(condition.rhs, condition.lhs, evaluate=False))
-        else:
-            made = recorder._number_node(condition)
+        known = dict(self.defined)
+        made = self._condition_node(condition)
+        if signed_remainders:  # PyTorch's `PythonMod`, another function than the `Mod` of later conditions
+            self.defined = recorder._numbers = known
+        self.asserted.add(condition)
         if isinstance(made, Node):
             shown = condition.xreplace({m: sympy.Function("PythonMod")(*m.args) for m in signed_remainders})
             told = f"Runtime assertion failed for expression {shown} on node '{made.name}'"
@@ -116,6 +174,38 @@ class _Insertion:
             )
             for each in (made, said):
                 each.meta |= origin_of(self.origin)
+            if any(s in self.numbers for s in condition.free_symbols):
+                value = condition.xreplace(self.numbers)
+                made.meta["val"] = SymBool(SymNode(value, self.environment))
+
+    def _condition_node(self, condition: Any) -> Any:
+        """Return the node of a condition, whose inequalities have their numbers on the right."""
+        recorder, shown = self.recorder, condition
+        if isinstance(condition, sympy.Ne):
+            parts = (self._uncached_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False)),)
+            function = "sym_not"
+        elif isinstance(condition, sympy.And | sympy.Or) and len(condition.args) == 2:
+            parts = tuple(map(self._condition_node, condition.args))
+            function = "and" if isinstance(condition, sympy.And) else "or"
+            parts_expressions = [part.meta["val"].node.expression for part in parts]
+            shown = condition.func(*parts_expressions, evaluate=False)
+        elif isinstance(condition, sympy.Lt | sympy.Le) and condition.lhs.is_number:
+            mirrored = sympy.Gt if isinstance(condition, sympy.Lt) else sympy.Ge
+            return self._uncached_node(mirrored(condition.rhs, condition.lhs, evaluate=False))
+        else:
+            return recorder._number_node(condition)
+        made = recorder._call(FUNCTIONS[function], parts, symbol_of(shown, self.environment))
+        self.defined[condition] = made
+        return made
+
+    def _uncached_node(self, condition: Any) -> Any:
+        """Return a new node of a condition that later nodes of this form are not replaced by."""
+        known = self.defined.pop(condition, None)
+        made = self.recorder._number_node(condition)
+        self.defined.pop(condition, None)
+        if known is not None:
+            self.defined[condition] = known
+        return made
 
 
 def _is_end_of_symbol(condition: Any) -> bool:
@@ -138,6 +228,17 @@ def _truth_of_data(node: Node) -> Any:
         return None
     expression = value.node.expression
     return expression.lhs if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol else None
+
+
+def _number_of_truth(symbol: Any) -> Any:
+    """Return 1 if the truth `symbol == 1` holds, else 0, as an expression."""
+    return sympy.Piecewise((1, sympy.Eq(symbol, 1)), (0, True))
+
+
+def _truth_of_data_number(node: Node) -> Any:
+    """Return the symbol of the truth whose number a `sym_ite` node computes, or None."""
+    tested = node.args[0] if node.target is FUNCTIONS["sym_ite"] else None
+    return _truth_of_data(tested) if isinstance(tested, Node) else None
 
 
 def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:

@@ -16,14 +16,17 @@ from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.operator import HigherOrderOperator
 from ts._higher_order_ops.wrapped import autocast_op, set_grad_op
 from ts.amp.autocast_mode import autocast
+from ts.export import assertions
 from ts.export.batches import STEPS
 from ts.export.decompositions import table
 from ts.export.environment import Environment
 from ts.export.expressions import is_of_data
+from ts.export.fake import known_number
 from ts.export.functional import FunctionalRecorder
 from ts.export.module_calls import ModuleCallEntry
 from ts.export.node_values import values_of
 from ts.export.signature import (
+    ConstantArgument,
     ExportGraphSignature,
     InputKind,
     OutputKind,
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from ts.export.program import ExportedProgram
 
 _SIZES = frozenset(("aten::sym_size.int", "aten::sym_stride.int", "aten::sym_numel"))
+_ASSERT_SCALAR = overload_named("aten::_assert_scalar", "")
 _WRITTEN = {
     InputKind.BUFFER: OutputKind.BUFFER_MUTATION,
     InputKind.PARAMETER: OutputKind.PARAMETER_MUTATION,
@@ -103,6 +107,7 @@ class _Run:
         self.recorder = FunctionalRecorder(environment, decompositions)
         self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
+        self.numbers: dict[Node, Node] = {}  # nodes that compute numbers, by those of the program
         self.inputs: list[Any] = []
         self.kept: set[Node] = set()  # what preserved calls were given and gave, used or not
 
@@ -114,8 +119,17 @@ class _Run:
         with ts.no_grad():
             nodes, specs = self._outputs(list(leaves), signature)
             calls = list(map(self._call, calls))
-        made = ExportGraphSignature(list(signature.input_specs), specs)
-        return self._module(tuple(nodes)), made, calls
+        module, renamed = self._module(tuple(nodes), is_program=True)
+        for spec in specs:
+            if not isinstance(spec.arg, ConstantArgument) and spec.arg.name in renamed:
+                spec.arg = type(spec.arg)(renamed[spec.arg.name])
+        calls = [
+            ModuleCallEntry(c.fqn, c.signature.renamed(lambda name: renamed.get(name, name)))
+            if c.signature is not None and renamed
+            else c
+            for c in calls
+        ]
+        return module, ExportGraphSignature(list(signature.input_specs), specs), calls
 
     def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
         """A call of a module, whose leaves have other nodes now, which stay."""
@@ -134,7 +148,7 @@ class _Run:
         """The graph of a branch or loop."""
         result = self._run()
         several = isinstance(result, list | tuple)
-        return self._module(self.recorder.node_of(tuple(result) if several else result))
+        return self._module(self.recorder.node_of(tuple(result) if several else result))[0]
 
     def _run(self) -> Any:
         with ts.no_grad():
@@ -170,13 +184,18 @@ class _Run:
         finally:
             self.module = before
 
-    def _module(self, result: Any) -> GraphModule:
+    def _module(self, result: Any, is_program: bool = False) -> tuple[GraphModule, dict[str, str]]:
+        """Return the module of the finished graph, and new names of nodes by those that are gone."""
         graph = self.recorder.graph
         graph.output(result)
         graph.eliminate_dead_code(lambda node: node in self.kept or node.is_impure(impure_random=False))
         self.recorder.look_at_squeezed()
-        move_sizes_to_tensors(graph)
-        return GraphModule(self.submodules, graph)
+        if is_program:
+            renamed = assertions.insert_again(self.recorder)
+        else:
+            renamed = {}
+            move_sizes_to_tensors(graph)
+        return GraphModule(self.submodules, graph), renamed
 
     def _input(self, node: Node) -> Any:
         value = node.meta.get("val")
@@ -207,14 +226,22 @@ class _Run:
             (results, index), found = args, args[0].values[args[1]]
             self.recorder._bind(self.recorder._call(target, (results.node, index), found), found)
             return found
+        if target is _ASSERT_SCALAR and isinstance(node.args[0], Node) and node.args[0] in self.numbers:
+            name = "_assert_scalar"
+            self.recorder._call(target, (self.numbers[node.args[0]], *args[1:]), None, dict(kwargs), name)
+            return None
         if isinstance(value, Symbolic) and (not isinstance(target, OpOverload) or target.name() in _SIZES):
-            return self._number(target, args, value)
+            found = self._number(target, args, value)
+            if not self.recorder.open_batches.has(args):
+                self.numbers[node] = self.recorder.number_nodes[id(value)][1]
+            return found
         if target in STEPS:
             with self.recorder.recording():
                 return STEPS[target](self.recorder.open_batches, *args, **kwargs)
         if not isinstance(target, OpOverload):
             with self.recorder.recording():
                 return target(*args, **kwargs)  # type: ignore[operator]
+        args, kwargs = _with_known_numbers(args), {k: _with_known_numbers(x) for k, x in kwargs.items()}
         op, values, _ = target.resolve(args, kwargs)
         self.environment.recycled = deque(_data_symbols(value))
         return self.recorder.run(op, values)
@@ -240,8 +267,10 @@ class _Run:
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
             recorder.node_of(value)  # a size of what is below
-        elif expression not in recorder._numbers:
-            recorder._numbers[expression] = recorder._call(target, tuple(map(recorder.node_of, args)), value)
+        else:
+            made = recorder._call(target, tuple(map(recorder.node_of, args)), value)
+            recorder.number_nodes[id(value)] = value, made
+            recorder._numbers.setdefault(expression, made)
         return value
 
     def _outputs(
@@ -267,10 +296,23 @@ class _Run:
                 specs.append(OutputSpec(_WRITTEN[spec.kind], TensorArgument(node.name), target))
         for x, output in zip(leaves, signature.output_specs, strict=True):
             node = recorder.node_of(x)
+            if isinstance(node, Node) and str(node.target) == "aten.sym_size.int":
+                node = known_number(x) if type(known_number(x)) is int else node
             nodes.append(node)
-            argument = type(output.arg)(node.name) if isinstance(node, Node) else output.arg
+            argument = output.arg
+            if isinstance(node, Node):
+                argument = type(output.arg)(node.name)
+            elif not isinstance(output.arg, ConstantArgument):
+                argument = ConstantArgument("", node)
             specs.append(OutputSpec(output.kind, argument, output.target))
         return nodes, specs
+
+
+def _with_known_numbers(x: Any) -> Any:
+    """Return an operator's arguments with integers for the symbols that are known to be one number."""
+    if isinstance(x, list | tuple):
+        return type(x)(map(_with_known_numbers, x))
+    return known_number(x)
 
 
 def _is_of_block(node: Node) -> bool:

@@ -88,8 +88,10 @@ class Environment:
         self.ranges: dict[Any, Range] = {}
         self.sources: dict[Any, list[Source]] = {}
         self.replaced: dict[Any, Any] = {}  # symbols by what they are equal to
+        self.implied: dict[Any, Any] = {}  # data-dependent symbols by equal expressions of others
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
+        self.asserted: list[Requirement] = []  # those that the exported graph asserts
         self._least: dict[Any, Any] = {}  # of expressions without a constant term: their least number
         self._other: dict[Any, set[Any]] = {}  # likewise: numbers that they are not
         self._equal: dict[tuple[Any, Any], bool] = {}  # what was asked of pairs since something was learned
@@ -155,9 +157,20 @@ class Environment:
             expression = expression.xreplace(self.replaced)
         return expression
 
+    def resolve(self, expression: Any) -> Any:
+        """Return the expression with all known equalities applied, those between data-dependent symbols too.
+
+        Only questions are answered with it: as in PyTorch, nodes and sizes keep their own data-dependent
+        symbols.
+        """
+        expression = self.simplify(expression)
+        while self.implied and any(s in self.implied for s in expression.free_symbols):
+            expression = self.simplify(expression.xreplace(self.implied))
+        return expression
+
     def between(self, expression: Any) -> Range:
         """Ends between which the expression lies."""
-        expression = self.simplify(expression)
+        expression = self.resolve(expression)
         found = between(expression, self.ranges).both(self._between_of_quotients(expression))
         found = found.both(self._between_of_extremes(expression))
         if expression.is_number or e.is_truth(expression):
@@ -198,7 +211,12 @@ class Environment:
 
     def known(self, condition: Any) -> bool | None:
         """Whether a condition is certain to hold, or not to; None where it depends."""
-        condition = self.simplify(condition)
+        found = self._known_resolved(self.simplify(condition))
+        if found is None and self.implied:
+            found = self._known_resolved(self.resolve(condition))
+        return found
+
+    def _known_resolved(self, condition: Any) -> bool | None:
         if condition in (sympy.true, sympy.false):
             return bool(condition)
         if isinstance(condition, sympy.Not):
@@ -298,9 +316,18 @@ class Environment:
     def decide_or_require(self, condition: Any) -> bool:
         """Whether a condition holds without which the program is refused; one on data is required."""
         if self.frozen or self.has_hint(condition) or self.known(condition) is not None:
+            self._require_unsigned_remainder(condition)
             return self.decide(condition)
         self.require(condition)
         return True
+
+    def _require_unsigned_remainder(self, condition: Any) -> None:
+        """Require `n % k == 0` again if it was required while n could be negative, as PyTorch does."""
+        condition = _as_multiple(self.simplify(condition))
+        same = [r for r in self.requirements if r.condition == condition]
+        signed = same[0].signed_remainders if len(same) == 1 else ()
+        if signed and all(self.between(m.args[0]).low >= 0 for m in signed):
+            self.requirements.append(Requirement(condition, "", place()))
 
     def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
         """The symbols of expressions that may be 0 or 1 in a call, as far as anybody knows."""
@@ -452,6 +479,9 @@ class Environment:
         """Require a data-dependent number to be at least 0; of a replaced symbol only narrow its range."""
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
+            if expression in self.implied:  # as in PyTorch, its own range is asserted
+                self._narrow(expression, self.ranges[expression].both(Range(0)))
+                return
             if expression in self.replaced:
                 self.ranges[expression] = self.ranges[expression].both(Range(0))
                 rest, constant = _without_constant(self.simplify(expression))
@@ -462,6 +492,7 @@ class Environment:
 
     def note_requirement(self, condition: Any) -> None:
         """Record a data-dependent condition for a run-time assertion, even if it is known to hold."""
+        self._require_unsigned_remainder(condition)
         condition = self.simplify(condition)
         if condition not in (sympy.true, sympy.false) and not self.frozen and not self.has_hint(condition):
             self._append_requirement(condition, "")
@@ -536,6 +567,8 @@ class Environment:
         self.ranges[symbol] = found
         if found.low == found.high:
             self._replace(symbol, sympy.Integer(found.low))
+        elif symbol in self.implied:
+            self._learn_least_of_implied(symbol)
 
     def _learn_other(self, difference: Any) -> None:
         """difference != 0: where that is the end of a range, the range ends before."""
@@ -565,7 +598,12 @@ class Environment:
             solution = sympy.expand(-rest / factor)
             if solution.is_integer is not True:
                 continue
-            self._replace(symbol, solution)
+            if e.is_of_data(symbol) and any(map(e.is_of_data, solution.free_symbols)):
+                self._imply(symbol, solution)
+            else:
+                self._replace(symbol, solution)
+                if e.is_of_data(symbol) and solution.free_symbols:
+                    self.ranges[symbol] = self.ranges[symbol].both(between(solution, self.ranges))
             return
         if isinstance(difference, e.Mod):
             self._learn_multiple(*difference.args)
@@ -583,6 +621,27 @@ class Environment:
         times = sympy.Symbol(f"{symbol}_{n}", integer=True, nonnegative=low >= 0 or None)
         self.ranges[times] = Range(-(-low // n), high if math.isinf(high) else high // n)
         self._multiples[symbol] = n, times
+
+    def _imply(self, symbol: Any, solution: Any) -> None:
+        """Learn that a data-dependent symbol equals an expression of others, and what their ranges follow."""
+        if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
+            return
+        self.implied[symbol] = solution
+        self._learn_least_of_implied(symbol)
+        difference = sympy.expand(symbol - solution)
+        for other in sorted(filter(e.is_of_data, difference.free_symbols), key=self._order):
+            factor = difference.coeff(other)
+            if factor in (1, -1) and _is_linear(difference, other):
+                ends = between(sympy.expand(other - difference / factor), self.ranges)
+                self._narrow(other, self.ranges[other].both(ends))
+
+    def _learn_least_of_implied(self, symbol: Any) -> None:
+        """Learn that the expression which equals a data-dependent symbol lies in the symbol's range."""
+        ends = self.ranges[symbol]
+        for sign, end in ((1, ends.low), (-1, -ends.high)):
+            rest, constant = _without_constant(sympy.expand(sign * self.resolve(symbol)))
+            if not math.isinf(end) and not rest.is_number:
+                self._least[rest] = max(self._least.get(rest, -math.inf), end - constant)
 
     def _replace(self, symbol: Any, expression: Any) -> None:
         if symbol in self.replaced or symbol in expression.free_symbols:
@@ -608,15 +667,17 @@ class Environment:
 def canonical_inequality(condition: Any) -> Any:
     """Normalize an inequality to `a < b` or `a <= b` with positive terms and without a common factor.
 
-    Other conditions are returned unchanged.  `u0 - 2 > 0` becomes `2 < u0`.
+    Other conditions are returned unchanged.  `u0 - 2 > 0` becomes `2 < u0`, `u0 > 1.5` `1.5 < u0`.
     """
+    if isinstance(condition, sympy.And | sympy.Or):
+        return condition.func(*map(canonical_inequality, condition.args), evaluate=False)
     if not isinstance(condition, sympy.Lt | sympy.Le | sympy.Gt | sympy.Ge):
         return condition
     strict = isinstance(condition, sympy.Lt | sympy.Gt)
     lower, upper = condition.args if isinstance(condition, sympy.Lt | sympy.Le) else condition.args[::-1]
     terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(upper - lower)) if t != 0]
     if not terms or not all(factor.is_Integer for factor, _ in terms):
-        return condition
+        return (sympy.Lt if strict else sympy.Le)(lower, upper, evaluate=False)
     common = math.gcd(*(int(factor) for factor, _ in terms))
     sides = [
         sympy.Add(*(abs(factor) // common * rest for factor, rest in terms if bool(factor > 0) is positive))

@@ -17,6 +17,7 @@ from ts import backends, devices, dtypes
 from ts._core.dispatch.overloads import overloads
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import FAKES
+from ts._core.tensor.symbols import SymInt
 from ts._core.tensor.tensor import Tensor, layer_of, set_layer, wrap_array
 from ts._core.thread.context import current_tracer
 from ts.backends.meta.array import MetaArray
@@ -86,6 +87,21 @@ def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None =
     """An array without elements; strides are counted in elements."""
     item = np.dtype(dtype).itemsize
     return MetaArray(shape, dtype, None if strides is None else [s * item for s in strides])
+
+
+def with_known_sizes(array: MetaArray) -> MetaArray:
+    """Return the array with integers for the symbols that are known to be one number; `array` without any."""
+    if not any(known_number(n) is not n for n in array.shape):
+        return array
+    return MetaArray(
+        map(known_number, array.shape), array.dtype, map(known_number, array.strides), array.offset
+    )
+
+
+def known_number(n: Any) -> Any:
+    """Return the int that a symbol is known to equal; other values unchanged."""
+    found = n.node.maybe_as_int() if isinstance(n, SymInt) else None
+    return n if found is None else found
 
 
 def standing(array: MetaArray, device: devices.device, requires_grad: bool = False) -> Tensor:

@@ -93,6 +93,7 @@ class FunctionalRecorder(Recorder):
         self._decompositions_on_the_way = 0
         self._places: dict[int, tuple[Tensor, Place]] = {}  # by id
         self.open_batches = Batches(self)
+        self.number_nodes: dict[int, tuple[Symbolic, Node]] = {}  # by ids of the exported nodes' numbers
 
     def _about(self) -> dict[str, Any]:
         """What is noted of a node: what was noted of the one that runs again."""
@@ -100,6 +101,11 @@ class FunctionalRecorder(Recorder):
         if self.origin is not None and "torch_fn" in self.origin.meta:
             found["torch_fn"] = self.origin.meta["torch_fn"]
         return found
+
+    def node_of(self, x: Any) -> Any:
+        """Return the node of a tensor or symbol; an exported node's number has a node of its own."""
+        found = self.number_nodes.get(id(x)) if isinstance(x, Symbolic) else None
+        return super().node_of(x) if found is None else found[1]
 
     # ---- reading
 

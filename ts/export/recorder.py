@@ -30,7 +30,7 @@ from ts._functorch import predispatch
 from ts._higher_order_ops.checks import no_side_effects
 from ts.export.casts import cast_dtype, is_cast
 from ts.export.environment import Environment
-from ts.export.fake import Fake, device_of, is_fake, plain, standing, tensors_in
+from ts.export.fake import Fake, device_of, is_fake, plain, standing, tensors_in, with_known_sizes
 from ts.export.gradients import Tape
 from ts.export.graph_recorder import GraphRecorder
 from ts.export.node_values import readable
@@ -256,8 +256,14 @@ class Recorder(GraphRecorder):
         wanted = wanted and not ((row := derivative_of(op.record)) is not None and row.reason)
         environment = self.environment
         before, environment.quiet = environment.quiet, True
+        new_sizes: list[Any] = []
+
+        def noted_size(least: int, most: Any) -> Any:
+            new_sizes.append((new_size or self._new_size)(least, most))
+            return new_sizes[-1]
+
         try:
-            asked = FakeImplCtx(op.name, new_size or self._new_size, self._new_number)
+            asked = FakeImplCtx(op.name, noted_size, self._new_number)
             with ts.no_grad(), levels.unwatched(), Within(asked):
                 found = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
         finally:
@@ -272,7 +278,8 @@ class Recorder(GraphRecorder):
                         known.data = x
                     return known
                 differentiable = wanted and (x.is_floating_point() or x.is_complex())
-                return standing(x.array, place, differentiable)
+                array = x.array if new_sizes else with_known_sizes(x.array)
+                return standing(array, place, differentiable)
             if (isinstance(x, tuple) and hasattr(x, "_fields")) or type(x).__module__ == "torch.return_types":
                 return type(x)([raised(y) for y in x])
             return type(x)(map(raised, x)) if isinstance(x, list | tuple) else x

@@ -136,7 +136,7 @@ class Export:
         outputs, specs = self._outputs(leaves)
         recorder.graph.output(tuple(outputs))
         used_sizes = count_used_sizes(recorder.graph)
-        assertions.insert(recorder)
+        replaced = assertions.insert(recorder)
         constants = self._lift_constants()
         recorder.graph.eliminate_dead_code(
             lambda node: node.is_impure(impure_random=False) if node in recorder.tape.nodes else _stays(node)
@@ -145,6 +145,7 @@ class Export:
         renamed = rename_size_nodes(recorder.graph, used_sizes)
         add_tensor_metadata(recorder.graph, self.environment)
         renamed |= regions.wrap(recorder.graph, recorder.blocks, recorder.submodules)
+        renamed |= {before: renamed.get(now, now) for before, now in replaced.items()}
         for known, name in renamed.items():
             self.calls.rename(known, name)
         for spec in specs:
@@ -389,6 +390,8 @@ class Export:
         for x in leaves:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
+                if isinstance(x, Symbolic) and not isinstance(node, Node):  # a number that is known by now
+                    node = self.recorder._numbers.get(x.node.expression, node)
             nodes.append(node)
             if not isinstance(x, Tensor | Symbolic | int | float | bool | str | None):
                 raise RuntimeError(f"{type(x)} cannot be a result of an exported program")

@@ -331,6 +331,18 @@ def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_si
     return flatten(wide, dim, dim + 1)
 
 
+@decomposes("aten::repeat_interleave.self_Tensor", implicit=True)
+def repeat_interleave_by_counts(
+    x: Tensor, repeats: Tensor, dim: int | None = None, output_size: Any = None
+) -> Tensor:
+    """Repeat each element by its own count: select by the repeated indices."""
+    if dim is None:
+        x, dim = flatten(x), 0
+    if repeats.dim() == 0 or (repeats.dim() == 1 and decided(repeats.shape[0] == 1)):
+        repeats = aten.expand(aten.reshape(repeats, [1]), [x.shape[dim]])
+    return aten.index_select(x, dim, aten.repeat_interleave.Tensor(repeats, output_size=output_size))
+
+
 @decomposes("aten::rot90")
 def rot90(x: Tensor, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Tensor:
     """Turned by quarters."""
