@@ -104,3 +104,26 @@ def test_hook_does_not_fit(hook, message):
     assert message in str(failure.value)
     assert f"'{hook.__name__}' on module 'One'" in str(failure.value)
     assert f"{hook.__name__}(self, input: Tuple[str]" in str(failure.value)
+
+
+class CallsByKeyword(ts.nn.Module):
+    def __init__(self, hook):
+        super().__init__()
+        self.one = with_hook(hook)
+
+    def forward(self, a: str):
+        return self.one(a=a)
+
+
+def test_keyword_arguments_of_modules_with_hooks():
+    """Hooks get the positional arguments only; keyword arguments go to `forward`."""
+    with pytest.raises(RuntimeError, match="pre_fits"):
+        ts.jit.script(CallsByKeyword(pre_fits))
+
+
+def test_one_function_as_hook_and_pre_hook():
+    """The function is checked as both kinds."""
+    module = with_hook(pre_fits)
+    module.register_forward_hook(pre_fits)
+    with pytest.raises(RuntimeError, match="exactly 3 inputs but it had 2 inputs"):
+        ts.jit.script(module)

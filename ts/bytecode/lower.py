@@ -442,6 +442,10 @@ class Lowering(Waiting):
         if any(node.input().type().is_subtype_of(type) for type in types):
             self.emit("MOVE", target, self.constant(True, "b"))
             return
+        if isinstance(node.input().type(), InterfaceType):  # an object of any class that implements it
+            boxed = self.new_register("x")
+            self.move(boxed, source)
+            source = boxed
         if self.classes[source] != "x":
             self.emit("MOVE", target, self.constant(False, "b"))
             return

@@ -21,11 +21,12 @@ from types import FunctionType
 from typing import Any, Final
 
 from ts._core.value.turns import my_turn
+from ts.errors import FrontendError
 from ts.frontend import parse
 from ts.frontend.markers import modifier_of
 from ts.frontend.naming import live, make_function, note_live, qualified_name, unique_name
 from ts.frontend.parse import ParsedFunction
-from ts.ir.types import ClassType, Property
+from ts.ir.types import ClassType, InterfaceType, Property
 from ts.ir.types.nominal import NamedType
 
 ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
@@ -46,6 +47,7 @@ def _declare_class(cls: type) -> ClassType:
     note_live(type)
     type.python_class = cls
     type.declared = False
+    interface = cls.__dict__.get(ATTRIBUTE)
     setattr(cls, ATTRIBUTE, type)
     try:
         declare_methods(type, cls)
@@ -53,6 +55,8 @@ def _declare_class(cls: type) -> ClassType:
             type.methods["__init__"].ensure_compiled()
     except BaseException:
         delattr(cls, ATTRIBUTE)
+        if interface is not None:
+            setattr(cls, ATTRIBUTE, interface)
         raise
     type.declared = True
     return type
@@ -77,10 +81,16 @@ def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
 
 def compile_class(cls: type) -> ClassType:
     """The same, with the methods compiled now that its author wrote: what `script(cls)` asks for."""
+    before = vars(cls).get(ATTRIBUTE)
     type = class_type(cls)
     from ts.frontend.compile import compile_all
 
-    compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
+    try:
+        compile_all(method for name, method in type.methods.items() if not _is_generated(cls, name))
+    except FrontendError:
+        if isinstance(before, InterfaceType):  # which stays one: its methods have no body
+            setattr(cls, ATTRIBUTE, before)
+        raise
     return type
 
 

@@ -174,6 +174,8 @@ class ConcreteModule:
                         "different python definitions. Please use unique names for all hooks."
                     )
             for name, hook in functions.items():
+                if hook in self.pre_hooks and name in self.type.methods:  # registered as both kinds
+                    continue
                 if name in self.type.methods or self.python_function(name) not in (None, hook):
                     raise RuntimeError(
                         f"Can't define hook: {name} on class: {self.type.annotation_str} because a method or "
@@ -364,6 +366,7 @@ class _Description:
             if module is not None:
                 submodule = concrete_module(module, self.share_types, self.concrete.traced, self.around)
                 if isinstance(annotated, InterfaceType):
+                    _check_interface_methods(module, annotated)
                     self.concrete.attributes[name] = annotated
                 else:
                     self.concrete.attributes[name] = submodule.type
@@ -437,6 +440,15 @@ class _Description:
                 "(This function exists as an attribute on the Python module, but we failed to compile it to "
                 f"a TorchScript function. \nThe error stack is reproduced here:\n{error}"
             )
+
+
+def _check_interface_methods(module: Any, interface: InterfaceType) -> None:
+    """Raise AttributeError for a module that lacks a method of the interface that its attribute has."""
+    described = getattr(module, "_concrete", None)
+    methods = described.type.methods if isinstance(described, ConcreteModule) else ()
+    for name in interface.methods:
+        if name not in methods and not hasattr(module, name):
+            raise AttributeError(f"'{type(module).__name__}' object has no attribute '{name}'")
 
 
 def _is_operator(value: Any) -> bool:

@@ -169,15 +169,13 @@ class FunctionSchema:
         mine, theirs = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):
             return False
-        if len(mine) < len(theirs) or len(self.returns) != len(other.returns):
+        if len(mine) != len(theirs) or len(self.returns) != len(other.returns):
             return False
-        for a, b in zip(mine, theirs, strict=False):
+        for a, b in zip(mine, theirs, strict=True):
             if a.name != b.name or a.kwarg_only != b.kwarg_only or not b.type.is_subtype_of(a.type):
                 return False
             if b.has_default and (not a.has_default or a.default != b.default):
                 return False
-        if not all(a.has_default for a in mine[len(theirs) :]):
-            return False
         return all(a.type.is_subtype_of(b.type) for a, b in zip(self.returns, other.returns, strict=True))
 
     def with_name(self, name: str) -> FunctionSchema:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints
-from ts.frontend.classes import class_type, is_marked, static_method
+from ts.frontend.classes import ATTRIBUTE, class_type, compile_class, is_marked, static_method
 from ts.frontend.match import Actual, convert_to_type, emit_builtin_call, match_schema
 from ts.frontend.resolve import attribute as attribute_of
 from ts.frontend.values.python_functions import PythonFunction, no_value
@@ -177,7 +177,8 @@ def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> Funct
 def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
     """A class of Python as a script class."""
     try:
-        return ClassValue(class_type(cls))
+        is_interface = isinstance(vars(cls).get(ATTRIBUTE), InterfaceType)
+        return ClassValue(compile_class(cls) if is_interface else class_type(cls))  # the former raises
     except FrontendError as error:
         raise error.add_call(f"__torch__.{cls.__name__}", em.parsed.name, range) from None
 

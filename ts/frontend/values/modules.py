@@ -163,9 +163,7 @@ class ModuleValue(SugaredValue):
             )
         if self.concrete is None or not (self.concrete.pre_hooks or self.concrete.hooks):
             return forward.call(em, range, args, kwargs, n_binders)
-        if kwargs:
-            raise CompilationError("A module with hooks takes no keyword arguments", range)
-        return self._call_with_hooks(em, range, forward, args)
+        return self._call_with_hooks(em, range, forward, args, kwargs)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
         forward = self.find(em, range, "forward")
@@ -173,9 +171,14 @@ class ModuleValue(SugaredValue):
             forward.ensure_compiled(em, range)
 
     def _call_with_hooks(
-        self, em: Emitter, range: SourceRange, forward: SugaredValue, args: Sequence[Actual]
+        self,
+        em: Emitter,
+        range: SourceRange,
+        forward: SugaredValue,
+        args: Sequence[Actual],
+        kwargs: Kwargs,
     ) -> SugaredValue:
-        """The hooks before `forward` may change its arguments, those after it its result."""
+        """Call the pre-hooks, which may change positional arguments, `forward`, and the hooks."""
         given = em.tuple([inserted(em, arg) for arg in args])
         for function in self.concrete.pre_hooks:
             hook = FunctionValue(self.type.methods[function.__name__])
@@ -184,7 +187,7 @@ class ModuleValue(SugaredValue):
             if value.type() is NONE:
                 continue
             given = value if isinstance(value.type(), TupleType) else em.tuple([value])
-        result = forward.call(em, range, unpack_tuple(em.graph, given), {}, 1)
+        result = forward.call(em, range, unpack_tuple(em.graph, given), kwargs, 1)
         for function in self.concrete.hooks:
             after: list[Actual] = [self.receiver, given, result.as_value(em, range)]
             changed = FunctionValue(self.type.methods[function.__name__]).call(em, range, after, {}, 1)

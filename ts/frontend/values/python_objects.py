@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ts._core.dispatch.overrides import Overridable
 from ts.dtypes import dtype as DType
 from ts.dtypes import layout, memory_format
-from ts.errors import CompilationError
+from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints, markers, resolve
 from ts.frontend.annotations import BARE, IMMUTABLE, object_type
+from ts.frontend.classes import ATTRIBUTE
 from ts.frontend.enums import EnumClassValue, enum_constant
 from ts.frontend.match import Actual
 from ts.frontend.values import python_functions
@@ -50,7 +51,7 @@ from ts.frontend.values.sugared import (
     WarnFunction,
 )
 from ts.ir.source import SourceRange
-from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, TupleType
+from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, InterfaceType, TupleType
 from ts.ir.value import Value
 from ts.module_names import is_own, own_name
 from ts.ops import registry
@@ -319,6 +320,8 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
     if issubclass(cls, Enum):
         return EnumClassValue(cls)
     if any(own_name(base.__module__) == "ts.nn.modules.module" for base in cls.__mro__):
+        if isinstance(vars(cls).get(ATTRIBUTE), InterfaceType):
+            raise FrontendError(f"Cannot instantiate class '{cls.__name__}' in a script function", range)
         return ModuleClass(cls, name)
     if own_name(cls.__module__) == "ts" and cls.__name__ == "Tensor":
         return TensorClass()
