@@ -78,7 +78,17 @@ cdef bint is_instance(IValue *x, PyObject *type) noexcept nogil:
     if x.tag != TAG_OBJECT:
         return kind == kind_of_tag(x.tag) or kind == KIND_ANY or (kind == KIND_NUMBER and x.tag != TAG_NONE)
     with gil:
+        if kind == KIND_CLASS and not isinstance((<TypeSpec>type).detail, ObjectClass):
+            return has_interface(x, <TypeSpec>type)
         return object_is(<object>x.v.o, <TypeSpec>type)
+
+
+cdef bint has_interface(IValue *x, TypeSpec interface) noexcept:
+    """Return whether the class of an object implements an interface."""
+    try:
+        return conforms(x, interface) == 1
+    except TypeError:
+        return False
 
 
 cdef int is_of_type(IValue *x, PyObject *type) except -1:
