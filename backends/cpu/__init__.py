@@ -1,4 +1,4 @@
-"""The CPU: NumPy arrays."""
+"""CPU backend: NumPy arrays, with C kernels."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from .namespace import namespace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The operators that have kernels of the CPU's own, and the module here whose `kernel(record)` makes them;
-# it is imported when one of them is first called.
+# Operators whose Python kernels the CPU backend replaces, and the modules here whose `kernel(record)` creates
+# them. The modules are imported
+# when one of their operators is first called.
 KERNELS = {
     **{f"aten::{name}": "conv" for name in ("convolution", "_convolution", "convolution_backward")},
     **{f"aten::conv{kind}{n}d": "conv" for kind in ("", "_transpose") for n in (1, 2, 3)},
@@ -36,7 +37,7 @@ KERNELS = {
 
 
 class CpuBackend(Backend):
-    """NumPy, with kernels in C where its own are slow."""
+    """NumPy backend, with C kernels for operators that are slow in NumPy."""
 
     name = "cpu"
     xp = namespace

@@ -1,13 +1,15 @@
-"""The BLAS library that products of matrices go to.
+"""Detection of the BLAS library for matrix products.
 
-In: what is installed; out: `library()`, with the addresses of its cblas_?gemm, or None; `controls()`, with
-those of the functions that say and set on how many threads the libraries of NumPy and SciPy run.
+Out: `library()`, with the addresses of its cblas_?gemm, or None; `controls()`, with those of the functions
+that get and set the number of
+threads of the libraries of NumPy and SciPy.
 
-An MKL is taken where one is installed (`pip install mkl`, the extra `mkl`), else what NumPy itself is linked
-with: the OpenBLAS of its wheels, or another one.  TS_BLAS=numpy leaves an MKL and our own tiles
-alone; TS_BLAS=none leaves all products to `numpy.matmul`.
+MKL is used if it is installed (`pip install mkl`, the extra `mkl`), else the library that NumPy is linked
+with: the OpenBLAS of its
+wheels, or another one. TS_BLAS=numpy disables MKL and the tiles of this package; TS_BLAS=none computes all
+products by `numpy.matmul`.
 
-    library().name      "OpenBLAS 0.3.31 ..."      what `ts info` shows
+    library().name      "OpenBLAS 0.3.31 ..."      shown by `ts info`
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Names of cblas_sgemm, with an s for the dtype, and how many bits the library's integers have.
+# Names of cblas_sgemm with {} for the dtype letter, and the width of the library's integers in bits.
 _OF_NUMPY = (
     ("scipy_cblas_{}gemm64_", 64),
     ("cblas_{}gemm64_", 64),
@@ -44,20 +46,20 @@ _CONTROLS = (
 
 
 class Library(NamedTuple):
-    """A BLAS."""
+    """A BLAS library."""
 
     name: str
-    bits: int  # of its integers
-    gemm: dict[str, int]  # "s", "d", "c", "z": the address of the function
-    chosen: bool  # it was asked for: products are not computed by our own tiles
+    bits: int  # width of its integers
+    gemm: dict[str, int]  # addresses of the functions for "s", "d", "c", "z"
+    chosen: bool  # selected by installation or TS_BLAS: products do not use the tiles of this package
 
 
 @cache
 def library() -> Library | None:
-    """The library in use, found when it is first asked for."""
+    """Return the library in use, detecting it at the first call; RuntimeError if TS_BLAS is invalid."""
     wanted = os.environ.get("TS_BLAS", "")
     if wanted not in ("", "mkl", "numpy", "none"):
-        raise RuntimeError(f"TS_BLAS is 'mkl', 'numpy' or 'none', not '{wanted}'")
+        raise RuntimeError(f"TS_BLAS must be 'mkl', 'numpy' or 'none', not '{wanted}'")
     if wanted == "none":
         return None
     found = None if wanted == "numpy" else _mkl()
@@ -79,7 +81,7 @@ def _mkl() -> Library | None:
 
 
 def _mkl_files() -> Iterator[Path]:
-    """Where pip and conda put the library: beside the interpreter's, or below the prefix that NumPy is in."""
+    """Yield libraries installed by pip and conda: in lib of the interpreter's or of NumPy's prefix."""
     prefixes = [Path(sys.prefix)]
     numpy = np.__file__
     if numpy is not None:
@@ -97,7 +99,7 @@ def _of_numpy(asked_for: bool) -> Library | None:
 
 
 def _seen_by(extension: str) -> ctypes.CDLL | None:
-    """The symbols that a loaded extension module sees, those of its libraries included."""
+    """Return a handle to the symbols of a loaded extension module and its libraries, or None."""
     file = getattr(sys.modules.get(extension), "__file__", None)
     try:
         return None if file is None else ctypes.CDLL(file)
@@ -106,9 +108,9 @@ def _seen_by(extension: str) -> ctypes.CDLL | None:
 
 
 def controls() -> Iterator[tuple[int, int]]:
-    """The addresses of `int get()` and `void set(int)` of each library that is loaded."""
+    """Yield the addresses of `int get()` and `void set(int)` of each loaded BLAS library."""
     handles = [_seen_by(extension) for extension in _EXTENSIONS]
-    for package in ("numpy", "scipy"):  # where extensions do not lead to their libraries
+    for package in ("numpy", "scipy"):  # if the extensions' handles do not resolve them
         file = getattr(sys.modules.get(package), "__file__", None)
         if file is not None and not any(handles):
             folder = Path(file).parent
@@ -137,7 +139,7 @@ def _functions(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple
 
 
 def _told(handle: ctypes.CDLL, what: str) -> str | None:
-    """What OpenBLAS says of itself: its "config", the "corename" whose kernels it takes."""
+    """Return OpenBLAS's description of itself: its "config", or the "corename" whose kernels it uses."""
     for prefix in ("scipy_openblas", "openblas"):
         for suffix in ("64_", ""):
             describe = getattr(handle, f"{prefix}_get_{what}{suffix}", None)

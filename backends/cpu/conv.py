@@ -1,11 +1,13 @@
-"""Convolutions of floating and complex numbers on the CPU, by `ts.backends.cpu.kernels.conv`.
+"""Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
 
-In: what `ts.ops.conv` has checked; out: the convolution.  Here the geometry is worked out, once for each
-combination of sizes: which taps meet the input at all, and how the input must lie for them.  16-bit floats
-are computed in 32 bits, complex numbers as real ones with twice the channels; integers take the general way.
+In: arguments checked by `ts.ops.conv`; out: the convolution. This module plans the geometry once for each
+combination of sizes: which taps
+of the kernel meet the input, and in which layout the input is needed. 16-bit floats are computed in float32,
+complex numbers as real ones
+with twice the channels; integers use the record's own kernel.
 
-    a convolution's dimension      element t meets t * stride + (k * dilation - padding) for each k: one phase
-    a transposed one, stride 2     even elements meet some of the taps, odd ones the others: two phases
+    a dimension of a convolution   element t meets t * stride + (k * dilation - padding) for each k: one phase
+    transposed, stride 2           even elements meet some of the taps, odd ones the others: two phases
 """
 
 from __future__ import annotations
@@ -28,11 +30,11 @@ if TYPE_CHECKING:
     from ts.ops.conv import Geometry
 
 Array = NDArray[Any]
-LARGEST_KEPT = 1 << 16  # rows of the output; a plan has some numbers for each
+LARGEST_KEPT = 1 << 16  # rows of the output; a plan stores several numbers for each
 
 
 class Axis(NamedTuple):
-    """One dimension of one phase: element first + t * apart of the output meets t * step + offset."""
+    """One dimension of one phase: output element first + t * apart meets input element t * step + offset."""
 
     taps: list[tuple[int, int]]  # (index into the weight, offset)
     step: int
@@ -42,11 +44,11 @@ class Axis(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How to compute a convolution of given sizes."""
+    """Plan of a convolution for inputs of given sizes."""
 
     source: Source
     phases: list[Phase]
-    complete: bool  # the phases write all of the output
+    complete: bool  # whether the phases write every element of the output
 
 
 def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[Axis]:
@@ -54,7 +56,7 @@ def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: i
 
 
 def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[Axis]:
-    """A phase for each residue of the output's index modulo the stride that some tap reaches."""
+    """Return a phase for each residue, modulo the stride, of an output index that some tap reaches."""
     phases: dict[int, list[tuple[int, int]]] = {}
     for k in range(kernel):
         first = (k * dilation - before) % stride
@@ -67,17 +69,17 @@ def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count
 
 
 def _live(axis: Axis, size: int) -> Axis:
-    """Without the taps that meet padding only."""
+    """Remove the taps that meet only padding."""
     taps = []
     for k, offset in axis.taps:
-        t = max(0, -(offset // axis.step))  # the first that does not lie before the input
+        t = max(0, -(offset // axis.step))  # first element inside the input
         if t < axis.number and offset + t * axis.step < size:
             taps.append((k, offset))
     return axis._replace(taps=taps)
 
 
 def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
-    """The plan for inputs of these spatial sizes."""
+    """Return the plan for inputs of the given spatial sizes."""
     spatial = [1] * (3 - len(sizes)) + list(sizes)
     places = [1] * (3 - len(sizes)) + list(g.places)
     axes = [[Axis([(0, 0)], 1, 1)] for _ in range(3 - len(sizes))]
@@ -88,7 +90,7 @@ def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
         axes.append(of_axis(kernel, stride, before, dilation, count))
     axes = [[_live(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)]
     firsts, lengths, residues = [], [], []
-    for phases in axes:  # what of the input the taps of all phases meet, as multiples of the step
+    for phases in axes:  # range of the input that the taps of all phases meet, in steps
         step = phases[0].step if phases else 1
         offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
         first = min((offset // step for offset, _ in offsets), default=0)
@@ -101,7 +103,7 @@ def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
     pitch = (lengths[1] * lengths[2], lengths[2], 1)
     own = math.prod(lengths)  # elements of one residue
     apart = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
-    place = [  # what the tap of one dimension adds to the place of a whole one
+    place = [  # contribution of one dimension to a tap's offset
         {
             offset: residues[d].index(offset % steps[d]) * apart[d]
             + (offset // steps[d] - firsts[d]) * pitch[d]
@@ -130,7 +132,7 @@ def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
-    """The convolution that `g` describes; by `general` where this module does not do it."""
+    """Return the convolution that `g` describes; call `general` if it is unsupported here."""
     if input.dtype.kind in "iub" or input.size == 0 or weight.size == 0:
         result: Array = general(xp, g, input, weight, bias)
         return result
@@ -148,7 +150,7 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
 
 
 def _plan(g: Geometry, x: Array) -> Plan:
-    """The one for images of this size, kept with the geometry unless it is large."""
+    """Return the plan for inputs of this size, cached with the geometry unless it is large."""
     plan: Plan = g.plan or plan_of(g, x.shape[2:])
     if math.prod(g.places[:-1]) <= LARGEST_KEPT:
         g.plan = plan
@@ -169,7 +171,10 @@ def _of_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
 
 
 def _of_complex(g: Geometry, x: Array, weight: Array) -> Array:
-    """[real, imaginary] channels times [[real, -imaginary], [imaginary, real]] filters, in each group."""
+    """Convolve complex arrays as real ones with twice the channels, in each group.
+
+    The channels are [real, imaginary], the filters [[real, -imaginary], [imaginary, real]].
+    """
     images, groups = x.shape[0], g.groups
     parts = np.stack([x.real, x.imag], 1).reshape(images, 2, groups, -1, *x.shape[2:]).swapaxes(1, 2)
     w = weight.reshape(groups, -1, *weight.shape[1:])
@@ -185,9 +190,9 @@ def _of_complex(g: Geometry, x: Array, weight: Array) -> Array:
 
 
 def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
-    """The gradient of the weight; by `general` where this module does not do it, or where it is not finite.
+    """Return the gradient of the weight; call `general` if it is unsupported here or not finite.
 
-    Infinities and NaN go the general way, as they meet zeros here that belong to no position.
+    Infinities and NaN need the general kernel: here they would be multiplied by padding zeros.
     """
     if seen.dtype.kind not in "iubc" and seen.size and other.size:
         dtype = np.float32 if seen.itemsize == 2 else seen.dtype
@@ -202,7 +207,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: A
 
 
 def kernel(record: Any) -> Kernel:
-    """The kernel of a convolution, or of its gradients, with the checks of the record's own."""
+    """Return the kernel of a convolution or its backward, with the argument checks of the record's own."""
     made = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
         made = partial(made, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))

@@ -1,14 +1,16 @@
-"""Sums of products by an equation: permutations and one stacked product for each pair of operands.
+"""Einsum by pairwise contractions: permutations and one batched matrix product for each pair of operands.
 
-In: an equation, and arrays of one dtype; out: the sum.  What there is to do depends on the equation and the
-shapes alone, and is kept for them, once the record's kernel has found nothing wrong with them:
+In: an equation, and arrays of one dtype; out: the result. The plan depends only on the equation and the
+shapes, and is cached for them
+after the record's kernel has accepted them:
 
     bhnd,bhnde->bhne      (b h n) 1 d  @  (b h n) d e
     ijbn,jbnd->ibnd       (b n) i j    @  (b n) j d      then i in front
-    bnd,ds->bnds          no sum: one product by elements
+    bnd,ds->bnds          no sum: one elementwise product
 
-Several operands meet in the order that `opt_einsum` finds for them where it is installed, else in NumPy's.
-One operand, and letters that are repeated in one, are NumPy's business.
+The contraction order is that of `opt_einsum` if it is installed, else NumPy's. A single operand, and
+subscripts repeated within an operand,
+are left to NumPy.
 """
 
 from __future__ import annotations
@@ -29,15 +31,15 @@ _KEPT = 512  # plans
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A factor as a stack of matrices: sums of what nobody else has, the order of dimensions, the shape."""
+    """Conversion of an operand to a batch of matrices: dimensions to sum, permutation, shape."""
 
     sums: Shape
     order: Shape | None
     shape: Shape
-    turned: bool  # columns before rows
+    turned: bool  # whether columns come before rows
 
     def __call__(self, x: Array) -> Array:
-        """The factor of an operand."""
+        """Return the operand as a batch of matrices."""
         if self.sums:
             x = x.sum(self.sums, dtype=x.dtype)
         if self.order is not None:
@@ -48,7 +50,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two operands, by their places among those that are left, and the shape of what they give."""
+    """Contraction of two operands, given by their positions in the list of remaining ones."""
 
     places: tuple[int, int]
     first: Side
@@ -59,14 +61,14 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Pairs, one after the other, and the order of dimensions of what is left."""
+    """Contractions in order of execution, and the final permutation."""
 
     pairs: tuple[Pair, ...]
     order: Shape | None
 
 
 def kernel(record: Any) -> Callable[..., Array]:
-    """The kernel of `einsum`: around the record's own, which says what does not fit of new operands."""
+    """Return the kernel of `einsum`; the record's own kernel checks each new combination of shapes."""
     general: Callable[..., Array] = record.kernel
     fitting: dict[tuple[str, tuple[Shape, ...]], Plan | None] = {}
 
@@ -89,7 +91,7 @@ def kernel(record: Any) -> Callable[..., Array]:
 
 
 def einsum(products: Callable[[Array, Array], Array], text: str, operands: Sequence[Array]) -> Array:
-    """The sum of operands of one dtype, that fit; `products` multiplies stacks of matrices."""
+    """Return the einsum of matching operands of one dtype; `products` multiplies batches of matrices."""
     plan = planned(text, tuple([x.shape for x in operands]))
     if plan is not None:
         return carried_out(plan, products, list(operands))
@@ -98,7 +100,7 @@ def einsum(products: Callable[[Array, Array], Array], text: str, operands: Seque
 
 
 def carried_out(plan: Plan, products: Callable[[Array, Array], Array], left: list[Array]) -> Array:
-    """The sum for the operands, which are used up."""
+    """Execute a plan on the list of operands, which is consumed."""
     for pair in plan.pairs:
         i, j = pair.places
         a, b = pair.first(left[i]), pair.second(left[j])
@@ -109,7 +111,7 @@ def carried_out(plan: Plan, products: Callable[[Array, Array], Array], left: lis
 
 @functools.lru_cache(_KEPT)
 def planned(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
-    """What to do for operands of these shapes; None where NumPy does it."""
+    """Return the plan for operands of these shapes; None if NumPy must compute it."""
     if len(shapes) < 2:
         return None
     inputs, output = _letters(text, shapes)
@@ -134,7 +136,7 @@ def planned(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
 
 
 def _letters(text: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
-    """The letters of each operand and of the result; dots become letters, counted from the last."""
+    """Return the subscripts of the operands and the result; an ellipsis becomes letters, aligned right."""
     given, arrow, output = text.partition("->")
     dots, inputs = 0, []
     for letters, shape in zip(given.split(","), shapes, strict=True):
@@ -154,7 +156,7 @@ _DOTS = "".join(map(chr, range(0x3B1, 0x3B1 + 64)))
 
 
 def _order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[int, int]]:
-    """Which operands meet: two places at a time, the result comes last."""
+    """Return the pairs of positions to contract; each result is appended to the list of operands."""
     if len(inputs) == 2:
         return [(0, 1)]
     found: list[tuple[int, int]] = []
@@ -170,10 +172,10 @@ def _order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[
 
 
 def _path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Sequence[int]]:
-    """Places of those that meet, and are replaced by what they give at the end."""
+    """Return the contraction path of opt_einsum or NumPy: positions of operands, results are appended."""
     shapes = [[sizes[c] for c in letters] for letters in inputs]
     try:
-        from opt_einsum import contract_path  # here: only where three operands meet; and it may be missing
+        from opt_einsum import contract_path  # optional, and needed only for three or more operands
     except ImportError:
         numbers = {letter: k for k, letter in enumerate(sizes)}
         lists: list[Any] = []
@@ -193,14 +195,14 @@ Operand = tuple[str, Shape]
 def _paired(
     places: tuple[int, int], a: Operand, b: Operand, wanted: set[str], sizes: dict[str, int], output: str
 ) -> tuple[Pair, str]:
-    """Two operands, and the letters of what they give."""
-    # A letter of length 1 that is longer elsewhere is as good as none.
+    """Return the contraction of two operands, and the subscripts of its result."""
+    # A dimension of size 1 that broadcasts is dropped.
     first, second = ([c for c, n in zip(*x, strict=True) if n == sizes[c]] for x in (a, b))
     batch = [c for c in first if c in second and c in wanted]
     inner = [c for c in first if c in second and c not in wanted]
     rows = [c for c in first if c not in second and c in wanted]
     columns = [c for c in second if c not in first and c in wanted]
-    if output and output == "".join([*batch, *columns, *rows]):  # then nothing is left to permute
+    if output and output == "".join([*batch, *columns, *rows]):  # this order needs no permutation
         places, a, b, rows, columns = (places[1], places[0]), b, a, columns, rows
     if inner:
         sides = (
@@ -226,7 +228,7 @@ def _lengths(letters: Sequence[str], sizes: dict[str, int]) -> Shape:
 def _matrices(
     x: Operand, batch: list[str], own: list[str], inner: list[str], sizes: dict[str, int], left: bool
 ) -> Side:
-    """A factor of a product: its own letters and those that are summed, as they lie if that is possible."""
+    """Return an operand as matrices of its own and the summed dimensions, in memory order if possible."""
     letters = x[0]
     inner_first = bool(own) and letters.index(inner[0]) < letters.index(own[0])
     groups = (inner, own) if inner_first else (own, inner)
@@ -235,7 +237,7 @@ def _matrices(
 
 
 def _elements(x: Operand, wanted: list[str], shape: Shape, turned: bool = False) -> Side:
-    """An operand with the wanted letters in this order; others are summed, but of length 1 only left out."""
+    """Return a conversion to the given subscripts; others are summed, or dropped if their size is 1."""
     letters, lengths = x
     sums = tuple(d for d, c in enumerate(letters) if c not in wanted and lengths[d] != 1)
     left = [c for d, c in enumerate(letters) if d not in sums]

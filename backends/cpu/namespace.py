@@ -1,16 +1,16 @@
-"""`xp` on the CPU: NumPy, and what there is beyond it for NumPy's arrays.
+"""Array namespace `xp` of the CPU: NumPy with corrections and additions.
 
-In: a name of NumPy's; out: NumPy's function.  Of what every namespace has (`backends.namespace`):
+In: a name of NumPy's; out: NumPy's function.  Additions of every namespace (`backends.namespace`):
 
-    xp.special("erf")       our own ufunc where there is one, else SciPy's
-    xp.own("silu")          our own ufunc
-    xp.exp(x)               NumPy's, with our own loops where we have some
-    xp.ranking              equal elements in PyTorch's order
-    xp.transforms           scipy.fft, or numpy.fft where SciPy is not installed
-    xp.products(a, b)       stacks of matrices by our kernels of products, on several threads
-    xp.einsum(text, a, b)   by products of stacks
-    xp.weighted_sums(...)   by a kernel, likewise, and xp.weighted_picks(...)
-    xp.in_pieces(f, x, y)   f(x, y), by pieces where time is limited, with a look at the clock between them
+    xp.special("erf")       ufunc of this package, else SciPy's
+    xp.own("silu")          ufunc of this package
+    xp.exp(x)               NumPy's ufunc, with loops of this package if there are some
+    xp.ranking              sorting with PyTorch's order of equal elements
+    xp.transforms           scipy.fft, or numpy.fft without SciPy
+    xp.products(a, b)       batched matrix products, multi-threaded
+    xp.einsum(text, a, b)   einsum by batched matrix products
+    xp.weighted_sums(...)   interpolation kernels, likewise xp.weighted_picks(...)
+    xp.in_pieces(f, x, y)   f(x, y), in chunks with time checks if `ts.limits` bounds the time
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_PIECE: Final = 1 << 14  # elements that are computed at once where time is limited
-_LOOK: Final = 100_000.0  # nanoseconds after which the clock is read
+_PIECE: Final = 1 << 14  # elements of a chunk if time is limited
+_LOOK: Final = 100_000.0  # nanoseconds charged for a chunk
 
 
 class NumpyTransforms:
-    """numpy.fft with what it lacks of scipy.fft: the Hermitian transforms of several dimensions."""
+    """numpy.fft completed by the n-dimensional Hermitian transforms of scipy.fft."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np.fft, name)
 
     @staticmethod
     def hfftn(x: Array, s: Any, axes: Any, norm: str | None) -> Array:
-        """The transform of a signal that is Hermitian."""
+        """Return the n-dimensional FFT of a signal with Hermitian symmetry."""
         return np.fft.irfftn(x.conj(), s, axes, _OPPOSITE[norm])
 
     @staticmethod
     def ihfftn(x: Array, s: Any, axes: Any, norm: str | None) -> Array:
-        """The inverse of `hfftn`."""
+        """Return the inverse of `hfftn`."""
         made: Array = np.fft.rfftn(x, s, axes, _OPPOSITE[norm]).conj()
         return made
 
@@ -60,15 +60,15 @@ _OPPOSITE: dict[str | None, Any] = {
 
 
 class CpuNamespace(Over):
-    """NumPy."""
+    """Array namespace of NumPy."""
 
     @functools.cached_property
-    def ranking(self) -> Any:  # type: ignore[override]  # who asks for it imports it
-        """Where elements come in order."""
+    def ranking(self) -> Any:  # type: ignore[override]  # imported at first use
+        """Module of sorting functions with PyTorch's order of equal elements."""
         return import_module(".ranking", __package__)
 
     def scipy(self, part: str) -> Any:
-        """`scipy.<part>`, whose threads `ts` then counts among its own."""
+        """Return `scipy.<part>`; its BLAS is then limited with NumPy's."""
         from .kernels import one_thread
 
         found = super().scipy(part)
@@ -76,25 +76,25 @@ class CpuNamespace(Over):
         return found
 
     def lapack(self, name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
-        """LAPACK's routine for a dtype."""
+        """Return the LAPACK routine `name` for a dtype."""
         found: Callable[..., Any] = self.scipy("linalg").lapack.get_lapack_funcs(name, dtype=dtype)
         return found
 
     def special(self, name: str) -> Callable[..., Array]:
-        """Our own function of this name, or that of `scipy.special`."""
-        from .kernels.special import UFUNCS  # here: few programs use one
+        """Return this package's function of the given name, or that of `scipy.special`."""
+        from .kernels.special import UFUNCS  # imported late: few programs use it
 
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
     def own(self, name: str) -> Callable[..., Array] | None:
-        """An activation: the kernels in C have the same loops."""
+        """Return the ufunc of an activation, whose loops the C kernels use too."""
         return self.special(name)
 
     def __getattr__(self, name: str) -> Any:
-        """NumPy's, but for functions some of whose loops are our own: the kernels in C have the same."""
+        """Return NumPy's function, or this package's ufunc if the C kernels use its loops."""
         found = super().__getattr__(name)
         if isinstance(found, np.ufunc):
-            from .kernels.special import OURS_OF_NUMPY  # here: few programs use one
+            from .kernels.special import OURS_OF_NUMPY  # imported late: few programs use it
 
             if name in OURS_OF_NUMPY:
                 found = self._of_the_dtype(name)
@@ -102,7 +102,7 @@ class CpuNamespace(Over):
         return found
 
     def _of_the_dtype(self, name: str) -> Callable[..., Array]:
-        """One of ours, with a result of bfloat16 for bfloat16: NumPy knows no loops for that but its own."""
+        """Return a ufunc of this package, extended to return bfloat16 for bfloat16 arrays."""
         ours = self.special(name)
 
         def call(x: Any, **options: Any) -> Array:
@@ -114,34 +114,34 @@ class CpuNamespace(Over):
 
     @functools.cached_property
     def transforms(self) -> Any:
-        """scipy.fft, or what gives the same without SciPy; looked for once."""
+        """scipy.fft, or numpy.fft completed by NumpyTransforms without SciPy."""
         try:
             return self.scipy("fft")
         except ImportError:
             return NumpyTransforms()
 
     def products(self, a: Array, b: Array) -> Array:
-        """a @ b of one dtype; matrices and stacks of them by the kernels of products, on several threads."""
-        from .kernels.addmm import multiply  # here: it imports tensors, which find their backend here
+        """Return a @ b for arrays of one dtype, multi-threaded for matrices and batches of them."""
+        from .kernels.addmm import multiply  # avoids an import cycle
 
         found: Array | None = multiply(a, b)
         made: Array = np.matmul(a, b) if found is None else found
         return made
 
     def einsum(self, text: str, *operands: Array, **unused: Any) -> Array:
-        """By products of stacks, where NumPy goes through the elements."""
-        from .einsum import einsum  # here: few programs use it
+        """Return the einsum of arrays by batched matrix products."""
+        from .einsum import einsum  # imported late: few programs use it
 
         return einsum(self.products, text, operands)
 
     def weighted_sums(self, x: Array, axis: int, places: Array, weights: Array) -> Array:
-        """The sums lie as x does, with the dimensions in the same order."""
+        """Return weighted sums along an axis, in the dimension order of `x`'s memory."""
         from .kernels.resample import weighted_sums
 
         return self._summed(weighted_sums, x, axis, places, weights)
 
     def weighted_bytes(self, x: Array, axis: int, places: Array, weights: Array, digits: int) -> Array:
-        """By a kernel, likewise."""
+        """Return weighted sums of uint8 elements along an axis, in fixed point."""
         from .kernels.resample import weighted_bytes
 
         return self._summed(weighted_bytes, x, axis, places, weights, digits)
@@ -158,7 +158,7 @@ class CpuNamespace(Over):
         return out.transpose(np.argsort(order))
 
     def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
-        """By a kernel but for 16-bit floats, which are rounded after each step."""
+        """Return weighted sums of picked elements; 16-bit floats round after each step in the base class."""
         if x.dtype.char not in "fd":
             rounded: Array = super().weighted_picks(x, places, weights)
             return rounded
@@ -169,11 +169,11 @@ class CpuNamespace(Over):
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
-        """`function` of arrays, element by element: by pieces where time is limited."""
+        """Apply an elementwise function, in chunks with time checks if time is limited."""
         if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _PIECE:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)
-        # In the order in which the elements of one that has them all lie, as the result's will.
+        # In the memory order of an operand with the full shape, which the result has too.
         whole = next((x for x in operands if np.shape(x) == arrays[0].shape), arrays[0])
         axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
         flat = [x.transpose(axes).reshape(-1) for x in arrays]
@@ -186,7 +186,7 @@ class CpuNamespace(Over):
 
 
 def _whole(x: Array) -> Array:
-    """The array, or a copy that is contiguous and aligned."""
+    """Return the array, or a contiguous and aligned copy."""
     return np.require(x, requirements=["C", "A"])
 
 

@@ -1,7 +1,8 @@
-"""Pooling of floats and integers on the CPU, by `ts.backends.cpu.kernels.pool`.
+"""Pooling of floating and integer arrays on the CPU, by `ts.backends.cpu.kernels.pool`.
 
-In: what `ts.ops.pool` has checked, an array and its windows; out: maxima with or without their places, or
-means.  16-bit floats are computed in 32 bits, maxima of integers in 64; means of integers go the general way.
+In: an array and its windows, checked by `ts.ops.pool`; out: maxima with or without indices, or means. 16-bit
+floats are computed in
+float32, maxima of integers in int64; means of integers use the record's own kernel.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from ts.ops.pool_windows import Windows
 
 Array = NDArray[Any]
-ROWS = 1 << 31  # of a plane
+ROWS = 1 << 31  # limit of the rows of a plane
 
 
 def _planes(x: Array, n: int, dtype: Any) -> Array:
-    """(planes, three spatial dimensions), contiguous and aligned."""
+    """Return the array as (planes, depth, height, width), contiguous and aligned."""
     sizes = (1,) * (3 - n) + x.shape[-n:]
     lead = 1
     for length in x.shape[:-n]:
@@ -45,7 +46,7 @@ def _table(w: Windows, planes: Array, n: int) -> Table:
 
 
 def maxima(general: Kernel, xp: Any, x: Array, w: Windows, places: bool) -> Any:
-    """Each window's largest element, and where it is."""
+    """Return the maximum of each window, with its index if `places`."""
     n = len(w.places)
     if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= ROWS:
         return general(xp, x, w, places)
@@ -61,14 +62,14 @@ def maxima(general: Kernel, xp: Any, x: Array, w: Windows, places: bool) -> Any:
 
 
 def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
-    """Each window's sum divided by `divisor`, a number or an array of the windows' shape."""
+    """Return each window's sum divided by `divisor`, a number or an array of the output's spatial shape."""
     n = len(w.places)
     if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= ROWS:
         result: Array = general(xp, x, w, divisor)
         return result
     wide = x.dtype if x.dtype.char in "fd" else np.dtype(np.float32)
     planes = _planes(x, n, wide)
-    if w.places == (1,) * n and int(w.counts.item()) == math.prod(x.shape[-n:]):  # the whole plane
+    if w.places == (1,) * n and int(w.counts.item()) == math.prod(x.shape[-n:]):  # global pooling
         rows = planes.reshape(len(planes), -1)
         whole = (rows @ np.ones(rows.shape[1], wide)) / wide.type(np.asarray(divisor).item())
         return whole.reshape(*x.shape[:-n], *w.places).astype(x.dtype, copy=False)
@@ -81,6 +82,6 @@ def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array
 
 
 def kernel(record: Any) -> Kernel:
-    """The kernel of a pooling, with the checks of the record's own."""
+    """Return the kernel of a pooling operator, with the argument checks of the record's own."""
     mine = means if "avg" in record.name else maxima
     return partial(record.kernel, compute=partial(mine, default_of(record.kernel, "compute")))

@@ -1,7 +1,8 @@
-"""Where elements come in order, on the CPU: `xp.ranking`.
+"""Sorting functions of the CPU namespace: `xp.ranking`.
 
-In: an array and a dimension; out: places along it, as `ts.ops.argsort` describes them.  Equal elements end
-where PyTorch's algorithms leave them (`kernels.sort`).
+In: an array and a dimension; out: indices along it, as `ts.ops.argsort` defines them. Equal elements are in
+the order of PyTorch's
+algorithms (`kernels.sort`).
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _MOST = (1 << 63) - 1
 
 
 def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
-    """64-bit numbers in the order of the elements, one row for each line along `axis`."""
+    """Return int64 keys with the order of the elements, one row for each line along `axis`."""
     x = np.moveaxis(self, axis, -1)
     if dtypes.from_numpy_dtype(self.dtype).is_floating_point:
         wide = x.astype(np.float64) + 0.0
         bits = wide.view(np.int64)
-        # The bits of a negative number count backwards.
+        # Flip the bits of negative numbers, so that int64 order is the order of the floats.
         found = np.where(bits < 0, bits ^ _MOST, bits)
         found[wide != wide] = _MOST
     elif self.dtype == np.uint64:
@@ -39,28 +40,28 @@ def _keys(self: NDArray[Any], axis: int, descending: bool) -> NDArray[np.int64]:
 
 
 def _in_place(rows: NDArray[np.int64], self: NDArray[Any], axis: int) -> NDArray[np.int64]:
-    """Rows of results as an array like `self`, whose length along `axis` is theirs."""
+    """Return rows of results as an array like `self`, with the rows along `axis`."""
     shape = (*self.shape[:axis], *self.shape[axis + 1 :], rows.shape[-1])
     return np.moveaxis(rows.reshape(shape), -1, axis)
 
 
 def argsort(self: NDArray[Any], axis: int, descending: bool) -> Places:
-    """The order of the elements along `axis`."""
+    """Return the indices that sort the elements along `axis`."""
     return _in_place(sort.argsort(_keys(self, axis, descending)), self, axis)
 
 
 def first_places(self: NDArray[Any], axis: int, k: int, largest: bool, ordered: bool) -> Places:
-    """The places of the k smallest or largest elements along `axis`."""
+    """Return the indices of the k smallest or largest elements along `axis`."""
     return _in_place(sort.smallest(_keys(self, axis, largest), k, ordered), self, axis)
 
 
 def nth_place(self: NDArray[Any], axis: int, k: Places) -> Places:
-    """The places of the k-th smallest elements along `axis`."""
+    """Return the indices of the k-th smallest elements along `axis`."""
     return _in_place(sort.nth(_keys(self, axis, False), _rows(k, axis))[:, None], self, axis)
 
 
 def nth_place_in_order(self: NDArray[Any], axis: int, k: Places) -> Places:
-    """As `nth_place`, of equal elements the one that a stable sort leaves there."""
+    """Return the indices of the k-th smallest elements, of equal ones the one a stable sort puts there."""
     keys, wanted = _keys(self, axis, False), _rows(k, axis)
     rows = np.arange(len(keys))
     found = keys[rows, sort.nth(keys, wanted)][:, None]
@@ -71,5 +72,5 @@ def nth_place_in_order(self: NDArray[Any], axis: int, k: Places) -> Places:
 
 
 def _rows(k: Places, axis: int) -> Places:
-    """One number for each line along `axis`."""
+    """Return one number for each line along `axis`, as a vector."""
     return np.ascontiguousarray(np.moveaxis(k, axis, -1), dtype=np.int64).reshape(-1)

@@ -1,12 +1,13 @@
-"""The threads that share the work of one operator on the CPU.
+"""Intra-op thread pool of the CPU.
 
-In: a function of (part, parts); out: nothing, all parts have run.  Which elements a part computes must not
-change their values, so that every number of threads gives the same bits.
+In: a function of (part, parts); out: nothing, all parts have run. The values of elements must not depend on
+the division into parts, so
+that results are bit-identical for every number of threads.
 
-    run(lambda part, parts: fill(part, parts), 2)      part 0 on this thread, part 1 on a worker
+    run(lambda part, parts: fill(part, parts), 2)      part 0 on this thread, part 1 on a worker thread
 
-The number of threads is that of `ts.set_num_threads`; at the start OMP_NUM_THREADS, else the processors that
-this process may use.
+The number of threads is set by `ts.set_num_threads`; initially it is OMP_NUM_THREADS, else the number of CPUs
+available to the process.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-LEAST = 1 << 17  # units of about 0.5 ns that are worth a thread: handing over takes some 30 us
+LEAST = 1 << 17  # minimum work per thread in units of about 0.5 ns; a handover takes some 30 us
 _count = 0
 _pool: ThreadPoolExecutor | None = None
-_size = 0  # of the pool
+_size = 0  # threads of the pool
 
 
 def count() -> int:
-    """How many threads an operator may use."""
+    """Return the maximum number of threads of an operator."""
     global _count
     if _count == 0:
         given = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
@@ -34,7 +35,7 @@ def count() -> int:
 
 
 def set_count(threads: int) -> None:
-    """Let operators use this many threads."""
+    """Set the maximum number of threads of an operator."""
     global _count
     _count = threads
 
@@ -46,7 +47,7 @@ def _processors() -> int:
 
 
 def parts(units: int) -> int:
-    """Into how many parts to divide so much work."""
+    """Return the number of parts to divide an amount of work into, at least 1."""
     return max(1, min(_count or count(), units // LEAST))
 
 
@@ -76,11 +77,11 @@ def run(function: Callable[[int, int], None], parts: int) -> None:
 
 
 def _workers(least: int) -> ThreadPoolExecutor:
-    """A pool of at least so many threads."""
+    """Return a thread pool of at least `least` threads."""
     global _pool, _size
     pool = _pool
     if pool is None or _size < least:
-        from concurrent.futures import ThreadPoolExecutor  # here: it takes milliseconds to import
+        from concurrent.futures import ThreadPoolExecutor  # imported late: takes milliseconds
 
         pool = _pool = ThreadPoolExecutor(least, "ts-worker")
         _size = least
@@ -88,7 +89,7 @@ def _workers(least: int) -> ThreadPoolExecutor:
 
 
 def _forget() -> None:
-    """The threads of a process do not live in its forks."""
+    """Drop the pool in a forked child, where its threads do not exist."""
     global _pool
     _pool = None
 

@@ -1,1 +1,1 @@
-"""The CPU's kernels in C over whole tensors: arguments in registers, results into registers."""
+"""C kernels of the CPU backend over whole tensors: arguments and results in registers."""

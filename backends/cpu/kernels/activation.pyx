@@ -1,11 +1,13 @@
-"""Activations of floating CPU tensors.
+"""Activation functions of floating CPU tensors.
 
 In: registers with a tensor and numbers.  Out: the register of the result.
 
     leaky_relu(x, 0.1)      silu(x)      gelu(x), gelu(x, approximate="tanh")      elu, celu, selu, softplus, logsigmoid
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
-Elements with gaps between them are copied together first; other dtypes are left to the record's own kernel.  relu and sigmoid are loops of ufuncs (`activation_loops`).
+Tensors with gaps are copied first; other dtypes are left to the record's own kernel. relu and sigmoid are
+ufunc loops
+(`activation_loops`).
 """
 
 cimport numpy as cnp
@@ -28,7 +30,7 @@ from ts.backends.cpu.kernels.kernel cimport FLAT, float_array, is_tensor, new_li
 cnp.import_array()
 
 cdef enum:
-    TILE = 512                         # elements at a time
+    TILE = 512                         # elements
 
 cdef extern from "numpy/arrayobject.h":
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
@@ -46,7 +48,7 @@ cdef extern from "activation.h" nogil:
     void double_softened(const double *x, const double *soft, npy_intp n, double beta, double threshold, double *out)
 
 
-cdef struct Rows:                      # of one function
+cdef struct Rows:                      # row kernels of one function
     FloatRow of_floats
     DoubleRow of_doubles
 
@@ -58,7 +60,7 @@ cdef Rows EXPM1 = rows_of("expm1"), SOFTPLUS_OF_ONE = rows_of("softplus"), LOG_S
 
 
 cdef PyArrayObject *floats(IValue *x) noexcept:
-    """The array of an aligned CPU tensor of floats, whose elements are not repeated; NULL for anything else."""
+    """Return the array of an aligned floating CPU tensor without overlapping elements; NULL for anything else."""
     cdef PyArrayObject *a
     cdef int kind
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
@@ -71,14 +73,14 @@ cdef PyArrayObject *floats(IValue *x) noexcept:
 
 
 cdef object without_gaps(PyArrayObject *a):
-    """The elements in an order of dimensions that they have, side by side: the array itself, or a copy."""
+    """Return the array if it is contiguous, else a dense copy with the same dimension order."""
     if flags_of(a) & FLAT == FLAT:
         return <object>a
     return cnp.PyArray_NewCopy(<cnp.ndarray>a, cnp.NPY_KEEPORDER)
 
 
 cdef object alike(object a, int kind):
-    """An array with undefined elements that lie as those of one without gaps do."""
+    """Allocate an array with the strides of a dense one; its elements are uninitialized."""
     cdef cnp.dtype dtype
     if flags_of(<PyArrayObject *>a) & FLAT == FLAT:
         return new_like(<PyArrayObject *>a, kind)
@@ -101,7 +103,7 @@ cdef void loop_in_tiles(FloatRow loop, const char *x, npy_intp n, bint brain, ch
 
 
 cdef int run_loop(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
-    """The first argument through one of the loops; of 16-bit floats in tiles."""
+    """Apply a row kernel to the first argument, via float32 tiles for half precision."""
     cdef PyArrayObject *x = floats(&r[at[0]])
     cdef int kind
     cdef object given, made
@@ -162,7 +164,7 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], made, kind)
 
 
-# ---------------------------------------------------------------- with up to three numbers
+# ---------------------------------------------------------------- with up to three parameters
 
 ctypedef fused floating:
     float
@@ -173,13 +175,13 @@ cdef enum Formula:
     SOFTPLUS                           # beta, threshold
     LOG_SIGMOID
     BETWEEN                            # limits
-    SOFT_SHRINK                        # width
+    SOFT_SHRINK                        # lambda
     HARD_SHRINK
-    THRESHOLD                          # limit, what is below
+    THRESHOLD                          # limit, replacement
 
 
 cdef inline void through(Rows rows, floating *x, npy_intp n) noexcept nogil:
-    """x := row(x)"""
+    """Apply the row kernel in place."""
     if floating is float:
         rows.of_floats(x, n, x)
     else:
@@ -187,7 +189,7 @@ cdef inline void through(Rows rows, floating *x, npy_intp n) noexcept nogil:
 
 
 cdef void elu_in_tiles(const floating *x, npy_intp n, floating alpha, floating scale, floating input_scale, floating *out) noexcept nogil:
-    """The steps are the record's."""
+    """Compute ELU in the order of operations of the record, so that the bits agree."""
     cdef floating scratch[TILE]
     cdef npy_intp count
     while n > 0:
@@ -268,7 +270,7 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula what, do
 
 
 cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *by) noexcept:
-    """The numbers behind the tensor, where its dtype holds them."""
+    """Read the parameters after the tensor; False if the dtype is half precision or cannot represent one."""
     cdef int i
     if floats(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BRAIN:
         return False
@@ -300,7 +302,7 @@ cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, SOFTPLUS, by[0], by[1], 0)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
-    if float_array(&r[at[0]]) == NULL:  # its result lies in order, however x does
+    if float_array(&r[at[0]]) == NULL:  # its result is always C-contiguous
         return run_widened(op, r, at)
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
 
@@ -332,7 +334,7 @@ cdef int threshold(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, THRESHOLD, by[0], by[1], 0)
 
 
-# ---------------------------------------------------------------- rows of groups
+# ---------------------------------------------------------------- loops of fusion groups
 
 cdef void formula_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     cdef Tile *tile = <Tile *>data

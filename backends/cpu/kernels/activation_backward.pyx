@@ -1,11 +1,13 @@
-"""The ways back through activations of straight pieces, sigmoid and tanh, in one pass.
+"""Backward of piecewise linear activations, sigmoid and tanh, in one pass.
 
-In: registers with the gradient of the result, what was put in (of sigmoid and tanh what came out), and numbers.  Out: the
-register of the gradient.
+In: registers with the gradient of the result, the input (of sigmoid and tanh the result), and parameters.
+Out: the register of the
+gradient.
 
     threshold_backward(grad, x, 0)      leaky_relu_backward(grad, x, 0.1, False)      tanh_backward(grad, y)
 
-Both tensors are of float32 or float64, of one shape, and lie alike; everything else is left to the record's own kernel.
+Both tensors are float32 or float64 with one shape; non-contiguous ones are copied, anything else is left to
+the record's own kernel.
 """
 
 from libc.stdint cimport int32_t
@@ -31,7 +33,7 @@ cdef extern from "activation.h" nogil:
 cdef int run_back(
     Operator op, IValue *r, const int32_t *at, FloatBack of_floats, DoubleBack of_doubles, int count
 ) except -1:
-    """By so many numbers, which stand behind the tensors."""
+    """Run a backward loop with `count` parameters, which follow the tensors."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
     cdef double[2] by = [0, 0]
@@ -69,7 +71,7 @@ cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
     return run_back(op, r, at, float_between_back, double_between_back, 2)
 
 cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    if r[at[3]].v.i:  # of what came out: the record says where that tells nothing
+    if r[at[3]].v.i:  # in terms of the result; the record checks that it is invertible
         return run_in_order(op, r, at)
     return run_back(op, r, at, float_leaky_back, double_leaky_back, 1)
 

@@ -1,11 +1,11 @@
-"""Inner loops that NumPy has no ufunc for: relu and sigmoid, hardswish and hardsigmoid.
+"""Inner loops of relu, sigmoid, hardswish and hardsigmoid, for which NumPy has no ufuncs.
 
-In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: loops in `table`, under the names that
-records give:
+In: operands as in NumPy's inner loops (pointers, count, strides in bytes).  Out: loops in the registry, under
+the names that records use:
 
     loops_named("loops:sigmoid").covers(6)     whether there is one for float32
 
-Sigmoids are rows of `vector_math.h`; elements that do not lie in order come to them in tiles.
+Sigmoid is a row kernel of `vector_math.h`; strided elements are copied to tiles for it.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -73,7 +73,7 @@ ctypedef fused floating:
 
 
 cdef inline floating ramp(floating x) noexcept nogil:
-    """x + 3 within 0 and 6; NaN stays."""
+    """Return x + 3 clamped to [0, 6]; NaN is propagated."""
     x = x + 3
     x = 0 if x < 0 else x
     return 6 if x > 6 else x
@@ -127,7 +127,7 @@ cdef Loops floating_loops(str name, Loop single, Loop double_):
 
 
 cdef int register() except -1:
-    """Enter the loops under the names that records give."""
+    """Register the loops under the names that records use."""
     cdef Loops relu = Loops(), sigmoid = Loops()
     relu.arity = sigmoid.arity = 1
     relu.name, sigmoid.name = "relu", "sigmoid"

@@ -1,12 +1,13 @@
-"""Products of arrays, for kernels that are made of several."""
+"""Matrix products of arrays, for kernels that consist of several operations."""
 
 from ts.backends.cpu.kernels.matrix cimport Epilogue
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 
-# alpha * a @ b + beta * summand as a new array in order, or None where BLAS does not compute that; stacks broadcast.
+# Return alpha * a @ b + beta * summand as a new C-contiguous array, or None if unsupported; stacks broadcast.
 cdef object product(object a, object b, object summand, double alpha, double beta)
-# x @ weight.T + bias, or None; the bias, which may be None, is a row of the result's length.
+# Return x @ weight.T + bias, or None if unsupported; `bias` is None or a row of the result's length.
 cdef object linear_product(object x, object weight, object bias)
-# The same with panels of the weight's transpose, or None, and an epilogue, which has the blocks of the result while they are in
-# the cache (`matrix.pxd`), or NULL; None for 16-bit floats with an epilogue.
+# Like `linear_product`, with the packed transpose of the weight (or None) and an epilogue (or NULL) that is
+# applied to blocks of the
+# result while they are in the cache (`matrix.pxd`); None for half precision with an epilogue.
 cdef object linear_with(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context)

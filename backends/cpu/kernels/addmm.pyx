@@ -1,12 +1,12 @@
-"""Products of matrices of floats and complex numbers, with factors and a summand: what BLAS computes of them.
+"""Matrix products with scale and summand on floating and complex CPU tensors, by `matmul.pyx`.
 
 In: registers with tensors on the CPU, or arrays.  Out: the register of the result, or an array.
 
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
-Registers come by the operator's kernel, arrays by `kernel` (forms with `out=` and in place); both end in `product`, and what
-BLAS does not take with the record's own kernel, which says what does not fit.  Small matrices of floats go straight to
-`matrix_product`.
+The operator's kernel receives registers; `kernel` receives arrays (`out=` and in-place variants). Both use
+`product`, and fall back to
+the record's own kernel, which also reports errors. Small floating matrices use `matrix_product` directly.
 """
 
 from functools import partial
@@ -43,9 +43,10 @@ cdef object product(object a, object b, object summand, double alpha, double bet
 cdef object product_with(
     object a, object b, object summand, double alpha, double beta, Packed packed, Epilogue epilogue, void *context
 ):
-    """alpha * a @ b + beta * summand as a new array, or None where BLAS does not compute that.
+    """Return alpha * a @ b + beta * summand as a new array, or None if unsupported.
 
-    `a` and `b` are matrices, or stacks that broadcast; 16-bit floats are multiplied and added up in 32 bits.
+    `a` and `b` are matrices, or stacks that broadcast. Half-precision operands are multiplied and accumulated
+    in float32.
     """
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
@@ -69,9 +70,9 @@ cdef object product_with(
     out = made = new_array(nd, dims, number)
     if beta == 1 and is_row(summand, dims[nd - 1], number):
         beta, bias = 0, summand
-    if beta != 0 and not fill(<PyArrayObject *>made, <PyArrayObject *>summand):  # of 0, what is in `made` is not looked at
+    if beta != 0 and not fill(<PyArrayObject *>made, <PyArrayObject *>summand):  # with beta 0, `made` is not read
         return None
-    if ndim_of(x) > ndim_of(y) == 2:  # all rows at once
+    if ndim_of(x) > ndim_of(y) == 2:  # fold the leading dimensions into rows
         if not flags_of(x) & cnp.NPY_ARRAY_C_CONTIGUOUS:
             rows = in_order(x)
         rows, out = rows.reshape(-1, dims_of(x)[nd - 1]), made.reshape(-1, dims[nd - 1])
@@ -79,7 +80,7 @@ cdef object product_with(
 
 
 cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
-    """Widen the first `nd` of `dims` by those of a before its matrices; false where they do not fit."""
+    """Broadcast the first `nd` of `dims` with the leading dimensions of `a`; False if they do not match."""
     cdef int d, own
     cdef npy_intp length
     for d in range(nd):
@@ -97,14 +98,14 @@ cdef bint is_of(object summand, int number) noexcept:
 
 
 cdef object short_product(object a, object b, object summand, double alpha, double beta):
-    """The same for 16-bit floats."""
+    """Compute a half-precision product in float32."""
     cdef object wide = None if summand is None else widened(<PyArrayObject *>summand)
     cdef object made = product(widened(<PyArrayObject *>a), widened(<PyArrayObject *>b), wide, alpha, beta)
     return None if made is None else shortened(<PyArrayObject *>made, cnp.PyArray_TYPE(<cnp.ndarray>a))
 
 
 cdef bint fill(PyArrayObject *made, PyArrayObject *summand) except -1:
-    """Copy a summand into a new array, row by row; false where it has another dtype, or does not broadcast to that."""
+    """Copy a summand into a new array with broadcasting; False if dtype or shape do not match."""
     cdef int nd = ndim_of(summand), d
     cdef npy_intp width = size_of(summand) * item_size(summand), row
     cdef int last = ndim_of(made) - 1
@@ -129,7 +130,7 @@ cdef object linear_product(object x, object weight, object bias):
 
 
 cdef object linear_with(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context):
-    """x @ weight.T + bias, or None; the bias is a row of the result's length."""
+    """Return x @ weight.T + bias, or None if unsupported."""
     cdef PyArrayObject *w = <PyArrayObject *>weight
     cdef PyArrayObject *row = <PyArrayObject *>bias
     if ndim_of(w) != 2:
@@ -143,11 +144,11 @@ cdef object linear_with(object x, object weight, object bias, Packed packed, Epi
 
 
 cdef bint as_many(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
-    """Whether both are matrices, or stacks of as many: of `nd` dimensions."""
+    """Whether both are matrices (`nd` 2), or stacks of equally many (`nd` 3)."""
     return ndim_of(x) == ndim_of(y) == nd and (nd == 2 or dims_of(x)[0] == dims_of(y)[0])
 
 
-# ---------------------------------------------------------------- kernels on arrays, around those of the records
+# ---------------------------------------------------------------- kernels on arrays that fall back to those of the records
 
 def _summed(int nd, general, xp, cnp.ndarray self not None, cnp.ndarray a not None, cnp.ndarray b not None, beta=1, alpha=1):
     made = None
@@ -172,7 +173,7 @@ def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cn
 
 
 def _by_record(general, xp, *args):
-    """Of another dtype: by the record."""
+    """Run the record's kernel: variants with a result dtype are not accelerated."""
     return general(xp, *args)
 
 
@@ -189,19 +190,19 @@ _ON_ARRAYS = {
 
 
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None):
-    """a @ b of one dtype, or None where BLAS does not compute that."""
+    """Return a @ b for arrays of one dtype, or None if unsupported."""
     return product(a, b, None, 1, 0)
 
 
 def kernel(record):
-    """The kernel on arrays of a product, around the record's own."""
+    """Return a product's kernel on arrays, which falls back to the record's own."""
     return partial(_ON_ARRAYS.get(record.key) or _ON_ARRAYS[record.name], record.kernel)
 
 
 # ---------------------------------------------------------------- kernels on registers
 
 cdef PyArrayObject *array_at(IValue *x) noexcept:
-    """The array of a CPU tensor, or NULL."""
+    """Return the array of a CPU tensor, or NULL."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
     return <PyArrayObject *>(<Tensor>x.v.o).array
@@ -218,12 +219,12 @@ cdef bint read_factor(IValue *x, double *out) noexcept:
 
 
 cdef int put_product(Operator op, IValue *r, const int32_t *at, object made, int kind) except -1:
-    """The result, or what the record's kernel says of it."""
+    """Store the result; if it is None, run the record's kernel, which also raises the errors."""
     return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, kind)
 
 
 cdef int product_of(Operator op, IValue *r, const int32_t *at, int most) except -1:
-    """The product of two tensors, of `most` dimensions at the most."""
+    """Compute the product of two tensors of at most `most` dimensions."""
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or ndim_of(x) > most or ndim_of(y) > most:
@@ -284,7 +285,7 @@ cdef int baddbmm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int linear(Operator op, IValue *r, const int32_t *at) except -1:
-    """x @ weight.T + bias."""
+    """Compute x @ weight.T + bias."""
     cdef IValue *x = &r[at[0]]
     cdef PyArrayObject *bias = array_at(&r[at[2]])
     cdef PyObject *result = NULL
@@ -299,7 +300,7 @@ cdef int linear(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int linear_of_rows(Operator op, IValue *r, const int32_t *at) except -1:
-    """The same for x of any number of dimensions."""
+    """Compute x @ weight.T + bias for `x` of any number of dimensions."""
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *weight = array_at(&r[at[1]])
     cdef PyArrayObject *bias = array_at(&r[at[2]])

@@ -1,10 +1,11 @@
-"""Truth of the elements of CPU tensors whose elements lie in order: any, all, and how many are not 0.
+"""Boolean reductions of contiguous CPU tensors: any, all, count_nonzero.
 
 In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
 
     (x > 0).any(), x.all(1), x.count_nonzero()
 
-Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
+own kernel.
 """
 
 cimport numpy as cnp
@@ -38,13 +39,13 @@ cdef enum Question:
 
 
 cdef void truth(bint wanted, const counted *x, Shape *s, uint8_t *out) noexcept nogil:
-    """Whether an element is not 0 (`wanted` True), or is 0; out is that for any, and its opposite for all."""
+    """Search each row for a non-zero (`wanted` True) or zero element: any() or the complement of all()."""
     cdef npy_intp o, i, j
     cdef bint found
     for o in range(s.outer):
         if s.inner == 1:
             if counted is uint8_t:
-                # Any: the first is true, or they are not all alike.
+                # any: the first element is true, or the bytes are not all equal
                 found = x[0] != 0 or memcmp(x, x + 1, s.n - 1) != 0 if wanted else memchr(x, 0, s.n) != NULL
             else:
                 found = False
@@ -92,7 +93,7 @@ cdef void ask(Question what, const counted *x, Shape *s, void *out) noexcept nog
 
 
 cdef int run_question(Operator op, IValue *r, const int32_t *at, Question what, IValue *dims, bint keepdim) except -1:
-    """`dims` NULL: all of them."""
+    """Run a reduction over `dims`, or over all dimensions if NULL."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
     cdef int kind, result = INT64 if what == COUNT else BOOL

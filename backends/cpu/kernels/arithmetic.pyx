@@ -1,12 +1,12 @@
-"""Pointwise arithmetic with numbers beside the tensors, on CPU tensors of one dtype whose elements lie in order.
+"""Pointwise arithmetic with scalar parameters on contiguous CPU tensors of one dtype.
 
 In: registers with tensors of one shape, and numbers.  Out: the register of the result.
 
     x.clamp(0, 1), clamp_min, clamp_max      x ** 2             1 - x, add(x, y, alpha=2)
-    lerp(x, y, 0.5), addcmul(x, y, z)        k % 3, k // 3      of ints
+    lerp(x, y, 0.5), addcmul(x, y, z)        k % 3, k // 3      integers
     x.addcdiv_(y, z), x.lerp_(y, 0.5)        in place: the loops read an element before they write it
 
-Broadcasting, other dtypes and layouts are left to the record's own kernel.
+Broadcasting and other dtypes are left to the record's own kernel; non-contiguous tensors are copied.
 """
 
 cimport numpy as cnp
@@ -53,7 +53,7 @@ ctypedef fused floating:
 
 
 cdef PyArrayObject *alike(PyArrayObject *a, int kind, IValue *x) noexcept:
-    """The array of another tensor of the dtype and shape of `a`."""
+    """Return the array of a contiguous CPU tensor of the dtype and shape of `a`, else NULL."""
     cdef PyArrayObject *b = flat_array(x)
     return b if b != NULL and scalar_type(x) == kind and same_shape(a, b) else NULL
 
@@ -61,7 +61,7 @@ cdef PyArrayObject *alike(PyArrayObject *a, int kind, IValue *x) noexcept:
 # ---------------------------------------------------------------- clamp
 
 cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint has_high, number high, number *out) noexcept nogil:
-    """NaN stays, and the upper limit wins."""
+    """Clamp a row; NaN is propagated, and the upper bound takes precedence."""
     cdef npy_intp i
     cdef number value
     if has_low and has_high:
@@ -77,14 +77,14 @@ cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint 
 
 
 cdef bint may_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """Whether `x` can be written while the others, which may be NULL, are read element by element."""
+    """Whether `x` can be written while `y` and `z` (or NULL) are read element by element."""
     if not flags_of(x) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     return (y == NULL or not clashes(x, y)) and (z == NULL or not clashes(x, z))
 
 
 cdef int put_written(Operator op, IValue *r, const int32_t *at) except -1:
-    """The first argument, which was written, is the result."""
+    """Count the write to the first argument and return it as the result."""
     wrote(<Tensor>r[at[0]].v.o)
     copy_value(&r[at[op.nargs]], &r[at[0]])
     return 0
@@ -149,11 +149,11 @@ cdef int clamp_max_in_place(Operator op, IValue *r, const int32_t *at) except -1
     return clamp_between(op, r, at, NULL, &r[at[1]], True)
 
 
-# ---------------------------------------------------------------- formulas of one tensor, two or three, and a number
+# ---------------------------------------------------------------- formulas of one to three tensors and a number
 
 cdef enum Formula:
     SQUARE
-    CUBE                               # powers that PyTorch rounds at each step
+    CUBE                               # powers that PyTorch computes by multiplication, rounding each step
     INVERSE
     INVERSE_SQUARE
     INVERSE_ROOT
@@ -162,10 +162,10 @@ cdef enum Formula:
     ADD_SCALED
     ADDCMUL
     ADDCDIV
-    LERP_LOW                           # where the second tensor has the smaller weight
+    LERP_LOW                           # |weight| < 0.5: interpolated from the first tensor
     LERP_HIGH
 
-cdef FloatLoop *float_loops = [  # NULL: `compute_powers`
+cdef FloatLoop *float_loops = [  # NULL: use `compute_powers`
     simd_square_row, NULL, NULL, NULL, NULL, NULL, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_addcdiv_row,
     simd_lerp_low_row, simd_lerp_high_row,
 ]
@@ -195,7 +195,7 @@ cdef void compute_doubles(
             out[i] = y[i] - (y[i] - x[i]) * (1 - by)
 
 
-# NumPy's vectorised loop, as the powers by tensors and those of other layouts have it.
+# NumPy's vectorized loop, which tensor exponents and strided operands use too.
 cdef Loops of_two = ufunc_loops("power", "same", "fd")
 
 
@@ -249,7 +249,7 @@ cdef bint is_one(IValue *x) noexcept:
 
 
 cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
-    """1 - x"""
+    """Compute 1 - x."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double by
     if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &by):
@@ -258,7 +258,7 @@ cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int add_scaled(Operator op, IValue *r, const int32_t *at) except -1:
-    """x + alpha * y"""
+    """Compute x + alpha * y."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
     cdef double by
@@ -283,7 +283,7 @@ cdef Formula formula_of_power(double by) noexcept:
 
 
 cdef int power(Operator op, IValue *r, const int32_t *at) except -1:
-    """x ** 2, x ** 0.3"""
+    """Compute a power with a scalar exponent: x ** 2, x ** 0.3."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double by
     if x == NULL or r[at[1]].tag == TAG_BOOL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &by):
@@ -292,7 +292,7 @@ cdef int power(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int interpolate(Operator op, IValue *r, const int32_t *at, bint in_place) except -1:
-    """x + weight * (y - x)"""
+    """Compute x + weight * (y - x) with a scalar weight."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
     cdef double by
@@ -314,7 +314,7 @@ cdef int lerp_in_place(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int lerp_by(Operator op, IValue *r, const int32_t *at) except -1:
-    """By weights of their own."""
+    """Compute x + weight * (y - x) with a tensor of weights."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
     cdef PyArrayObject *z
@@ -340,7 +340,7 @@ cdef int lerp_by(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula what, bint in_place) except -1:
-    """x + value * y * z, x + value * y / z"""
+    """Compute x + value * y * z, or x + value * y / z."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
     cdef PyArrayObject *z
@@ -369,10 +369,10 @@ cdef int addcdiv_in_place(Operator op, IValue *r, const int32_t *at) except -1:
     return add_combined(op, r, at, ADDCDIV, True)
 
 
-# ---------------------------------------------------------------- ints, divided by a number
+# ---------------------------------------------------------------- integer division by a number
 
 cdef void divide(bint rest, const int64_t *x, npy_intp n, int64_t by, int64_t *out) noexcept nogil:
-    """x % by or x // by, rounded as in Python; `by` is neither 0 nor -1."""
+    """Compute x % by or x // by with Python's rounding; `by` is neither 0 nor -1."""
     cdef npy_intp i
     cdef int64_t left
     if by > 1 and rest:
@@ -397,7 +397,7 @@ cdef int divided(Operator op, IValue *r, const int32_t *at, bint rest) except -1
     if x == NULL or scalar_type(&r[at[0]]) != INT64 or r[at[1]].tag != TAG_INT:
         return run_in_order(op, r, at)
     by = r[at[1]].v.i
-    if by == 0 or by == -1:  # an error; what overflows
+    if by == 0 or by == -1:  # division by zero; overflow
         return run_in_order(op, r, at)
     made = new_like(x, INT64)
     away = leave_gil(size_of(x), r, at, op.nargs)
@@ -413,7 +413,7 @@ cdef int floor_divide(Operator op, IValue *r, const int32_t *at) except -1:
     return divided(op, r, at, False)
 
 
-# ---------------------------------------------------------------- rows of groups
+# ---------------------------------------------------------------- loops of fusion groups
 
 cdef enum Bound:
     LOW = 1

@@ -1,15 +1,17 @@
-"""Inner loops of pointwise arithmetic where NumPy has none, or gives other numbers than PyTorch.
+"""Inner loops of pointwise arithmetic that NumPy lacks, or for which its results differ from PyTorch's.
 
-In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: loops in `table`, by name:
+In: operands as in NumPy's inner loops (pointers, count, strides in bytes).  Out: loops in the registry, by
+name:
 
-    rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y; of integers a divisor of zero is a RuntimeError
-    powers                                 x ** y; of integers to negative powers the part without fraction
-    left_shift_by, right_shift_by          by fewer bits than none, or by all, only the sign is left
+    rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y; RuntimeError for integer division by zero
+    powers                                 x ** y; integers to negative powers are truncated
+    left_shift_by, right_shift_by          shifts by negative counts or by the width and more leave only the sign
     signs, one_by_root                     sign, rsqrt
     log_of_sum                             logaddexp of floats
 
-Rests and quotients of floats are NumPy's, but for the sign of rests that are zero; most of float32's are computed in double,
-where the product that is taken away is exact.
+Floating remainders and quotients agree with NumPy except for the sign of zero remainders. Most float32 ones
+are computed in double, where
+the subtracted product is exact.
 """
 
 from cpython.exc cimport PyErr_SetString
@@ -25,7 +27,7 @@ from ts.backends.cpu.kernels.walk cimport Loop
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cdef enum:
-    EXACT = 1 << 28                    # quotients of float32 below this are found in double
+    EXACT = 1 << 28                    # float32 quotients below this are computed exactly in double
 
 ctypedef fused whole:
     uint8_t
@@ -53,10 +55,10 @@ cdef void refuse_zero() noexcept nogil:
         PyErr_SetString(RuntimeError, b"ZeroDivisionError")
 
 
-# ---------------------------------------------------------------- rests and quotients
+# ---------------------------------------------------------------- remainders and quotients
 
 cdef inline float rest_of_floats(float x, float y) noexcept nogil:
-    """With the sign of x."""
+    """Return the remainder of truncated division, with the sign of x."""
     cdef double quotient = <double>x / y
     if fabs(quotient) < 1 and x != 0:
         return x
@@ -67,7 +69,7 @@ cdef inline float rest_of_floats(float x, float y) noexcept nogil:
 
 
 cdef inline floating signed_rest(floating x, floating y) noexcept nogil:
-    """With the sign of y; a zero has that of x."""
+    """Return the remainder with the sign of y; a zero remainder has the sign of x."""
     cdef floating rest = rest_of_floats(x, y) if floating is float else fmod(x, y)
     return rest + y if rest != 0 and (rest < 0) != (y < 0) else rest
 
@@ -94,7 +96,7 @@ cdef inline void divide_whole(char **a, npy_intp n, const npy_intp *s, Division 
         if y == 0:
             refuse_zero()
             return
-        if whole is not uint8_t and y == -1:  # the least number has no negative: it stays
+        if whole is not uint8_t and y == -1:  # negation wraps around for the minimum
             found = <whole>(0 - <uint64_t>x) if what == DOWN else 0
         else:
             left = x % y
@@ -174,7 +176,7 @@ cdef inline void root_loop(char **a, npy_intp n, const npy_intp *s, floating kin
         (<floating *>(a[1] + i * s[1]))[0] = one / <floating>sqrt((<floating *>(a[0] + i * s[0]))[0])
 
 
-# ---------------------------------------------------------------- with NumPy's signature, by ScalarType
+# ---------------------------------------------------------------- specializations with NumPy's signature
 
 cdef void rest_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     rest_floating[float](a, n[0], s, 0)
@@ -317,7 +319,7 @@ cdef int put(Loops loops, int scalar_type, Loop function) except -1:
 
 
 cdef Loops made(str name, int arity, Loop *of_wholes, Loop single, Loop double_):
-    """Loops of one kind; floats are left out where there are none."""
+    """Create the loops of one operation; floating loops may be NULL."""
     cdef Loops loops = Loops()
     cdef int i
     loops.name = name
@@ -332,7 +334,7 @@ cdef Loops made(str name, int arity, Loop *of_wholes, Loop single, Loop double_)
 
 
 cdef Loops with_floats(Loops mine, str ufunc):
-    """The same, with NumPy's loops for floats."""
+    """Add NumPy's floating loops of a ufunc."""
     cdef Loops found = ufunc_loops(ufunc, "same", "fd")
     mine.function[FLOAT], mine.function[DOUBLE] = found.function[FLOAT], found.function[DOUBLE]
     mine.data[FLOAT], mine.data[DOUBLE] = found.data[FLOAT], found.data[DOUBLE]
@@ -341,7 +343,7 @@ cdef Loops with_floats(Loops mine, str ufunc):
 
 
 cdef int register() except -1:
-    """Enter the loops under the names that records give."""
+    """Register the loops under the names that records use."""
     for found in (
         made("rest", 2, rests, rest_float, rest_double),
         with_floats(made("rest_as_in_c", 2, rests_as_in_c, NULL, NULL), "fmod"),

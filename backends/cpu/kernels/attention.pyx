@@ -1,12 +1,14 @@
-"""Attention of CPU tensors of floats, and the layers of encoders that are made of it.
+"""Attention of floating CPU tensors, and transformer encoder layers.
 
-In: registers with queries, keys and values, or with a sequence and the weights of a layer.  Out: the register of the result.
+In: registers with queries, keys and values, or with a sequence and the weights of a layer.  Out: the register
+of the result.
 
-    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, as `heads.pyx` has it
-    _transformer_encoder_layer_fwd(x, ...)          attention, a feed-forward part, and a normalisation behind each or before it
+    scaled_dot_product_attention(q, k, v, mask)     softmax(q @ k.mT * scale + mask) @ v, by `heads.pyx`
+    _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, with layer norm after or before each
 
-Stacks of heads lie as views of what they were projected to: products take them as they are.  Other dtypes, dropout, shapes that
-do not fit and masks of other kinds are left to the record's own kernel, which has the messages.
+Heads are views of the projections, which the products read without a copy. Other dtypes, dropout, shapes that
+do not match and other
+kinds of masks are left to the record's own kernel, which raises the errors.
 """
 
 import numpy as np
@@ -41,7 +43,7 @@ cnp.import_array()
 # ---------------------------------------------------------------- heads
 
 cdef object stack_at(IValue *x, int kind):
-    """The array of an aligned CPU tensor of the dtype with two dimensions at least, or None."""
+    """Return the array of an aligned CPU tensor of the dtype with two dimensions or more, else None."""
     cdef Tensor t
     if not is_tensor(x):
         return None
@@ -52,14 +54,14 @@ cdef object stack_at(IValue *x, int kind):
 
 
 cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
-    """Whether stacks are as many as the query's and as wide, each row in order."""
+    """Whether a 4-d array matches the query in batch size, heads and width, with contiguous rows."""
     if ndim_of(a) != 4 or size_of(a) == 0 or strides_of(a)[3] != item_size(a):
         return False
     return dims_of(a)[0] == dims_of(query)[0] and dims_of(a)[1] == dims_of(query)[1] and dims_of(a)[3] == dims_of(query)[3]
 
 
 cdef object laid_like_query(object made, object query, object key, object value, object mask):
-    """The rule `like_query`: where PyTorch has its fast way for heads, the result lies as the query does."""
+    """Give the result the query's strides in the cases in which PyTorch's fused kernel does (rule `like_query`)."""
     cdef PyArrayObject *q = <PyArrayObject *>query
     if flags_of(q) & cnp.NPY_ARRAY_C_CONTIGUOUS or not are_heads(q, q):
         return made
@@ -106,7 +108,7 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], laid_like_query(made, q, k, v, mask), kind)
 
 
-# ---------------------------------------------------------------- layers of encoders
+# ---------------------------------------------------------------- encoder layers
 
 cdef void add_rows(float *x, const float *y, npy_intp n) noexcept nogil:
     cdef npy_intp i
@@ -117,7 +119,7 @@ cdef void add_rows(float *x, const float *y, npy_intp n) noexcept nogil:
 cdef void rectify(
     void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
 ) noexcept nogil:
-    """The epilogue ReLU, of floats."""
+    """Apply ReLU to a tile of a float32 product."""
     cdef float *x = <float *>tile
     cdef int64_t r, i
     for r in range(rows):
@@ -129,7 +131,7 @@ cdef void rectify(
 cdef void gelu(
     void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
 ) noexcept nogil:
-    """The epilogue GELU, of floats."""
+    """Apply GELU to a tile of a float32 product."""
     cdef float *x = <float *>tile
     cdef int64_t r
     for r in range(rows):
@@ -138,7 +140,7 @@ cdef void gelu(
 
 
 cdef object sum_of(object x, object y):
-    """x := x + y, of one shape, in order."""
+    """Add `y` to `x` in place; both are contiguous float32 arrays of one shape."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
     cdef Away away = leave_gil_with(size_of(a), a, b)
@@ -148,7 +150,7 @@ cdef object sum_of(object x, object y):
 
 
 cdef object self_attention(object x, int heads, list weights, list kept, object hidden):
-    """The projections of a sequence (N, L, E) to itself; None where they do not fit."""
+    """Compute the self-attention block of a sequence (N, L, E); None if the shapes do not match."""
     cdef npy_intp n = dims_of(<PyArrayObject *>x)[0], length = dims_of(<PyArrayObject *>x)[1], width
     cdef object qkv = linear_with(x, weights[0], weights[1], kept[0], NULL, NULL)
     if qkv is None or dims_of(<PyArrayObject *>qkv)[2] != 3 * dims_of(<PyArrayObject *>x)[2]:
@@ -171,16 +173,16 @@ cdef object feed_forward(object x, bint use_gelu, list weights, list kept):
 
 
 cdef enum:
-    FIRST_WEIGHT = 3                   # the arguments of a layer: the projections' weights and biases,
-    FIRST_NORM = 10                    # numbers; both normalisations', those of the feed-forward part, the mask
+    FIRST_WEIGHT = 3                   # argument positions: weights and biases of the projections,
+    FIRST_NORM = 10                    # then of both layer norms and the feed-forward network
     MASK = 18
-    OF_SOURCE = 0                      # kinds of masks
+    OF_SOURCE = 0                      # mask types
     OF_PADDING = 1
     OF_ALL = 2
 
 
 cdef object over_scores(object hidden, int64_t kind, npy_intp n, npy_intp heads, npy_intp length):
-    """A mask of a kind as one over the scores (N, heads, L, L); None where it has not the shape of its kind."""
+    """Expand a mask to the scores' shape (N, heads, L, L); None if its shape does not match its type."""
     if kind == OF_SOURCE and hidden.shape == (length, length):
         return hidden[None, None]
     if kind == OF_PADDING and hidden.shape == (n, length):
@@ -189,7 +191,7 @@ cdef object over_scores(object hidden, int64_t kind, npy_intp n, npy_intp heads,
 
 
 cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of a batch, with a mask or none."""
+    """Run an encoder layer on a batch, with or without a mask."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *w
     cdef list weights = [], kept
@@ -204,7 +206,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return run_record(op, r, at)
-    kept = [  # asked for before the arrays are held
+    kept = [  # looked up before references to the arrays are taken
         kept_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
         for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)
     ]
@@ -228,7 +230,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef object encoded(object x, int heads, list weights, list kept, object hidden, bint use_gelu, bint norm_first, double eps):
-    """The output of a layer, or None where its weights do not fit."""
+    """Return the output of a layer, or None if its weights do not match."""
     cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, kept, hidden)
     if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
         return None

@@ -1,12 +1,14 @@
-"""Batch normalisation of CPU tensors, by the moments of the batch or by the running ones.
+"""Batch normalization of CPU tensors, with the moments of the batch or running statistics.
 
-In: registers with a floating tensor whose elements lie in order, or with its channels innermost, and the weights and
-running moments of a layer.  Out: the register of the result; in training the running moments move.
+In: registers with a contiguous or channels-last floating tensor, and the weights and running statistics of a
+layer.  Out: the register of
+the result; in training, the running statistics are updated.
 
     batch_norm(x, weight, bias, mean, variance, training, momentum, eps, ...)
 
-Moments of the batch are summed in double, in the same order whatever the layout.  Everything else is left to the record's
-own kernel: other layouts and dtypes, no elements, wrong arguments.
+The moments of the batch are accumulated in double, in the same order for both layouts. Other layouts and
+dtypes, empty tensors and
+invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -27,7 +29,7 @@ from ts.backends.cpu.kernels.placing cimport channels_innermost, dense_channels_
 cnp.import_array()
 
 cdef enum:
-    SUMS = 8                           # that run beside each other
+    SUMS = 8                           # independent accumulators
 
 ctypedef fused floating:
     float
@@ -35,7 +37,7 @@ ctypedef fused floating:
 
 
 ctypedef struct Batch:
-    npy_intp images                    # elements lie as (images, channels, inner)
+    npy_intp images                    # elements are ordered as (images, channels, inner)
     npy_intp channels
     npy_intp inner
     bint training
@@ -44,16 +46,16 @@ ctypedef struct Batch:
 
 
 ctypedef struct Moments:
-    double *mean                       # a number for each channel, as are the next three
+    double *mean                       # one number per channel, in all four arrays
     double *variance
-    double *scale                      # of the result, and what is added then
+    double *scale                      # result = x * scale + shift
     double *shift
 
 
 # ---------------------------------------------------------------- moments of the batch
 
 cdef void sum_channels(const floating *x, Batch *batch, const double *about, double *totals, double *squares) noexcept nogil:
-    """For each channel the sum of what is left without `about`, and of its squares; `about` NULL: of the elements."""
+    """Sum x - about and its squares for each channel; `about` NULL stands for zeros."""
     cdef npy_intp i, c, j, k
     cdef double a = 0, off
     cdef double first[SUMS]
@@ -89,7 +91,7 @@ cdef void sum_channels(const floating *x, Batch *batch, const double *about, dou
 
 
 cdef void find_moments(const floating *x, Batch *batch, Moments *m) noexcept nogil:
-    """Mean and variance about the mean that a first look at the elements gives."""
+    """Compute mean and variance in two passes; the second subtracts the mean of the first."""
     cdef double count = <double>(batch.images * batch.inner)
     cdef npy_intp c
     sum_channels(x, batch, NULL, m.mean, m.variance)
@@ -131,7 +133,7 @@ cdef void scale_channels(const floating *x, Batch *batch, const floating *scale,
 cdef inline void factors_of(
     npy_intp c, double mean, double variance, double eps, const floating *weight, const floating *bias, floating *scale, floating *shift
 ) noexcept nogil:
-    """(x - mean) / sqrt(variance + eps) * weight + bias as x * scale + shift."""
+    """Express (x - mean) / sqrt(variance + eps) * weight + bias as x * scale + shift."""
     cdef double by = 1 / sqrt(variance + eps)
     if weight != NULL:
         by *= weight[c]
@@ -140,7 +142,7 @@ cdef inline void factors_of(
 
 
 cdef void normalise(const floating *x, Batch *batch, void **parts, Moments *m, floating *out) noexcept nogil:
-    """`parts` are weight, bias and the running moments."""
+    """Normalize a batch; `parts` are weight, bias, running mean and running variance."""
     cdef const floating *weight = <const floating *>parts[0]
     cdef const floating *bias = <const floating *>parts[1]
     cdef npy_intp c
@@ -165,7 +167,10 @@ cdef void normalise(const floating *x, Batch *batch, void **parts, Moments *m, f
 # ---------------------------------------------------------------- from registers
 
 cdef bint vector(IValue *x, int kind, npy_intp n, bint written, void **data) noexcept:
-    """An optional tensor of `n` elements of the dtype: its data, or NULL; false where it is something else."""
+    """Read an optional contiguous tensor of `n` elements of the dtype; False if it is something else.
+
+    With `written`, it must also be writable.
+    """
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
@@ -231,10 +236,10 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], made, kind)
 
 
-# ---------------------------------------------------------------- rows of groups
+# ---------------------------------------------------------------- loops of fusion groups
 
 cdef void scale_tile(Tile *tile, const floating *x, npy_intp n, floating *out) noexcept nogil:
-    """The elements from `tile.at` on, by the scales and shifts of their channels."""
+    """Scale and shift consecutive elements, starting at index `tile.at` of the tensor, by channel."""
     cdef const floating *scale = <const floating *>tile.vectors
     cdef const floating *shift = scale + tile.channels
     cdef npy_intp c = tile.at // tile.inner % tile.channels, count = tile.inner - tile.at % tile.inner, j
@@ -276,7 +281,7 @@ cdef void read_factors(void **parts, npy_intp channels, double eps, floating *sc
 
 
 cdef bint read_batch_norm(int kind, IValue **others, Tile *tile, void *memory) noexcept:
-    """By the running moments."""
+    """Configure the loop for inference, by the running statistics."""
     cdef void *parts[4]
     cdef int i
     if others[4].v.i:

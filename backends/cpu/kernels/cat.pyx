@@ -1,11 +1,12 @@
-"""Joining of CPU tensors whose elements lie in order: bytes are moved, whatever they mean.
+"""Concatenation of contiguous CPU tensors of any dtype.
 
 In: registers with a list of tensors of one dtype, and a dimension.  Out: the register of the result.
 
     cat([x, y], 1), stack([x, y])
 
-Rows are copied as wholes, single elements as integers of their width.  Other devices, dtypes and layouts, and parts that
-do not fit, are left to the record's own kernel, which has the messages.
+Rows are copied by memcpy, single elements as integers of their width. Non-contiguous tensors are copied
+first; other devices, mixed
+dtypes and shapes that do not match are left to the record's own kernel, which raises the errors.
 """
 
 cimport numpy as cnp
@@ -31,17 +32,17 @@ cdef extern from "simd.h" nogil:
     void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
 
 cdef enum:
-    MOST_PARTS = 16                    # that are joined row by row
+    MOST_PARTS = 16                    # tensors that are joined row by row
 
 
 cdef PyArrayObject *part_of(List parts, Py_ssize_t i, int kind, int nd) noexcept:
-    """Part `i`, where it is of this dtype and rank."""
+    """Return the array of tensor `i` if it is contiguous and of this dtype and rank, else NULL."""
     cdef PyArrayObject *a = flat_array(list_place(<PyObject *>parts, i))
     return a if a != NULL and scalar_type(list_place(<PyObject *>parts, i)) == kind and ndim_of(a) == nd else NULL
 
 
 cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp pitch, char *to) noexcept nogil:
-    """Rows of `length` bytes to places `pitch` bytes apart."""
+    """Copy rows of `length` bytes to destinations `pitch` bytes apart."""
     cdef npy_intp i
     if rows == 1:
         memcpy(to, source, length)
@@ -107,7 +108,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         if sources == NULL:
             raise MemoryError()
         lengths = <npy_intp *>(sources + count)
-    for i in range(count):  # while the list is as it was looked at
+    for i in range(count):  # before the GIL is released, since another thread may change the list
         a = flat_array(list_place(<PyObject *>parts, i))
         sources[i] = data_of(a)
         lengths[i] = inner if stacked else inner * dims_of(a)[dim]

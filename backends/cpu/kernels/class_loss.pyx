@@ -1,11 +1,13 @@
-"""Losses of scores against classes, on CPU tensors of floats.
+"""Classification losses on floating CPU tensors.
 
-In: registers with scores (N, C, ...) or (C), target classes, weights of the classes, a reduction.  Out: the register of the loss.
+In: registers with scores (N, C, ...) or (C), target classes, class weights, a reduction.  Out: the register
+of the loss.
 
     nll_loss(logp, target)      cross_entropy(x, target)      multi_margin_loss(x, target)      multilabel_margin_loss(x, target)
 
-Losses are added up in double, in the order of the samples.  Other dtypes and layouts, smoothed labels, probabilities as targets,
-classes that there are not and wrong arguments are left to the record's own kernel, which has the messages.
+Losses are accumulated in double, in the order of the samples. Other dtypes and layouts, label smoothing,
+class probabilities as targets,
+invalid classes and arguments are left to the record's own kernel, which raises the errors.
 """
 
 cimport numpy as cnp
@@ -32,16 +34,16 @@ ctypedef fused floating:
     float
     double
 
-cdef enum Reduction:                   # as PyTorch numbers them
+cdef enum Reduction:                   # PyTorch's numbering
     NONE
     MEAN
     SUM
 
 
-ctypedef struct Classes:               # what a loss is made of
+ctypedef struct Classes:               # operands of a loss
     const void *x                      # scores, as (outer, n, inner)
     const int64_t *target              # (outer, inner)
-    const void *weight                 # of the classes; NULL: 1
+    const void *weight                 # class weights; NULL: 1
     Axis axis
     int64_t ignored
     Reduction reduction
@@ -50,7 +52,7 @@ ctypedef struct Classes:               # what a loss is made of
 # ---------------------------------------------------------------- one class for each sample
 
 cdef bint pick_losses(Classes *c, floating *out) noexcept nogil:
-    """The losses, or what they are reduced to; false where there is no such class."""
+    """Compute the losses or their reduction; False if a target is not a class."""
     cdef const floating *x = <const floating *>c.x
     cdef const floating *weight = <const floating *>c.weight
     cdef double total = 0, of_all = 0
@@ -76,7 +78,7 @@ cdef bint pick_losses(Classes *c, floating *out) noexcept nogil:
 
 
 cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight) noexcept:
-    """Weights of the classes, in the dtype of the scores."""
+    """Read optional class weights in the dtype of the scores; False if they do not match."""
     cdef PyArrayObject *a
     weight[0] = NULL
     if x.tag == TAG_NONE:
@@ -89,7 +91,7 @@ cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight
 
 
 cdef bint read_classes(IValue *r, const int32_t *at, PyArrayObject *x, PyArrayObject *target, Classes *c) noexcept:
-    """Scores, targets, weights, the reduction and what is ignored: the first five arguments."""
+    """Read the first five arguments: scores, targets, weights, reduction, ignored class; False if they do not match."""
     cdef int d, nd = ndim_of(x)
     if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or nd == 0 or not NONE <= r[at[3]].v.i <= SUM:
         return False
@@ -139,10 +141,10 @@ cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
     return run_record(op, r, at) if r[at[5]].v.f != 0 else put_loss(op, r, at, True)
 
 
-# ---------------------------------------------------------------- margins
+# ---------------------------------------------------------------- margin losses
 
 cdef bint margins(Classes *c, double p, double margin, floating *out) noexcept nogil:
-    """How far each other class stays behind the sample's own; false where there is no such class."""
+    """Compute the multi-class margin losses or their reduction; False if a target is not a class."""
     cdef const floating *x = <const floating *>c.x
     cdef const floating *weight = <const floating *>c.weight
     cdef floating gap, least = <floating>margin
@@ -170,7 +172,7 @@ cdef bint margins(Classes *c, double p, double margin, floating *out) noexcept n
 
 
 cdef bint label_margins(Classes *c, char *held, floating *out) noexcept nogil:
-    """The same for several classes a sample, listed before the first -1; `held` has a place a class."""
+    """Compute the multi-label margin losses; the labels of a sample end at the first -1. `held`: one byte per class."""
     cdef const floating *x = <const floating *>c.x
     cdef const int64_t *labels = c.target
     cdef floating gap
@@ -203,7 +205,7 @@ cdef bint label_margins(Classes *c, char *held, floating *out) noexcept nogil:
 
 
 cdef bint read_rows(IValue *r, const int32_t *at, PyArrayObject *x, int64_t reduction, Classes *c) noexcept:
-    """Scores as (N, C), or (C)."""
+    """Read scores of shape (N, C) or (C)."""
     if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or not 1 <= ndim_of(x) <= 2 or not NONE <= reduction <= SUM:
         return False
     read_axis(x, ndim_of(x) - 1, &c.axis)

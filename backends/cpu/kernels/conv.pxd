@@ -1,4 +1,4 @@
-"""Correlations of arrays: how the input is laid out, and which elements meet."""
+"""Cross-correlations of arrays: layout of the input, and the elements that are multiplied."""
 
 cimport cython
 from libc.stdint cimport int64_t
@@ -17,14 +17,14 @@ cdef class Source:
     cdef int64_t length[3]
     cdef int64_t *residues[3]
     cdef int64_t residue_count[3]
-    cdef readonly object plane         # elements of a channel
-    cdef list kept                     # the arrays that the pointers are of
-    cdef bint as_is                    # it is the input's own layout where that is dense
+    cdef readonly object plane         # elements of a channel, as a Python int
+    cdef list kept                     # owners of the memory that the pointers refer to
+    cdef bint as_is                    # whether it equals a dense input's own layout
 
 
 @cython.final
 cdef class Phase:
-    cdef object kept                   # the arrays that the pointers are of
+    cdef object kept                   # owner of the memory that the pointers refer to
     cdef int64_t *tap_place
     cdef int64_t *tap_index            # 3 numbers each
     cdef Py_ssize_t taps
@@ -33,15 +33,15 @@ cdef class Phase:
     cdef Py_ssize_t rows
     cdef int64_t row
     cdef int64_t step
-    cdef int64_t length                # q of the last position + 1
-    # What must lie within the operands of a call:
-    cdef int64_t furthest_tap          # in a channel of the source
-    cdef int64_t furthest_index[3]     # in the weight's window
-    cdef int64_t furthest_place        # in a channel of the output
+    cdef int64_t length                # last q + 1
+    # Upper bounds that `require_fitting` checks against the operands of a call:
+    cdef int64_t furthest_tap          # offset in a channel of the source
+    cdef int64_t furthest_index[3]     # index in the weight's window
+    cdef int64_t furthest_place        # offset in a channel of the output
 
 
 cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
-    """Short rows without a call."""
+    """Copy a short row without calling memcpy."""
     if n > 64:
         memcpy(to, line, n * sizeof(real))
         return
@@ -58,15 +58,17 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
         to[0] = line[0]
 
 
-# Copy one channel of one image, whose strides count elements (of images, channels, three of places): zeros outside of the
-# input, elements of one residue together.
+# Copy one channel of one image: zeros outside of the input, elements of one residue modulo the step together.
+# The strides count elements
+# and are those of images, channels and three spatial dimensions.
 cdef void lay_out(
     const real *input, const int64_t *strides, Source s, int64_t image, int64_t channel, real *to
 ) noexcept nogil
-# What the loops take for granted: operands' dtype and layout, and that all places lie inside of them; else an exception.
+# Raise an exception unless dtypes and layouts match, and all offsets lie within the operands: preconditions
+# of the loops.
 cdef int require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t groups, bint transposed) except -1
 
-# Write the sum of all phases' correlations to `out`: what `correlate` does, of operands that are known to fit.
+# Write the sum of all phases' correlations to `out`, like `correlate`, without checking the operands.
 cdef int correlate_fitting(
     object input, object weight, object bias, object out, Source source, list phases, int64_t groups, bint transposed
 ) except -1

@@ -1,24 +1,29 @@
-"""Convolutions of floats on the CPU: an implicit matrix product that reads the input where it lies.
+"""Convolutions of floating arrays on the CPU: an implicit matrix product (implicit GEMM) that reads the input in place.
 
 In: input, weight, bias and a geometry; out: the convolution, written to `out`.
 
-Every kind of convolution is a correlation: along each dimension, position t of the output and tap k of the weight
-meet at the input's element t * step + offset[k].  The input is laid out (`Source`) so that for each tap the elements
-of successive positions are neighbours: padded, and for step > 1 split by the residue of their index modulo step.
-An image's positions then are one run q = 0, 1, 2 ... with some garbage at the ends of rows, which is computed, and
-dropped when the results are copied out:
+Every kind of convolution is a correlation: along each dimension, position t of the output and tap k of the
+kernel meet at the input's
+element t * step + offset[k]. The input is laid out (`Source`) so that for each tap the elements of successive
+positions are adjacent:
+padded, and for step > 1 split by the residue of their index modulo the step. The positions of an image then
+form one range
+q = 0, 1, 2 ... with unused positions at the ends of rows, which are computed and dropped when the results are
+copied out:
 
     3 x 3 over 4 x 4, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
                                       . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
                                       . e f g h .
-    A panel of some 48 positions times a block of the depth (channels times taps) is copied to the first-level cache,
-    never the whole column matrix, or read where it lies where there are few filters; a tile of 8 filters by 48
-    positions stays in registers while the depth runs.
+    A panel of some 48 positions times a block of the depth (channels times taps) is copied to the L1 cache, or read in
+    place if there are few filters; the whole column matrix (im2col) never exists. A tile of 8 filters by 48 positions
+    stays in registers while the loop runs over the depth.
 
-The tile kernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets, of which the best is
-chosen when the module is loaded: OpenBLAS takes twice the time for a product of this form where AVX-512 is present.
-Each element is summed in the same order by every number of threads.  A transposed convolution is one such correlation
-for each residue of the output's index modulo the stride.
+The microkernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets; the best one
+is chosen when the module
+is loaded. OpenBLAS takes twice the time for a product of this shape with AVX-512. Each element is summed in
+the same order for every
+number of threads. A transposed convolution is one such correlation for each residue of the output's index
+modulo the stride.
 """
 
 import numpy as np
@@ -38,14 +43,14 @@ from ts.backends.cpu.kernels.parts cimport require_part
 
 from ts.backends.cpu import workers
 
-cdef int64_t LEAST = workers.LEAST     # units of work, below which it is not shared
-cdef int64_t ALONE = LEAST // 16       # below which it keeps the GIL: to wait for that takes longer
+cdef int64_t LEAST = workers.LEAST     # work units below which the work is not divided
+cdef int64_t ALONE = LEAST // 16       # work units below which the GIL is kept: getting it back takes longer
 
 cdef enum:
-    DEPTH = 128                        # of a block: a panel of it is 24 KiB
-    PANELS = 4                         # that share the reading of a weight larger than the second-level cache
-    FEW_TILES = 8                      # of filters: they read the source where it lies, if several of ...
-    FEW_TAPS = 4                       # ... these are of one channel, so of one page of memory
+    DEPTH = 128                        # of a block, whose panel has 24 KiB
+    PANELS = 4                         # computed in turn, to read a weight larger than the L2 cache less often
+    FEW_TILES = 8                      # of filters; up to this number, they read the source in place if it has
+    FEW_TAPS = 4                       # at least this number of taps per channel, which are on one memory page
     LARGE_WEIGHT = 1 << 19             # bytes
     RUN = 2048                         # positions that a depthwise convolution computes at a time
 
@@ -53,28 +58,28 @@ cdef enum:
 # ---------------------------------------------------------------- the geometry
 
 cdef int64_t *_numbers_of(array) except NULL:
-    """The elements of a contiguous array of int64 (of one at least, so that the address is not NULL)."""
+    """Return the address of a contiguous int64 array's elements; at least one, so that it is not NULL."""
     if array.dtype.char not in "lq" or array.itemsize != 8 or not array.flags.c_contiguous:
         raise TypeError("an array of int64 was expected")
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 
-MOST = 1 << 48                         # of a size or place: sums and products with itemsize and lanes do not overflow
+MOST = 1 << 48                         # limit of sizes and offsets: their products with itemsize and lanes do not overflow
 
 
 @cython.final
 cdef class Source:
-    """How the input is laid out: along each of 3 dimensions the sizes, the step, and where it begins.
+    """Layout of the input: along each of 3 dimensions the size, the step and the range of elements.
 
-    Element u of residue r is the input's element u * step + r, u from `first` on, `length` of them.
+    Element u of residue r is the input's element u * step + r, for `length` values of u from `first` on.
     """
 
     def __cinit__(self, sizes, steps, firsts, lengths, residues):
         cdef int d
         if not len(sizes) == len(steps) == len(firsts) == len(lengths) == len(residues) == 3:
-            raise ValueError("a source has three dimensions")
+            raise ValueError("Source: each argument must have three dimensions")
         if min(sizes) < 0 or min(lengths) < 0 or min(steps) < 1 or max(map(abs, firsts)) >= MOST:
-            raise ValueError("the sizes of a source are no sizes")
+            raise ValueError("Source: sizes and lengths must not be negative, steps must be positive")
         if max(sizes) >= MOST or max(lengths) >= MOST or max(steps) >= MOST:
             raise MemoryError()
         self.kept = []
@@ -87,7 +92,7 @@ cdef class Source:
             self.length[d] = lengths[d]
             self.kept.append(np.array(residues[d], np.int64).reshape(-1))
             if len(residues[d]) and not 0 <= min(residues[d]) <= max(residues[d]) < steps[d]:
-                raise ValueError("a residue is less than the step")
+                raise ValueError("Source: residues must be in [0, step)")
             self.residues[d] = _numbers_of(self.kept[d])
             self.residue_count[d] = len(residues[d])
             self.plane *= lengths[d] * len(residues[d])
@@ -96,17 +101,19 @@ cdef class Source:
 
 @cython.final
 cdef class Phase:
-    """One correlation: its taps, and where the results go.
+    """One correlation: its taps, and the destinations of the results.
 
-    `taps` are (place in a channel of the source, index into the weight's three window dimensions); `rows` are
-    first q and place in a channel of the output for each run of `row` positions, `step` apart in the output.
+    `taps` are (offset in a channel of the source, index into the weight's three window dimensions). `row_q`
+    and `row_place` are the first q
+    and the offset in a channel of the output for each run of `row` positions; these are `step` apart in the
+    output.
     """
 
     def __cinit__(self, taps, row_q, row_place, row, step):
         self.taps = len(taps)
         self.rows = len(row_q)
         if len(row_place) != self.rows:
-            raise ValueError("a row has a q and a place")
+            raise ValueError("Phase: row_q and row_place must have the same length")
         places = np.array([place for place, _ in taps] or [0], np.int64)
         indices = np.array([i for _, index in taps for i in index] or [0, 0, 0], np.int64)
         self.tap_place, self.tap_index = _numbers_of(places), _numbers_of(indices)
@@ -116,18 +123,18 @@ cdef class Phase:
         self.step = step
         self.length = row_q[self.rows - 1] + row if self.rows else 0
         if row < 0 or step < 0 or max(row, step) >= MOST or indices.size != 3 * max(self.taps, 1):
-            raise ValueError("a phase has rows of results, and taps with three indices")
+            raise ValueError("Phase: row and step must not be negative, and each tap needs three indices")
         if min(places.min(), indices.min()) < 0 or (self.rows and min(row_q[0], row_place.min()) < 0):
-            raise ValueError("places are not negative")
+            raise ValueError("Phase: offsets and indices must not be negative")
         if self.rows and ((np.diff(row_q) < 0).any() or max(row_q[self.rows - 1], row_place.max()) >= MOST):
-            raise ValueError("rows are in order")
+            raise ValueError("Phase: row_q must be ascending, and row_q and row_place below 2**48")
         self.furthest_tap = places.max()
         self.furthest_index[0], self.furthest_index[1], self.furthest_index[2] = indices.reshape(-1, 3).max(0).tolist()
         self.furthest_place = row_place.max() + (row - 1) * step if self.rows and row else -1
 
 
 cdef struct Job:
-    # One correlation while it runs; strides and places in elements.
+    # State of one correlation; strides and offsets count elements.
     Kernels *kernels
     char *input
     int64_t input_strides[5]           # image, channel, 3 spatial
@@ -135,7 +142,7 @@ cdef struct Job:
     int64_t source_image
     int64_t source_channel
     int64_t source_end                 # elements that may be read
-    char *packed                       # the weight as the tile kernels read it
+    char *packed                       # packed weight
     int64_t packed_group
     char *weight
     int64_t weight_strides[6]          # group, filter, channel, 3 of the window
@@ -148,12 +155,12 @@ cdef struct Job:
     int64_t channels                   # of a group
     int64_t filters                    # of a group
     int64_t depth                      # channels * taps
-    int64_t *offset                    # depth places in the source
-    int64_t furthest                   # of them
-    int64_t panels                     # that a task computes
+    int64_t *offset                    # `depth` offsets in the source
+    int64_t furthest                   # their maximum
+    int64_t panels                     # computed by a task
 
 
-# ---------------------------------------------------------------- laying out the operands
+# ---------------------------------------------------------------- layout of the operands
 
 cdef void lay_out(
     const real *input, const int64_t *stride, Source s, int64_t image, int64_t channel, real *to
@@ -199,7 +206,7 @@ cdef inline int64_t weight_at(Job *job, Phase p, int64_t group, int64_t filter, 
 
 
 cdef void pack_weight(Job *job, Phase p, real *to) noexcept nogil:
-    """The weight as (group, tile of filters, depth, filter of the tile), zeros where a tile is not full."""
+    """Pack the weight as (group, tile of filters, depth, filter of the tile), padding the last tile with zeros."""
     cdef real *line
     cdef int64_t stride = job.weight_strides[1]
     cdef int64_t group, tile, first, tap, r, channel, rows = job.kernels.rows, full
@@ -222,12 +229,12 @@ cdef void pack_weight(Job *job, Phase p, real *to) noexcept nogil:
 cdef void copy_out(
     Job *job, Phase p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count
 ) noexcept nogil:
-    """Add the bias to the sums of positions [q, q + count) and write those that are no garbage."""
+    """Add the bias to the sums of positions [q, q + count) and write those that belong to rows of the output."""
     cdef int64_t low = 0, high = p.rows, middle, begin, end, i, filter
     cdef real *from_
     cdef real *to
     cdef real bias = 0
-    while high - low > 1:              # the last row that begins at q or before
+    while high - low > 1:              # binary search for the last row that starts at or before q
         middle = (low + high) // 2
         if p.row_q[middle] <= q:
             low = middle
@@ -257,7 +264,7 @@ cdef void copy_out(
 cdef inline int pack_end(
     Job *job, real *source, int64_t place, int64_t *offset, int64_t depth, real *to, int64_t width
 ) noexcept nogil:
-    """Like the pack kernel, for a panel that reaches beyond the end of the input: zeros there."""
+    """Pack a panel that extends past the end of the input, padding with zeros."""
     cdef int64_t k, i, there
     for k in range(depth):
         there = min(max(job.source_end - place - offset[k], 0), width)
@@ -269,7 +276,7 @@ cdef inline int pack_end(
 
 
 cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noexcept nogil:
-    """The tasks of one part: each a group of one image and some panels of positions; -1 without memory."""
+    """Run the tasks of one part, each a group of one image and some panels of positions; return -1 without memory."""
     cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * job.kernels.lanes
     cdef int64_t pitch = wide * job.panels, tiles = (job.filters + rows - 1) // rows
     cdef int64_t blocks = (p.length + pitch - 1) // pitch
@@ -341,7 +348,7 @@ cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noe
 cdef int compute_depthwise(
     Job *job, Phase p, Source s, int64_t plane, int64_t part, int64_t parts, real *kind
 ) noexcept nogil:
-    """The same for groups of one channel: a channel at a time is laid out, and its taps are summed from there."""
+    """Like `compute` for groups of one channel: each channel is laid out on its own, then its taps are summed."""
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
     cdef real *source = <real *>malloc((plane + slack) * sizeof(real))
@@ -378,16 +385,16 @@ ctypedef int (*Step)(Run, Py_ssize_t, Py_ssize_t) noexcept nogil
 
 @cython.final
 cdef class Run:
-    """One call: the operands, and what is laid out for it; its methods run parts of the work, large ones without the GIL."""
+    """One call of `correlate`: its operands and buffers. The methods run parts of the work, large ones without the GIL."""
 
     cdef Job job
-    cdef tuple held                    # the operands' arrays, as long as any thread runs
+    cdef tuple held                    # references to the operands' arrays
     cdef Source source
     cdef Phase phase
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # of an image
-    cdef bint prepared                 # what the methods use is there: they are called by workers alone
+    cdef bint prepared                 # the buffers exist; the methods are called only by the thread pool
 
     def __dealloc__(self):
         free(self.job.offset)
@@ -421,7 +428,7 @@ cdef class Run:
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <float *>NULL)
 
     cdef int run(self, Step step, Py_ssize_t part, Py_ssize_t parts, int64_t units) except -1:
-        """A part of a step that takes so many units of work."""
+        """Run a part of a step that costs `units` of work, without the GIL if it is large."""
         cdef int done
         if units < ALONE:
             done = step(self, part, parts)
@@ -433,17 +440,17 @@ cdef class Run:
         return 0
 
     def lay_out(self, Py_ssize_t part, Py_ssize_t parts):
-        """Lay out some channels of the input."""
+        """Lay out the channels of one part; called by the thread pool."""
         require_part(part, parts, self.prepared)
         self.run(Run.lay_out_some, part, parts, LEAST)
 
     def compute(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute some positions of the output."""
+        """Compute the positions of one part; called by the thread pool."""
         require_part(part, parts, self.prepared)
         self.run(Run.compute_some, part, parts, LEAST)
 
     def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute some channels of the output."""
+        """Compute the channels of one part; called by the thread pool."""
         require_part(part, parts, self.prepared)
         self.run(Run.compute_depthwise_some, part, parts, LEAST)
 
@@ -462,7 +469,7 @@ cdef void *_allocate(object count, Py_ssize_t itemsize) except NULL:
 
 
 cdef int _strides(PyArrayObject *array, int64_t *strides, int lead, Py_ssize_t itemsize) except -1:
-    """The `lead` first strides, then those of 3 spatial dimensions, of which the array may have less."""
+    """Store the first `lead` strides, then those of 3 spatial dimensions, 0 for missing ones."""
     cdef int ndim = ndim_of(array), d
     for d in range(lead):
         strides[d] = strides_of(array)[d] // itemsize
@@ -483,38 +490,38 @@ cdef int require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t g
     cdef npy_intp *of_filters
     cdef npy_intp *of_channels
     if x.dtype.char not in "fd" or not x.dtype == w.dtype == y.dtype or not x.dtype.isnative:
-        raise TypeError("correlate takes arrays of float32, or of float64")
+        raise TypeError("correlate: operands must all be float32 or all float64")
     if not 0 <= lead <= 2 or ndim_of(weight) != ndim_of(input) or ndim_of(out) != ndim_of(input):
-        raise ValueError("correlate takes images with one to three spatial dimensions")
+        raise ValueError("correlate: operands must have the same number of dimensions, 3 to 5")
     if not flags_of(input) & flags_of(weight) & NPY_ARRAY_ALIGNED or flags_of(out) & NPY_ARRAY_CARRAY != NPY_ARRAY_CARRAY:
-        raise ValueError("correlate takes aligned arrays, and writes to a contiguous one")
+        raise ValueError("correlate: operands must be aligned and the output contiguous")
     if groups < 1 or dims_of(input)[1] % groups or dims_of(out)[1] % groups or dims_of(out)[0] != dims_of(input)[0]:
-        raise ValueError("correlate takes as many images as it makes, and groups that divide their channels")
+        raise ValueError("correlate: batch sizes must be equal, and groups must divide the channels")
     of_filters, of_channels = dims_of(out), dims_of(input)
     if transposed:
         of_filters, of_channels = of_channels, of_filters
     if dims_of(weight)[0] != of_filters[1] or dims_of(weight)[1] != of_channels[1] // groups:
-        raise ValueError("the weight is not of the input's and output's channels")
+        raise ValueError("correlate: the weight does not match the channels of input and output")
     if bias is not None:
         if type(bias) is not np.ndarray or bias.dtype != x.dtype or bias.shape != (dims_of(out)[1],):
-            raise ValueError("the bias is not of the output's channels")
+            raise ValueError("correlate: the bias does not match the output's channels or dtype")
         if not flags_of(<PyArrayObject *>bias) & NPY_ARRAY_ALIGNED:
-            raise ValueError("correlate takes aligned arrays, and writes to a contiguous one")
+            raise ValueError("correlate: operands must be aligned and the output contiguous")
     for d in range(3):
         if source.size[d] != (1 if d < lead else dims_of(input)[2 + d - lead]):
-            raise ValueError("the source was made for images of another size")
+            raise ValueError("correlate: the source was created for another input size")
     for d in range(2, ndim_of(out)):
         plane *= dims_of(out)[d]
     for phase in phases:
         if phase is None:
-            raise TypeError("a phase is no None")
+            raise TypeError("correlate: expected Phase objects, got None")
         for d in range(3):
             if phase.taps and phase.furthest_index[d] >= (1 if d < lead else dims_of(weight)[2 + d - lead]):
-                raise ValueError("a tap lies outside of the window")
+                raise ValueError("correlate: a tap is outside the weight's window")
         if phase.taps and phase.length and phase.furthest_tap + phase.length > source.plane:
-            raise ValueError("a tap lies outside of the source")
+            raise ValueError("correlate: a tap is outside the source")
         if phase.furthest_place >= plane:
-            raise ValueError("a row lies outside of the output")
+            raise ValueError("correlate: a row is outside the output")
     return 0
 
 
@@ -523,12 +530,14 @@ def correlate(
 ):
     """Write the sum of all phases' correlations to `out`.
 
-    `input` (images, channels, 1 to 3 spatial), `weight` and `bias` (or None) are aligned arrays of the same dtype,
-    float32 or float64, `out` a C-contiguous one.  The weight is (filters, channels of a group, *window), or where
-    `transposed` (channels, filters of a group, *window).
+    `input` (images, channels, 1 to 3 spatial dimensions), `weight` and `bias` (or None) are aligned float32
+    or float64 arrays of one dtype,
+    `out` is C-contiguous. The weight is (filters, channels of a group, *window), or if `transposed`
+    (channels, filters of a group, *window).
+    Raise TypeError or ValueError if the operands do not match.
     """
     if type(input) is not np.ndarray or type(weight) is not np.ndarray or type(out) is not np.ndarray:
-        raise TypeError("correlate takes arrays")
+        raise TypeError("correlate: operands must be NumPy arrays")
     require_fitting(input, weight, bias, out, source, phases, groups, transposed)
     correlate_fitting(input, weight, bias, out, source, phases, groups, transposed)
 
@@ -637,7 +646,7 @@ cdef int correlate_fitting(
 
 
 cdef bint _is_dense(int64_t *strides, Source s) noexcept:
-    """Whether the spatial dimensions lie without gaps, and images and channels one after the other."""
+    """Whether the spatial dimensions are contiguous, and the strides of images and channels not negative."""
     return (
         strides[0] >= 0 and strides[1] >= 0
         and (s.size[2] == 1 or strides[4] == 1)

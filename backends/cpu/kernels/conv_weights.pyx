@@ -1,18 +1,20 @@
-"""Gradients of the weights of convolutions: which elements meet is what `conv` says, summed over positions and images.
+"""Gradients of convolution weights: correlations of input and output gradient, with the geometry of `conv`.
 
-In: what a weight has seen (images, channels, places), the gradient of what it made of it (images, filters, places), and
-how the first is laid out.  Out: for each filter, channel and tap the sum of their products.
+In: the convolution's input `seen` (images, channels, positions), the gradient of its output (images, filters,
+positions), and the layout of
+the input. Out: for each filter, channel and tap the sum of their products.
 
-    weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + place of the tap]
+    weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
 
-Positions run as in `conv`, with some garbage at the ends of rows, which meets zeros here:
+Positions are numbered as in `conv`; unused ones at the ends of rows are multiplied by zeros:
 
     for a panel of some 24 filters, for DEPTH positions of an image:
-        other        turned: a vector of filters for each position, which the first-level cache holds
-        for 4 channels, for each tap:   += 4 rows of the source, read where they lie, @ the panel
+        other        transposed: a vector of filters for each position, in the L1 cache
+        for 4 channels, for each tap:   += 4 rows of the source, read in place, @ the panel
 
-Where each channel has filters of its own, such a sum is a product of two rows.  Sums of an image or some are added up
-apart from the total, so that few rounding errors add up; their order depends on no number of threads.
+For depthwise convolutions, each sum is a dot product of two rows. Partial sums of one or several images are
+accumulated separately before
+they are added to the total, to limit rounding errors; their order does not depend on the number of threads.
 """
 
 import numpy as np
@@ -35,37 +37,37 @@ from ts.backends.cpu import workers
 
 cdef enum:
     DEPTH = 128                        # positions of a panel
-    TOGETHER = 1024                    # positions, at least, whose products are one running sum
+    TOGETHER = 1024                    # minimum number of positions per partial sum
     MOST_SUMS = 1 << 17                # bytes of the sums of a task
-    FEW_FILTERS = 4                    # of a channel of its own: fewer go row by row
+    FEW_FILTERS = 4                    # per channel of depthwise convolutions: fewer are computed row by row
 
 
 @cython.final
 cdef class Weights:
-    """One gradient: its operands, divided into tasks by filters and channels."""
+    """Computation of one weight gradient, divided into tasks by filters and channels."""
 
     cdef Kernels *kernels
-    cdef tuple held                    # the arrays, as long as any thread runs
+    cdef tuple held                    # references to the operands' arrays
     cdef Source layout
     cdef Phase phase
     cdef bint double_
-    cdef bint by_rows                  # each channel has few filters of its own
-    cdef char *seen                    # as it was given
+    cdef bint by_rows                  # depthwise with few filters
+    cdef char *seen                    # input as passed by the caller
     cdef int64_t strides[5]
-    cdef char *source                  # ... laid out, if not `by_rows`
+    cdef char *source                  # laid-out input, unless `by_rows`
     cdef char *other
     cdef char *out
     cdef int64_t plane                 # elements of a channel of the source
     cdef int64_t places                # elements of a channel of `other`
     cdef int64_t window                # elements of a channel of a filter
-    cdef int64_t axes[3]               # of the window: from one to the next
+    cdef int64_t axes[3]               # strides of the window's dimensions
     cdef int64_t images
     cdef int64_t groups
     cdef int64_t channels              # of a group
     cdef int64_t filters               # of a group
-    cdef int64_t panels                # of filters, and vectors of each
+    cdef int64_t panels                # number of panels of filters, and vectors of each
     cdef int64_t vectors
-    cdef int64_t blocks                # of channels
+    cdef int64_t blocks                # number of blocks of channels
     cdef int64_t block
     cdef bint prepared
 
@@ -77,7 +79,7 @@ cdef class Weights:
         return self.groups if self.by_rows else self.groups * self.panels * self.blocks
 
     cdef int lay_out_source(self) except -1:
-        """The source of all images."""
+        """Lay out the input of all images, unless its own layout can be used."""
         cdef int64_t count = self.images * self.groups * self.channels, plane = self.plane, i
         cdef int64_t each = self.groups * self.channels, size = 8 if self.double_ else 4
         if self.layout.as_is:
@@ -101,7 +103,7 @@ cdef class Weights:
         return 0
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Some tasks, for `workers.run`."""
+        """Run the tasks of one part; called by the thread pool."""
         cdef int64_t tasks = self.tasks(), first = tasks * part // parts, last = tasks * (part + 1) // parts
         cdef int done
         require_part(part, parts, self.prepared)
@@ -122,7 +124,7 @@ seal(Weights)
 
 
 cdef inline int64_t place_of_tap(Weights w, Phase p, int64_t tap) noexcept nogil:
-    """Where a tap is in the window."""
+    """Return the offset of a tap in the window."""
     cdef int64_t *index = p.tap_index + 3 * tap
     return index[0] * w.axes[0] + index[1] * w.axes[1] + index[2] * w.axes[2]
 
@@ -132,13 +134,13 @@ cdef inline int64_t place_of_tap(Weights w, Phase p, int64_t tap) noexcept nogil
 cdef void turn(
     Weights w, Phase p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
 ) noexcept nogil:
-    """The positions [q, q + depth) of some filters, a row of these for each; zeros where there is garbage."""
+    """Transpose the positions [q, q + depth) of some filters to one row per position; unused positions are zero."""
     cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes, low = 0, high = p.rows, middle
     cdef int64_t begin, end, first, i, k
     cdef const real *line
     cdef real *to
     memset(panel, 0, depth * wide * sizeof(real))
-    while high - low > 1:              # the last row that begins at q or before
+    while high - low > 1:              # binary search for the last row that starts at or before q
         middle = (low + high) // 2
         if p.row_q[middle] <= q:
             low = middle
@@ -163,7 +165,7 @@ cdef void turn(
 
 
 cdef int sum_panels(Weights w, Phase p, int64_t first, int64_t last, real *kind) noexcept nogil:
-    """The tasks [first, last); -1 without memory."""
+    """Run the tasks [first, last); return -1 without memory."""
     cdef int64_t wide = w.vectors * w.kernels.lanes, sums = p.taps * w.block * wide, task
     cdef real *panel = <real *>malloc((DEPTH * wide + 2 * sums) * sizeof(real))
     if panel == NULL:
@@ -180,7 +182,7 @@ cdef int sum_panels(Weights w, Phase p, int64_t first, int64_t last, real *kind)
 cdef void sum_panel(
     Weights w, Phase p, int64_t group, int64_t filter, int64_t channel, real *panel, real *sums, real *total
 ) noexcept nogil:
-    """A panel of a group's filters with a block of its channels."""
+    """Compute the sums of a panel of a group's filters with a block of its channels."""
     cdef int64_t filters = min(w.filters - filter, w.vectors * w.kernels.lanes), lanes = w.kernels.lanes
     cdef int64_t vectors = (filters + lanes - 1) // lanes, wide = vectors * lanes, n = min(w.block, w.channels - channel)
     cdef int64_t plane = w.plane, image, q, depth, c, k, i, tap, since = 0, count = p.taps * n * wide
@@ -220,10 +222,10 @@ cdef void sum_panel(
                 out[place_of_tap(w, p, tap)] = total[(tap * n + c) * wide + k]
 
 
-# ---------------------------------------------------------------- row by row
+# ---------------------------------------------------------------- depthwise convolutions
 
 cdef int sum_rows(Weights w, Phase p, Source s, int64_t first, int64_t last, real *kind) noexcept nogil:
-    """Groups of one channel; -1 without memory."""
+    """Compute the groups [first, last) of one channel each; return -1 without memory."""
     cdef int64_t plane = w.plane, lanes = w.kernels.lanes, length = (p.length + lanes - 1) // lanes * lanes, group, image, filter, row, tap
     cdef real *source = <real *>malloc((plane + length + (w.filters + 1) * p.taps + lanes) * sizeof(real))
     cdef real *grads = source + plane + lanes
@@ -253,13 +255,15 @@ cdef int sum_rows(Weights w, Phase p, Source s, int64_t first, int64_t last, rea
     return 0
 
 
-# ---------------------------------------------------------------- the entry
+# ---------------------------------------------------------------- entry point
 
 def correlate_weights(seen, other, out, Source source not None, Phase phase not None, Py_ssize_t groups):
-    """Write to `out`, which is (filters, channels of a group, *window) and has zeros, the sums that belong to its taps.
+    """Write the weight gradient's elements of the phase's taps to `out`, (filters, channels of a group, *window).
 
-    `seen` (images, channels, 1 to 3 of places) and `other` (images, filters, places of the phase) are C-contiguous arrays
-    of the same dtype, float32 or float64.  What is not finite may meet a zero between rows: it shows in the sums.
+    `seen` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)
+    are C-contiguous float32 or
+    float64 arrays of one dtype. `out` must be zero elsewhere. Infinities and NaN may be multiplied by padding
+    zeros and give NaN.
     """
     cdef Weights w = Weights.__new__(Weights)
     cdef PyArrayObject *x
@@ -269,11 +273,11 @@ def correlate_weights(seen, other, out, Source source not None, Phase phase not 
     cdef Py_ssize_t parts
     cdef int d, lead
     if type(seen) is not np.ndarray or type(other) is not np.ndarray or type(out) is not np.ndarray:
-        raise TypeError("correlate_weights takes arrays")
+        raise TypeError("correlate_weights: operands must be NumPy arrays")
     require_fitting(seen, out, None, other, source, [phase], groups, False)
     x, y, z = <PyArrayObject *>seen, <PyArrayObject *>other, <PyArrayObject *>out
     if not flags_of(x) & flags_of(z) & NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & NPY_ARRAY_WRITEABLE or phase.step != 1:
-        raise ValueError("correlate_weights takes contiguous arrays, and a phase without gaps")
+        raise ValueError("correlate_weights: operands must be contiguous and the phase's step 1")
     w.held, w.layout, w.phase, w.plane = (seen, other, out), source, phase, source.plane
     w.double_ = item_size(x) == 8
     w.kernels = microkernels(w.double_)
@@ -283,7 +287,7 @@ def correlate_weights(seen, other, out, Source source not None, Phase phase not 
     w.places = w.window = 1
     lead = 5 - ndim_of(x)
     w.strides[4] = 1
-    for d in range(2, -1, -1):         # the last first; dimensions that are not there have one place
+    for d in range(2, -1, -1):         # innermost first; missing dimensions have size 1
         w.axes[d] = w.window
         if d >= lead:
             w.places *= dims_of(y)[2 + d - lead]

@@ -1,9 +1,11 @@
-"""Tensors of one dtype as those of another: `x.half()`, `x.to(ts.int64)`, `b.to(ts.float32)`.
+"""Conversions of contiguous CPU tensors to another dtype: `x.half()`, `x.to(ts.int64)`, `b.to(ts.float32)`.
 
-In: registers with a tensor whose elements lie in order and a dtype.  Out: the register of the copy; of the tensor itself where it
-has that dtype.
+In: registers with a tensor and a dtype.  Out: the register of the copy, or of the tensor itself if it has the
+dtype.
 
-Doubles become 16-bit floats by way of float32, as in PyTorch.  Other dtypes, layouts and devices are left to the record.
+float64 is converted to half precision through float32, as in PyTorch. Other dtypes, layouts and devices are
+left to the record's own
+kernel.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
@@ -23,13 +25,13 @@ cdef extern from "short_floats.h" nogil:
     void shorten_doubles_row(const double *x, npy_intp n, float *out)
 
 cdef enum:
-    TILE = 1024                        # elements of scratch
+    TILE = 1024                        # elements of the intermediate buffer
 
 
-# ---------------------------------------------------------------- numbers of C
+# ---------------------------------------------------------------- C number types
 
 ctypedef fused source_type:
-    npy_bool                           # bools and uint8
+    npy_bool                           # bool and uint8
     int32_t
     int64_t
     float
@@ -64,7 +66,7 @@ cdef void cast_to(const source_type *x, npy_intp n, int kind, void *out) noexcep
 
 
 cdef void cast_bools(const npy_bool *x, npy_intp n, int kind, char *out) noexcept nogil:
-    """A bool may be any byte (`x.view(ts.bool)`), of which all but 0 are True."""
+    """Convert bools; each non-zero byte (`x.view(ts.bool)` allows any) is True."""
     cdef npy_bool scratch[TILE]
     cdef npy_intp count, i
     while n > 0:
@@ -96,7 +98,7 @@ cdef void cast_numbers(const char *x, int source, npy_intp n, int target, char *
         cast_to(<const npy_bool *>x, n, target, out)
 
 
-# ---------------------------------------------------------------- floats of 16 bits
+# ---------------------------------------------------------------- half precision
 
 cdef inline bint is_float(long kind) noexcept nogil:
     return kind == FLOAT or kind == DOUBLE or kind == HALF or kind == BRAIN
@@ -138,7 +140,7 @@ cdef void convert(const char *x, int source, npy_intp n, int target, char *out) 
         n -= count
 
 
-# ---------------------------------------------------------------- of any two
+# ---------------------------------------------------------------- all pairs
 
 cdef bint converts(int source, int target) noexcept nogil:
     if is_float(source) and is_float(target):
@@ -164,7 +166,7 @@ cdef void convert_row(const char *x, int source, npy_intp n, int target, char *o
 # ---------------------------------------------------------------- the operators
 
 cdef int put_converted(Operator op, IValue *r, const int32_t *at, int64_t wanted) except -1:
-    """A copy of the first argument with another dtype; the number of that may be any."""
+    """Store a copy of the first argument converted to the dtype `wanted`, which may be invalid."""
     cdef PyArrayObject *x = flat_array(&r[at[0]])
     cdef int source = scalar_type(&r[at[0]]), target
     cdef object made

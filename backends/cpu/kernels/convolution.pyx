@@ -1,12 +1,14 @@
-"""Convolutions of CPU tensors: from registers to `conv`, without a look at what is known already.
+"""Convolution operators on CPU tensors: from registers to `conv`, with cached plans.
 
-In: registers with images, a weight, a bias or None, and the numbers of a convolution.  Out: the register of the result.
+In: registers with images, a weight, a bias or None, and the parameters of a convolution.  Out: the register
+of the result.
 
     conv2d(x, weight, bias, [2, 2], [1, 1])      conv_transpose1d(...)      convolution(...), _convolution(...)
 
-What `ts.ops.conv` says of a combination of shapes and numbers, and what `ts.backends.cpu.conv` plans for it, is kept in
-a Prepared.  Images without a batch, paddings by name, other dtypes, no elements and wrong arguments are left to the
-record's own kernel.
+The checks of `ts.ops.conv` and the plan of `ts.backends.cpu.conv` are cached for each combination of shapes
+and parameters. Unbatched
+images, padding by name, other dtypes, empty tensors and invalid arguments are left to the record's own
+kernel.
 """
 
 cimport cython
@@ -34,19 +36,19 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     MOST_KNOWN = 1024
-    MOST_NUMBERS = 48                  # of a key
+    MOST_NUMBERS = 48                  # of a cache key
     ABSENT = -1
 
 
-# ---------------------------------------------------------------- what is known of a combination of sizes
+# ---------------------------------------------------------------- plans by shapes and parameters
 
 @cython.final
 cdef class Prepared:
-    """How to compute a convolution of given sizes."""
+    """Plan of a convolution for given shapes and parameters."""
 
     cdef Source source
     cdef list phases
-    cdef bint complete                 # the phases write all of the output
+    cdef bint complete                 # whether the phases write every element of the output
     cdef int64_t groups
     cdef bint transposed
     cdef npy_intp shape[5]             # of the output
@@ -55,11 +57,11 @@ cdef class Prepared:
 seal(Prepared)
 
 
-cdef dict known = {}                   # the numbers of a call, as bytes -> Prepared, or None: left to the record
+cdef dict known = {}                   # cache key -> plan, or None if the record's kernel must run
 
 
 ctypedef struct Form:
-    # Where an operator has its arguments; ABSENT for those that it does not have.
+    # Argument positions of an operator; ABSENT for arguments that it does not have.
     int transposed
     int output_padding
     int groups
@@ -100,7 +102,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
 
 
 cdef object prepared(Operator op, Form form, IValue *r, const int32_t *at, x, weight, bias):
-    """What is known of the call on these arrays, or None; None too where they are wrong: the record says so."""
+    """Return the cached or new plan of a call; None if the record's own kernel must run, for example to raise an error."""
     cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
     numbers = key_of(form, r, at, transposed, x, weight, bias)
     if numbers is None:
@@ -108,7 +110,7 @@ cdef object prepared(Operator op, Form form, IValue *r, const int32_t *at, x, we
     found = known.get(numbers, known)
     if found is known:
         found = prepare(op, r, at, transposed, [x, weight, bias])
-        if key_of(form, r, at, transposed, x, weight, bias) != numbers:  # another thread wrote to a list meanwhile
+        if key_of(form, r, at, transposed, x, weight, bias) != numbers:  # another thread changed a list
             return None
         if len(known) >= MOST_KNOWN:
             known.clear()
@@ -117,7 +119,7 @@ cdef object prepared(Operator op, Form form, IValue *r, const int32_t *at, x, we
 
 
 cdef bytes key_of(Form form, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
-    """The numbers that a Prepared follows from; None where they are not as they should be."""
+    """Return the cache key of a call; None if an argument has an unexpected type."""
     cdef Key key
     key.count = 0
     add_number(&key, transposed)
@@ -135,13 +137,13 @@ cdef bytes key_of(Form form, IValue *r, const int32_t *at, bint transposed, x, w
 
 
 def geometry(xp, g, input, weight, bias):
-    """What a record's kernel computes with, in the place of the result."""
+    """Return the geometry; passed to the record's kernel in place of the computation."""
     return g
 
 
 cdef object prepare(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
-    """A Prepared for arrays and the arguments behind them: Python code, in which other threads have their turn."""
-    from ts.backends.cpu.conv import plan_of  # here: that module imports kernels
+    """Create the plan of a call, or None if the arguments are invalid. This runs Python code, and so other threads."""
+    from ts.backends.cpu.conv import plan_of  # avoids an import cycle
     cdef Prepared made
     cdef int i, d = 2
     for i in range(len(args), op.nargs):
@@ -166,7 +168,7 @@ cdef object prepare(Operator op, IValue *r, const int32_t *at, bint transposed, 
 # ---------------------------------------------------------------- computing
 
 cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
-    """The array of a CPU tensor of the dtype with at least one element; NULL for anything else."""
+    """Return the array of an aligned, non-empty CPU tensor of the dtype; NULL for anything else."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind:
         return NULL
@@ -175,7 +177,7 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
 
 
 cdef bint wants_channels_last(Form form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
-    """Whether the result has its channels innermost: the rules `any_channels`, and of transposed ones."""
+    """Whether the result is channels-last: the layout rules `any_channels` and of transposed convolutions."""
     if ndim_of(x) == 4:
         return channels_innermost(x) or channels_innermost(weight)
     if ndim_of(x) == 5:
@@ -197,7 +199,7 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, Form form) except -
     x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
     if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
         return run_record(op, r, at)
-    images, filters, shift = <object>x, <object>weight, None  # held: other threads may give the tensors others
+    images, filters, shift = <object>x, <object>weight, None  # references: another thread may replace the tensors' arrays
     nd = ndim_of(x)
     if not 3 <= nd <= 5 or ndim_of(weight) != nd:
         return run_record(op, r, at)

@@ -1,11 +1,11 @@
-"""New CPU tensors: of a number, by a shape or another tensor's, as copies.
+"""Factories of CPU tensors: filled with a number, with the shape of another tensor, and copies.
 
 In: registers with sizes, numbers, dtypes, or the tensor to copy.  Out: the register of the new tensor.
 
     zeros([2, 3]), full, empty, arange(10)      zeros_like(x), x.new_zeros([2])      x.clone()
-    x.zero_(), x.fill_(2)                       x.contiguous() of what is so already: x
+    x.zero_(), x.fill_(2)                       x.contiguous(), x itself if it is contiguous
 
-Other devices, layouts, dtypes and wrong sizes are left to the record's own kernel.
+Other devices, layouts, dtypes and invalid sizes are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -36,11 +36,11 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
-cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # beyond, the general kernel refuses
+cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # limit; the record's kernel raises the error
 
 
 cdef bint plain_place(IValue *layout, IValue *device, IValue *pinned) noexcept:
-    """Whether layout, device and pin_memory ask for an ordinary CPU tensor."""
+    """Whether layout, device and pin_memory select an ordinary CPU tensor."""
     if layout.tag != TAG_NONE and layout.v.i != 0:
         return False
     if device.tag != TAG_NONE and <object>device.v.o is not devices.CPU:
@@ -53,7 +53,7 @@ cdef inline bint has_width(int kind) noexcept:
 
 
 cdef int wanted(IValue *dtype, int missing) except -2:
-    """The dtype to make; -1 where there is no kernel for it.  `missing` -1: the default dtype."""
+    """Return the dtype to create, by default `missing` or the default dtype (-1); -1 if it is unsupported."""
     cdef int kind = missing
     if dtype.tag != TAG_NONE:
         kind = <int>dtype.v.i
@@ -88,7 +88,7 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
 # ---------------------------------------------------------------- filling
 
 cdef bint store(IValue *number, int kind, char *out) noexcept:
-    """A number in the dtype, where it has one of that category or lower and fits."""
+    """Write a number in a dtype of its category or a higher one; False if it does not fit."""
     cdef double value
     if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
         return False
@@ -138,7 +138,7 @@ cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a,
 cdef int make(
     Operator op, IValue *r, const int32_t *at, int nd, npy_intp *dims, int kind, IValue *number
 ) except -1:
-    """A tensor full of `number`."""
+    """Create a tensor filled with `number`."""
     cdef char value[8]
     cdef object made
     cdef PyArrayObject *a
@@ -187,7 +187,7 @@ cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int by_tensor_sizes(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
-    """x.new_...: the dtype is the tensor's, its device the CPU."""
+    """Create a tensor with the dtype of the first argument (x.new_zeros, ...)."""
     if flat_array(&r[at[0]]) == NULL:
         return run_record(op, r, at)
     return by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), number)
@@ -243,7 +243,7 @@ cdef int zero_(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of ints: 0 or `start` up to `end`, by 1."""
+    """Create an int64 range with step 1, from 0 or `start` to `end`."""
     cdef int64_t start = 0, end
     cdef int options = op.nargs - 4
     cdef npy_intp n, i
@@ -269,7 +269,7 @@ cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
-    """ts.tensor([1, 2]), of a list of numbers."""
+    """Create a vector from a list of numbers: ts.tensor([1, 2])."""
     cdef List given
     cdef IValue number
     cdef npy_intp n, i
@@ -306,7 +306,7 @@ cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- copies
 
 cdef object one_dimension(IValue *x):
-    """The array of a CPU tensor of one dimension, however it lies; None for anything else."""
+    """Return the array of a 1-d CPU tensor with any stride; None for anything else."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return None
     array = (<Tensor>x.v.o).array
@@ -322,7 +322,7 @@ cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1:
         return run_record(op, r, at)
     if a == NULL:
-        held = one_dimension(&r[at[0]])  # whose memory NumPy reads without the GIL where there is much of it
+        held = one_dimension(&r[at[0]])  # NumPy may copy it without the GIL
         if held is None:
             return run_record(op, r, at)
         kind = scalar_type(&r[at[0]])
@@ -351,7 +351,7 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int of_real(Operator op, IValue *r, const int32_t *at) except -1:
-    """What complex numbers have and real ones are: the real part, the conjugate."""
+    """Return the argument itself if it is real (real, conj, resolve_conj)."""
     if is_tensor(&r[at[0]]) and not 8 <= (<Tensor>r[at[0]].v.o).scalar_type <= 10:
         return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
     return run_record(op, r, at)

@@ -1,10 +1,11 @@
-"""Similarities and distances of vectors in CPU tensors of floats, however they lie and broadcast.
+"""Vector similarities and distances of floating CPU tensors with any strides and broadcasting.
 
-In: registers with two tensors, a dimension or the order of the norm, a small number.  Out: the register of the result.
+In: registers with two tensors, a dimension or the order of the norm, eps.  Out: the register of the result.
 
     cosine_similarity(x, y, 1)    pairwise_distance(x, y)    cdist(x, y), cdist(x, y, 1.0)
 
-Sums are in double.  Norms other than 1, 2 and the largest, other dtypes, no elements, much work and wrong arguments are left
+Sums are accumulated in double. Norms other than 1, 2 and infinity, other dtypes, empty tensors, large inputs
+and invalid arguments are left
 to the record's own kernel.
 """
 
@@ -25,7 +26,7 @@ from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, lay_out
 
 cnp.import_array()
 
-cdef int64_t MOST = 1 << 24            # elements that are looked at; beyond, the general kernel looks at the clock
+cdef int64_t MOST = 1 << 24            # elements to read; for more, the record's own kernel runs, which checks time limits
 
 ctypedef fused floating:
     float
@@ -40,12 +41,12 @@ cdef enum Measure:
 
 ctypedef struct Pairs:
     Measure what
-    double eps                         # added to differences; the least norm of a cosine
+    double eps                         # added to differences; lower bound of the norms in a cosine
     int nd                             # dimensions of the result
     npy_intp shape[MOST_DIMS]
-    npy_intp first[MOST_DIMS]          # strides of the two over it
+    npy_intp first[MOST_DIMS]          # strides of both operands over it
     npy_intp second[MOST_DIMS]
-    npy_intp n                         # length of a vector, and its steps
+    npy_intp n                         # length of a vector, and its strides
     npy_intp first_step
     npy_intp second_step
 
@@ -76,7 +77,7 @@ cdef double measured(const char *x, const char *y, Pairs *p, floating kind) noex
 
 
 cdef void measure_all(const char *x, const char *y, Pairs *p, floating *out) noexcept nogil:
-    """An odometer over the result."""
+    """Compute all elements of the result, advancing a multi-dimensional index."""
     cdef npy_intp index[MOST_DIMS]
     cdef npy_intp o = 0
     cdef int d
@@ -101,7 +102,7 @@ cdef void measure_all(const char *x, const char *y, Pairs *p, floating *out) noe
 
 
 cdef PyArrayObject *floats(IValue *x) noexcept:
-    """The array of a CPU tensor of floats with elements, whatever its layout; NULL for anything else."""
+    """Return the array of an aligned, non-empty floating CPU tensor with any strides; NULL for anything else."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -112,13 +113,13 @@ cdef PyArrayObject *floats(IValue *x) noexcept:
 
 
 cdef bint read_floats(IValue *r, const int32_t *at, PyArrayObject **a, PyArrayObject **b) noexcept:
-    """The first two registers, floats of one dtype."""
+    """Read the first two registers; False unless they are floating tensors of one dtype."""
     a[0], b[0] = floats(&r[at[0]]), floats(&r[at[1]])
     return a[0] != NULL and b[0] != NULL and scalar_type(&r[at[0]]) == scalar_type(&r[at[1]])
 
 
 cdef bint read_norm(IValue *x, Pairs *p) noexcept:
-    """The order of a norm."""
+    """Read the order of a norm: 1, 2 or infinity; False for another one."""
     if x.v.f == 2:
         p.what = EUCLIDEAN
     elif x.v.f == 1:
@@ -151,7 +152,7 @@ cdef int put_measures(Operator op, IValue *r, const int32_t *at, PyArrayObject *
 
 
 cdef bint line_up(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
-    """Vectors along a dimension of two that broadcast."""
+    """Set up the vectors along a dimension of two tensors that broadcast; False if they do not."""
     cdef npy_intp shape[MOST_DIMS]
     cdef Operand first, second
     cdef int d, axis, ndim = max(ndim_of(a), ndim_of(b))
@@ -198,7 +199,7 @@ cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
-    """The rows of two stacks of matrices, each with each."""
+    """Compute the distances between all pairs of rows of two batches of matrices."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     cdef Pairs p
@@ -207,12 +208,12 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
         return run_record(op, r, at)
     na, nb = ndim_of(a), ndim_of(b)
-    if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:  # a mode of `_cdist_forward`, which there is none of
+    if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:  # invalid compute mode of `_cdist_forward`
         return run_record(op, r, at)
     if na < 2 or nb < 2 or dims_of(a)[na - 1] != dims_of(b)[nb - 1]:
         return run_record(op, r, at)
     p.eps, p.nd, lead = 0, max(na, nb), max(na, nb) - 2
-    for d in range(lead):  # stacks broadcast
+    for d in range(lead):  # leading dimensions broadcast
         m = dims_of(a)[d - lead + na - 2] if d - lead + na - 2 >= 0 else 1
         k = dims_of(b)[d - lead + nb - 2] if d - lead + nb - 2 >= 0 else 1
         if m != k and m != 1 and k != 1:

@@ -1,11 +1,12 @@
-"""Random numbers of the default stream, straight into new tensors or those that lie in order.
+"""Random sampling from the default generator into new or contiguous CPU tensors.
 
 In: registers with sizes, bounds and probabilities.  Out: the register of the tensor.
 
     rand([2, 3])     randint(10, [4])     x.uniform_(0, 1)     bernoulli(p), x.bernoulli_(0.3)     dropout(x, 0.5, True)
 
-Numbers are those of `ts.ops.random`, `ts.ops.sampling` and `ts.ops.dropout`, drawn in the same order.  Other generators,
-dtypes, layouts and wrong bounds are left to the record's own kernel.
+The numbers and their order are those of `ts.ops.random`, `ts.ops.sampling` and `ts.ops.dropout`. Other
+generators, dtypes, layouts and
+invalid bounds are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -95,7 +96,7 @@ cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- integers
 
 cdef int integers(Operator op, IValue *r, const int32_t *at, int64_t low, int64_t high, int sizes_at) except -1:
-    """In [low, high), one word each."""
+    """Draw integers in [low, high), one generator word each."""
     cdef npy_intp dims[MOST_DIMS]
     cdef IValue *dtype = &r[at[sizes_at + 1]]
     cdef int nd
@@ -133,7 +134,7 @@ cdef int randperm(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs]], stream.permutation(r[at[0]].v.i), INT64)
 
 
-# ---------------------------------------------------------------- coins
+# ---------------------------------------------------------------- Bernoulli samples
 
 cdef bint are_chances(const floating *p, npy_intp n) noexcept:
     cdef npy_intp i
@@ -144,7 +145,7 @@ cdef bint are_chances(const floating *p, npy_intp n) noexcept:
 
 
 cdef void toss(const floating *p, npy_intp n, floating *out) noexcept:
-    """Each with a chance of its own, by a number of the chance's width."""
+    """Draw Bernoulli samples with one probability per element; float32 ones use 24-bit uniform numbers."""
     cdef MersenneTwister stream = default_stream()
     cdef npy_intp i
     for i in range(n):
@@ -155,7 +156,7 @@ cdef void toss(const floating *p, npy_intp n, floating *out) noexcept:
 
 
 cdef void toss_all(double p, npy_intp n, floating *out, floating yes) noexcept:
-    """`yes` with one chance for all, else 0."""
+    """Draw samples that are `yes` with probability `p`, else 0."""
     cdef MersenneTwister stream = default_stream()
     cdef npy_intp i
     for i in range(n):
@@ -210,7 +211,7 @@ cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- dropout
 
 cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
-    """The tensor itself where nothing is dropped; in training its elements times coins that weigh 1 / (1 - p)."""
+    """Apply dropout: return the tensor itself in inference or for p = 0, else scale by Bernoulli samples / (1 - p)."""
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef double p = r[at[1]].v.f, keep = 1 - p
     cdef npy_intp i

@@ -1,12 +1,12 @@
-"""Single elements of CPU tensors: out as numbers, in from numbers, and copies between tensors of one dtype.
+"""Single elements of CPU tensors: conversion to and from numbers, and copies between tensors of one dtype.
 
 In: registers.  Out: a register with a number or a tensor:
 
     float(x[1, 2])    aten::Float.Tensor         x[i, j] = 3     aten::tensor.int, aten::copy_
     if x.sum() > 0    aten::Bool.Tensor
 
-The records of `ts.ops.script` and `ts.ops.index` name these kernels; what is out of the ordinary is left to
-the record's own kernel.
+The records of `ts.ops.script` and `ts.ops.index` name these kernels. Other cases are left to the record's own
+kernel.
 """
 
 cimport numpy as cnp
@@ -45,10 +45,10 @@ cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
 
-# ---------------------------------------------------------------- out
+# ---------------------------------------------------------------- tensor to number
 
 cdef int read_element(IValue *x, IValue *out) noexcept:
-    """The only element as an int, float or bool; 0 where there is another number of them, or another dtype."""
+    """Read the only element as an int, float or bool; 0 if the tensor has another size or an unsupported dtype."""
     cdef Tensor t
     cdef char *data
     cdef int16_t i16
@@ -125,10 +125,10 @@ cdef int item(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- in
+# ---------------------------------------------------------------- number to tensor
 
 cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
-    """A tensor without dimensions, of a dtype that holds every number of this kind or that C converts to."""
+    """Create a 0-dim tensor of a number, in the given or the number's default dtype."""
     cdef IValue *x = &r[at[0]]
     cdef IValue *device = &r[at[2]]
     cdef int kind
@@ -164,7 +164,7 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
-    """Between tensors of one dtype, where the source has the shape of the target, or no dimensions."""
+    """Copy between tensors of one dtype; the source has the shape of the target, or no dimensions."""
     cdef PyObject *to = r[at[0]].v.o
     cdef PyObject *source = r[at[1]].v.o
     cdef PyArrayObject *a
@@ -186,7 +186,7 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
             return run_record(op, r, at)
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or repeats(a) or clashes(a, b):
         return run_record(op, r, at)
-    held = (<object>a, <object>b)  # NumPy gives the GIL away where there is much to copy
+    held = (<object>a, <object>b)  # references: NumPy may copy without the GIL
     copy_array(a, b)
     wrote(<Tensor>to)
     Py_INCREF(<object>to)

@@ -1,4 +1,4 @@
-"""The direct way for pointwise operators on the CPU.
+"""Pointwise operators on the CPU by direct calls of ufunc inner loops.
 
 In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands; out: the result tensor.
 
@@ -6,9 +6,10 @@ In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands; out: the res
     x + 2   the number is written once in x's dtype; its stride is 0
     x + b   b broadcasts: strides 0, merged dimensions, the loop runs over the innermost
 
-Type resolution, casting buffers and error state of NumPy's own ufunc call are what this leaves out:
-they cost several times the loop on a small tensor.  Loops set floating-point status flags, which
-NumPy clears itself before it looks at them; PyTorch has no such warnings.
+This skips type resolution, casting buffers and error state of NumPy's own ufunc call, which cost several
+times the loop on a small tensor.
+Loops set floating-point status flags, which NumPy clears itself before it reads them; PyTorch has no such
+warnings.
 """
 
 import numpy as np
@@ -51,7 +52,7 @@ cdef extern from "planes.h" nogil:
 # ---------------------------------------------------------------- loops of a ufunc
 
 cdef class Loops:
-    """The inner loops of a NumPy ufunc whose result type is the operands' (or bool, for predicates)."""
+    """Inner loops of a NumPy ufunc whose result dtype is that of the operands, or bool for predicates."""
 
     def __cinit__(self):
         cdef int i
@@ -74,10 +75,11 @@ cdef int scalar_type_of_character(str character) except -2:
 
 
 def ufunc_loops(str name not None, str promotion not None="same", str types=None):
-    """The loops of NumPy's ufunc `name`; None where it is none with one or two operands.
+    """Return the loops of NumPy's ufunc `name`; None unless it has one or two operands and one result.
 
-    `promotion` is the record's: "bool" for predicates; "float" leaves out the loops for integers,
-    whose results are not NumPy's.  `types` (NumPy type characters) leaves out all others.
+    `promotion` is the record's: "bool" for predicates; "float" leaves out the loops for integers, whose
+    results are not NumPy's. `types` (NumPy
+    type characters) leaves out all others.
     """
     cdef Loops loops
     cdef cnp.ufunc ufunc
@@ -93,7 +95,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     loops.arity = ufunc.nin
     loops.to_float = promotion == "float"
     for i in range(ufunc.ntypes):
-        operands, _, results = found.types[i].partition("->")  # NumPy 2.5 shows Cython no `types` of a ufunc
+        operands, _, results = found.types[i].partition("->")  # Cython cannot access `ufunc.types` in NumPy 2.5
         operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
         if len(set(operands)) > 1 or not 0 <= operand < SCALAR_TYPES or loops.function[operand] != NULL:
             continue
@@ -114,7 +116,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
 
 
 cdef void serve_floats(Loops loops):
-    """Put loops of our own in front of NumPy's, which are their data and take none."""
+    """Replace NumPy's floating loops by this package's, which call NumPy's loop, their data, for other strides."""
     cdef Arithmetic *own = float_arithmetic(loops.name.encode())
     cdef int *kinds = [FLOAT, DOUBLE]
     cdef int i
@@ -143,7 +145,7 @@ cdef void serve_shorts(Loops loops) noexcept:
 # ---------------------------------------------------------------- numbers as operands
 
 cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil:
-    """Write a Python number in the tensor's dtype; false where promotion would change the result's."""
+    """Write a Python number in the tensor's dtype; False if type promotion would change the dtype of the result."""
     cdef int64_t i = number.v.i
     if number.tag == TAG_FLOAT:
         return store_double(scalar_type, number.v.f, out)
@@ -179,7 +181,7 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = value
     elif (scalar_type == HALF or scalar_type == BRAIN) and is_exact(value, scalar_type):
-        wide = <float>value            # others are not rounded before they are computed with
+        wide = <float>value            # inexact numbers are used unrounded, by the record's kernel
         shorten(&wide, 1, scalar_type == BRAIN, out, 2)
     else:
         return False
@@ -191,7 +193,7 @@ cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
-    """Write the element of a 0-dim tensor of another dtype: it promotes as a number does."""
+    """Write the element of a 0-dim tensor of another dtype, which is promoted like a number; False if unsupported."""
     cdef IValue number
     cdef char *place = data_of(<PyArrayObject *>x.array)
     if not is_aligned(<PyArrayObject *>x.array):
@@ -212,7 +214,7 @@ cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
 cdef inline int run_flat(
     Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *steps, PyArrayObject *x, PyArrayObject *y
 ) except -1:
-    """Run over `n` elements of x, and of y where it is not NULL."""
+    """Run the loop over `n` contiguous elements, without the GIL if there are many; y may be NULL."""
     cdef Away away = leave_gil_with(n, x, y)
     loops.function[scalar_type](args, &n, steps, loops.data[scalar_type])
     take_gil(away)
@@ -273,7 +275,7 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
 
 
 cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
-    """An operand that has gaps, or lies in another order."""
+    """Compute op(x) for an operand with any strides."""
     cdef npy_intp shape[MOST_DIMS]
     cdef Operand operands[2]
     cdef int ndim = ndim_of(a)
@@ -286,7 +288,7 @@ cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
 
 
 cdef inline bint is_target(PyArrayObject *a) noexcept nogil:
-    """What can be written in place: elements of which no two are one."""
+    """Whether an array can be written in place: aligned, writable, no overlapping elements."""
     return is_aligned(a) and flags_of(a) & cnp.NPY_ARRAY_WRITEABLE and not repeats(a)
 
 
@@ -314,7 +316,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
 
 
 cdef inline bint refuses(Loops loops, bint with_bool):
-    """Whether the kernel has to say that bools are not subtracted."""
+    """Whether the operation is a subtraction of bools, for which the record's kernel raises the error."""
     return with_bool and loops.name == "subtract"
 
 
@@ -325,7 +327,7 @@ cdef enum Other:
 
 
 cdef inline Other read_other(Loops loops, Tensor x, IValue *other, char *number) noexcept:
-    """A tensor of x's dtype; or a number, or a tensor without dimensions that promotes as one, written in that dtype."""
+    """Classify the second operand; a number, or a 0-dim tensor promoted like one, is written in x's dtype."""
     cdef Tensor y
     if other.tag != TAG_OBJECT:
         return NEITHER if refuses(loops, other.tag == TAG_BOOL) or not store_number(x.scalar_type, other, number) else NUMBER
@@ -350,7 +352,7 @@ cdef inline bint is_whole(int kind) noexcept nogil:
 
 
 cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
-    """The floating ScalarType in which a tensor and another, or a number, meet; -1 where it is none, or there are others."""
+    """Return the floating ScalarType that operands of two categories are promoted to; -1 for other combinations."""
     cdef Tensor y
     cdef bint to_default
     if other.tag == TAG_OBJECT:
@@ -369,7 +371,7 @@ cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
 
 
 cdef Tensor in_kind(Tensor x, int kind):
-    """x converted, its dimensions in the same order."""
+    """Return `x` converted to a dtype, in the same dimension order."""
     cdef cnp.dtype dtype = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
     Py_INCREF(dtype)
     cdef object made = new_alike(<cnp.ndarray>x.array, cnp.NPY_KEEPORDER, dtype, 0)
@@ -378,7 +380,7 @@ cdef Tensor in_kind(Tensor x, int kind):
 
 
 cdef PyObject *binary_of_two_kinds(Loops loops, Tensor x, IValue *other) except? NULL:
-    """One operand of floats and one of integers or bools, or two of these that give floats: converted first."""
+    """Convert operands of different categories (float and integer or bool) to one floating dtype, then compute."""
     cdef int kind = common_kind(loops, x, other)
     cdef Tensor y
     cdef IValue converted
@@ -436,7 +438,7 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
 
 
 cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except? NULL:
-    """Operands of one dtype that broadcast against each other, have gaps, or lie in another order; b may be a number."""
+    """Compute `a op b` for operands of one dtype with broadcasting or any strides; if b is NULL, with the number."""
     cdef int ndim = ndim_of(a) if b == NULL else max(ndim_of(a), ndim_of(b)), d
     cdef npy_intp shape[MOST_DIMS]
     cdef Operand operands[3]
@@ -493,7 +495,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 
 
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
-    """Where all elements lie in order; an operand may be the output itself."""
+    """Only contiguous tensors are supported; an operand may be the output itself."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b = NULL
     cdef PyArrayObject *result
@@ -528,7 +530,7 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
 
 
 cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except -1:
-    """a := a op b, where b, which is aligned or a number, broadcasts to a; false where it does not."""
+    """Compute a = a op b in place, where b is aligned or a number and broadcasts to a; False if it does not."""
     cdef int ndim = ndim_of(a), lead, d
     cdef npy_intp shape[MOST_DIMS]
     cdef int order[MOST_DIMS]

@@ -1,19 +1,21 @@
-"""Products of few rows, without packing: `few_rows.pyx` says how."""
+"""Matrix products with few rows (skinny GEMM), without packing."""
 
 from libc.stdint cimport int64_t
 
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels
 from ts.backends.cpu.kernels.matrix cimport Matrix
 
-# Whether this is the way for a product of floats or doubles; what it asks depends on the shapes and on how they lie.
+# Whether this algorithm is the fastest for a floating product; depends on shapes and strides only.
 cdef bint few_rows_serve(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
-# Whether panels of b, once they are there, make it faster.
+# Whether the product is faster with packed panels of b, not counting the packing.
 cdef bint few_rows_pack(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
-# out[r, c] = alpha * (a @ b)[r, c] + bias[c] for all rows and the columns from `column` to `column_end`, which are a vector
-# or more; `bias` may be NULL.  Where b has its columns in order, its panels may be given, else NULL: `column` begins one then.
-# Each element has the same bits whatever the columns, and with panels or without.
+# Compute out[r, c] = alpha * (a @ b)[r, c] + bias[c] for all rows and the columns [column, column_end), at
+# least a vector of them.
+# `bias` may be NULL. If b has contiguous columns, its panels may be passed, else NULL; `column` must then
+# begin a panel. The bits of an
+# element depend neither on the range of columns nor on the use of panels.
 cdef void few_rows(
     bint double_, Matrix *a, Matrix *b, int64_t column, int64_t column_end, char *out, int64_t pitch, double alpha,
     const char *bias, const Panels *panels

@@ -1,12 +1,13 @@
-"""Products of few rows, without packing: vectors by matrices, small batches by the weights of a layer.
+"""Matrix products with few rows (skinny GEMM), without packing: vector by matrix, small batches in a linear layer.
 
-In: two matrices.  Out: their product, by the loops of `simd_rows.h`, which read both where they lie.
+In: two matrices.  Out: their product, by the loops of `simd_rows.h`, which read both in place.
 
     1 x 128 @ (512 x 128).T      along: sixteen columns at a time, 128 / 16 vectors of each
     2 x 128 @ 128 x 512          across: eight vectors of columns at a time
 
-Packing reads and writes all of b for a few products with each of its elements; so does a BLAS, which for one row has loops
-as these but needs longer to find them.
+Packing would read and write all of b for only a few products with each element. BLAS libraries have such
+loops for one row, but a
+higher call overhead.
 """
 
 from libc.stdint cimport int64_t
@@ -16,10 +17,10 @@ from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef enum:
-    ALONG_ROWS = 4                     # at most: more pay for packing, which needs no folds
+    ALONG_ROWS = 4                     # maximum; with more rows packing pays, which needs no horizontal sums
     ACROSS_ROWS = 16
-    PACKED_ROWS = 2                    # at most: panels are read once for each, and ...
-    PACKED_BYTES = 1 << 20             # ... what the second-level cache holds: beyond it, memory alone takes time
+    PACKED_ROWS = 2                    # maximum: panels are read once per row
+    PACKED_BYTES = 1 << 20             # L2 cache size: beyond it, memory bandwidth is the limit either way
 
 
 cdef bint few_rows_serve(bint double_, Matrix *a, Matrix *b) noexcept nogil:

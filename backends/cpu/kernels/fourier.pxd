@@ -1,16 +1,17 @@
-"""Fourier transforms of rows, through the inner loops of NumPy's."""
+"""Fourier transforms of rows by the inner loops of numpy.fft."""
 
 from numpy cimport npy_intp
 
 cdef enum Transform:
-    REAL_TO_COMPLEX                    # the first half of the frequencies
-    COMPLEX_TO_REAL                    # of these the signal, of as many samples as there is room for
+    REAL_TO_COMPLEX                    # to the non-negative frequencies
+    COMPLEX_TO_REAL                    # inverse, to as many samples as the output has
     FORWARDS
     BACKWARDS
 
 cdef enum:
-    MOST_TRANSFORMED = 1 << 12         # elements; SciPy is faster with more, because it takes several rows at once
+    MOST_TRANSFORMED = 1 << 12         # elements; for more, SciPy is faster since it transforms several rows at once
 
-# Rows of real numbers of the ScalarType FLOAT or DOUBLE, or of the frequencies of these, to rows of `m` elements: an array in
-# order to a new one.  The norm is a name or "".
+# Transform the rows of a contiguous array to rows of `m` elements of a new array. `kind` is FLOAT or DOUBLE,
+# the precision of the real
+# numbers; `norm` is a name or "".
 cdef object transformed(Transform what, int kind, object rows, npy_intp m, str norm)

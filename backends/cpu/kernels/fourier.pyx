@@ -1,11 +1,12 @@
-"""Fourier transforms along the last dimension of CPU tensors whose elements lie in order.
+"""Fourier transforms along the last dimension of contiguous CPU tensors.
 
 In: registers with a tensor, a length, a dimension and the name of a norm.  Out: the register of the result.
 
     fft_rfft(x)      fft_irfft(x, 20)      fft_fft(x, norm="ortho")      fft_ifft(x)
 
-The loops are those of NumPy's generalised ufuncs (pocketfft), which keep their plans.  Large tensors, other dimensions and
-dtypes, and wrong arguments are left to the record's own kernel.
+The loops are those of NumPy's generalized ufuncs (pocketfft), which cache their plans. Large tensors, other
+dimensions and dtypes, and
+invalid arguments are left to the record's own kernel.
 """
 
 from importlib import import_module
@@ -30,7 +31,7 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef enum:
-    LOOPS = 5                          # a loop for each transform, two for real numbers: of even lengths and of odd ones
+    LOOPS = 5                          # one per transform; two for real input, of even and odd length
 
 ctypedef struct Found:
     Loop function
@@ -42,7 +43,7 @@ cdef bint looked = False
 
 
 cdef int look_up(int place, str name, str single, str double_) except -1:
-    """The loops of one of NumPy's functions for two types; none where it has them no longer."""
+    """Look up the loops of one of NumPy's functions for two types; missing ones stay NULL."""
     cdef cnp.ufunc ufunc
     cdef int i
     cdef Found loop
@@ -88,7 +89,7 @@ cdef bint can_transform(int kind):
 cdef int transform(
     Transform what, int kind, char *x, npy_intp n, npy_intp length, char *out, npy_intp m, npy_intp rows, double factor
 ) except -1:
-    """`length` is that of the transform: an odd one of real numbers has a loop of its own."""
+    """Transform `rows` rows of `n` elements to rows of `m`; `length` is the length of the transform."""
     cdef Found *loop = &loops_for(kind)[LOOPS - 1 if what == REAL_TO_COMPLEX and length % 2 else <int>what]
     cdef npy_intp real = 4 if kind == FLOAT else 8
     cdef npy_intp from_step = real if what == REAL_TO_COMPLEX else 2 * real
@@ -104,7 +105,7 @@ cdef int transform(
 
 
 cdef double factor_of(str norm, npy_intp n, bint forwards):
-    """What results are multiplied with; 0 where there is no such norm."""
+    """Return the scale factor of the results; 0 for an invalid norm."""
     if norm == "ortho":
         return 1 / sqrt(<double>n)
     if norm == "" or norm == "backward":
@@ -115,14 +116,14 @@ cdef double factor_of(str norm, npy_intp n, bint forwards):
 
 
 cdef str text_of(IValue *x):
-    """A text that may be None; None for what is neither."""
+    """Return an optional string, "" for None; None if it is neither."""
     if x.tag == TAG_NONE:
         return ""
     return <str>x.v.o if x.tag == TAG_OBJECT and type(<object>x.v.o) is str else None
 
 
 cdef object in_kind(PyArrayObject *a, int kind):
-    """The elements as those of another dtype."""
+    """Return the elements converted to another dtype."""
     made = new_like(a, kind)
     cnp.PyArray_CopyInto(<cnp.ndarray>made, <cnp.ndarray>a)
     return made

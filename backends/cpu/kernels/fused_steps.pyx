@@ -1,12 +1,14 @@
-"""Steps of optimizers over all parameters at once: the fused operators that `ts.optim` and PyTorch's call.
+"""Fused optimizer steps over lists of parameters: the `_fused_*` operators of `ts.optim` and PyTorch.
 
-In: registers with lists of parameters, gradients and what is remembered of them, and the options of the rule.  Out: parameters
-and memory, changed in place; gradients, where a scaler's factor is taken out of them.
+In: registers with lists of parameters, gradients and optimizer state, and the options of the rule.  Out:
+parameters and state, updated in
+place; also the gradients, if a gradient scaler's factor is divided out.
 
     _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
 
-Lists of float32 or float64 tensors whose elements lie in order, each as long as the other, are taken; everything else is left to
-the records, which do the same by operators on lists.  Gradients that lie otherwise are copied.
+The lists must have equal lengths, with contiguous float32 or float64 tensors; anything else is left to the
+records, which use operators on
+lists. Non-contiguous gradients are copied.
 """
 
 cimport numpy as cnp
@@ -58,14 +60,14 @@ cdef extern from "fused_steps.h" nogil:
     void step_unscale(int floats, void *grad, npy_intp n, double scale)
 
 cdef enum:
-    PARAMETERS = 0                     # where lists stand among the arguments
+    PARAMETERS = 0                     # argument positions of lists
     GRADIENTS = 1
     MOST_LISTS = 5
-    COST = 4                           # of an element, in those of a copy: when to give the GIL away
+    COST = 4                           # of an element, relative to a copy; decides when to release the GIL
 
 
-ctypedef struct Part:                  # a parameter with what belongs to it
-    void *data[MOST_LISTS]             # in the order of the lists; NULL where one is not used
+ctypedef struct Part:                  # a parameter with its gradient and state
+    void *data[MOST_LISTS]             # in the order of the lists; NULL for unused ones
     npy_intp n
     double step
 
@@ -74,16 +76,16 @@ cdef struct Work:
     Part *parts
     Py_ssize_t count
     npy_intp total                     # elements
-    int floats                         # float32; else float64
-    double scale                       # of the gradients; 1 where there is none
+    int floats                         # whether the dtype is float32, else float64
+    double scale                       # of the gradients; 1 without a scaler
     bint scaled
-    bint skipped                       # the scaler found gradients that are not finite
+    bint skipped                       # the scaler has found infinite gradients
 
 
-# ---------------------------------------------------------------- what the registers hold
+# ---------------------------------------------------------------- arguments
 
 cdef bint read_scalar(IValue *x, double *out) noexcept:
-    """A number, or a CPU tensor with one element."""
+    """Read a float, or the element of a CPU tensor of size 1; False for anything else."""
     cdef PyArrayObject *a
     cdef int kind
     if x.tag == TAG_FLOAT:
@@ -107,7 +109,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 
 cdef PyArrayObject *part_of(IValue *several, Py_ssize_t i, int kind, bint written) noexcept:
-    """Element `i` of a list of tensors, if it is of this dtype, and lies in order; NULL otherwise."""
+    """Return element `i` of a list if it is a contiguous tensor of the dtype (writable, if `written`), else NULL."""
     cdef IValue *x = list_place(several.v.o, i)
     cdef PyArrayObject *a = flat_array(x)
     if a == NULL or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
@@ -120,7 +122,7 @@ cdef inline bint is_list(IValue *x, Py_ssize_t count) noexcept:
 
 
 cdef bint gather(IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, list copies, Work *work) except -1:
-    """Fill in `work.parts`; false where something is not as the loops need it."""
+    """Fill in `work.parts`; False if an argument is unsupported."""
     cdef IValue *first = &r[at[PARAMETERS]]
     cdef PyArrayObject *p
     cdef PyArrayObject *a
@@ -163,7 +165,7 @@ cdef bint gather(IValue *r, const int32_t *at, const bint *used, int lists, int 
 
 
 cdef PyArrayObject *copied(IValue *several, Py_ssize_t i, int kind, list copies) except? NULL:
-    """A gradient in order, which `copies` holds; NULL where it is no CPU tensor of the dtype."""
+    """Return a contiguous copy of a gradient, owned by `copies`; NULL unless it is a CPU tensor of the dtype."""
     cdef IValue *x = list_place(several.v.o, i)
     cdef object made
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
@@ -174,7 +176,7 @@ cdef PyArrayObject *copied(IValue *several, Py_ssize_t i, int kind, list copies)
 
 
 cdef bint read_scaler(Operator op, IValue *r, const int32_t *at, Work *work) noexcept:
-    """What a scaler of gradients says, in the last two arguments."""
+    """Read the gradient scaler's last two arguments: grad_scale and found_inf."""
     cdef double found = 0
     cdef IValue *scale = &r[at[op.nargs - 2]]
     cdef IValue *infinite = &r[at[op.nargs - 1]]
@@ -214,7 +216,7 @@ cdef int count_writes(IValue *r, const int32_t *at, const bint *used, int lists,
 # ---------------------------------------------------------------- the operators
 
 cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
-    """(self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step, ...)"""
+    """Run a step with (self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, ...)."""
     cdef SgdRule rule
     cdef Work work
     cdef bint used[3]
@@ -249,7 +251,7 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled) except -1:
-    """(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, ...)"""
+    """Run a step with (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, ...)."""
     cdef AdamRule rule
     cdef Work work
     cdef Part *part
@@ -297,7 +299,7 @@ cdef int fused_adamw(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
-    """(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, ...)"""
+    """Run a step with (self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, ...)."""
     cdef AdagradRule rule
     cdef Work work
     cdef Part *part

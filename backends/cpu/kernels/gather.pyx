@@ -1,14 +1,16 @@
-"""Elements of CPU tensors by their indices: bytes are moved, whatever they mean.
+"""Selection of elements of CPU tensors by indices, for any dtype.
 
-In: registers with a tensor whose elements lie in order, and one of indices.  Out: the register of the result.
+In: registers with a contiguous tensor, and one of indices.  Out: the register of the result.
 
     index_select, embedding, gather, take, x[i], x[i, j]
 
-Rows are copied as wholes, single elements as integers of their width.  An index that does not fit, another layout or
-dtype is left to the record's own kernel, which has the messages.
+Rows are copied by memcpy, single elements as integers of their width. Indices out of range, other layouts and
+dtypes are left to the
+record's own kernel, which raises the errors.
 
-An index is read once, tested, and used: a thread that writes to the tensor of indices meanwhile leads nowhere else than to
-another element, or to the record's own kernel.
+Each index is read once, checked, and then used: a thread that writes to the index tensor meanwhile can only
+change which element is
+selected, or cause the record's own kernel to run.
 """
 
 cimport numpy as cnp
@@ -68,7 +70,7 @@ cdef inline bint pick_by(
 cdef bint pick(
     const element *x, npy_intp outer, npy_intp n, const char *index, bint narrow, npy_intp wrap, npy_intp count, element *out
 ) noexcept nogil:
-    """Single elements; whether all indices are in [-wrap, n)."""
+    """Select single elements in each of `outer` rows of `n`; False if an index is not in [-wrap, n)."""
     if narrow:
         return pick_by(x, outer, n, index, True, wrap, count, out)
     return pick_by(x, outer, n, index, False, wrap, count, out)
@@ -77,7 +79,7 @@ cdef bint pick(
 cdef bint pick_forward(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const int64_t *index, npy_intp count, char *out
 ) noexcept nogil:
-    """The same for rows, where the elements are of a size that this is for, and all indices in [0, n)."""
+    """Select by gather instructions, for elements of 4 or 8 bytes; False if an index is not in [0, n) or the width differs."""
     if length == 4:
         return pick_four_of_rows(<const four_bytes *>x, outer, n, index, count, <four_bytes *>out)
     return length == 8 and pick_eight_of_rows(<const eight_bytes *>x, outer, n, index, count, <eight_bytes *>out)
@@ -87,7 +89,7 @@ cdef bint pick_rows(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const char *index, bint narrow, npy_intp wrap, npy_intp count,
     char *out
 ) noexcept nogil:
-    """out[o, i] = x[o, index[i]], rows of `length` bytes; whether all indices are in [-wrap, n)."""
+    """Compute out[o, i] = x[o, index[i]] for rows of `length` bytes; False if an index is not in [-wrap, n)."""
     cdef npy_intp o, i
     cdef int64_t j
     if not narrow and pick_forward(x, outer, n, length, <const int64_t *>index, count, out):
@@ -114,9 +116,11 @@ cdef bint pick_rows(
 cdef object selected(
     int nargs, IValue *r, const int32_t *at, IValue *source, int64_t dim, IValue *by, bint from_end, bint vector
 ):
-    """source.index_select(dim, by), where `by` may have any shape unless it has to be a vector; None: not here.
+    """Return source.index_select(dim, by) as an array; None if it is unsupported.
 
-    Both are among the `nargs` arguments, or in their lists.
+    `by` may have any shape unless `vector` is set. Both registers are among the `nargs` arguments, or in
+    their lists, so that they are held
+    while the GIL is released.
     """
     cdef PyArrayObject *a = flat_array(source)
     cdef PyArrayObject *index = indices_at(by)
@@ -167,7 +171,7 @@ cdef object selected(
 
 
 cdef inline int put_or_run(Operator op, IValue *r, const int32_t *at, object made) except -1:
-    """The result; the record's own kernel makes it where that is None."""
+    """Store the result; if it is None, run the record's own kernel."""
     return run_record(op, r, at) if made is None else put_made(&r[at[op.nargs]], made)
 
 
@@ -223,7 +227,7 @@ cdef inline bint gather_by(
 cdef bint gather_along(
     const element *x, npy_intp n, npy_intp inner, const char *index, bint narrow, npy_intp outer, npy_intp count, element *out
 ) noexcept nogil:
-    """out[o, i, j] = x[o, index[o, i, j], j]; whether all indices are in [0, n)."""
+    """Compute out[o, i, j] = x[o, index[o, i, j], j]; False if an index is not in [0, n)."""
     cdef npy_intp o
     if inner == 1:
         for o in range(outer):
@@ -236,7 +240,7 @@ cdef bint gather_along(
 
 
 cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of tensors and indices of any layout, and fewer indices than the tensor has elements."""
+    """Gather from tensors and indices with any strides; the index may be smaller than the tensor."""
     cdef PyArrayObject *index = indices_at(&r[at[2]])
     cdef PyArrayObject *a
     cdef PyArrayObject *out
@@ -321,7 +325,7 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- x[...]
 
 cdef object selected_together(int nargs, IValue *r, const int32_t *at, List indices):
-    """x[i, j, ...] by integers for the first dimensions; None: not here."""
+    """Return x[i, j, ...] for index tensors of the leading dimensions; None if it is unsupported."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *index
     cdef npy_intp dims[MOST_DIMS]
@@ -357,7 +361,7 @@ cdef object selected_together(int nargs, IValue *r, const int32_t *at, List indi
 
 
 cdef Py_ssize_t only_index(List indices) noexcept:
-    """Where the one tensor is among indices; -1 where there are several, or none."""
+    """Return the position of the only tensor among the indices; -1 if there are several or none."""
     cdef Py_ssize_t i, found = -1
     for i in range(indices.size):
         if list_item(<PyObject *>indices, i).tag == TAG_OBJECT:
@@ -368,7 +372,7 @@ cdef Py_ssize_t only_index(List indices) noexcept:
 
 
 cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
-    """x[i], x[:, i] by one tensor of integers, or by a mask of all of it; x[i, j] by several."""
+    """Index by one integer tensor (x[i], x[:, i]), a mask of the whole tensor, or several tensors (x[i, j])."""
     cdef List indices = <List>r[at[1]].v.o
     cdef Py_ssize_t dim
     if type(indices) is not List or indices.size == 0:

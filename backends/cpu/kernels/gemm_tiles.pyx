@@ -1,12 +1,14 @@
-"""Products of float matrices by the tiles of `simd_tiles.h`, with panels of columns that are packed.
+"""Products of floating matrices by the register tiles of `simd_tiles.h`, with packed panels of columns.
 
-In: a block of a product, or a matrix to be packed for many.  Out: the block's elements, bias and epilogue applied.
+In: a block of a product, or a matrix to be packed for several products.  Out: the block's elements, bias and
+epilogue applied.
 
     for each BLOCK_DEPTH of the inner dimension:
         columns of b  packed as panels of 48         k=0: b00 .. b0,47    k=1: b10 .. b1,47 ...
         out[tile, panel] += 8 rows of a @ panel      24 vectors that stay in registers while k runs
 
-An element is one running sum over k in order: the same bits whatever block it is computed in, packed before or not.
+An element is one running sum over k in order: its bits depend neither on the block it is computed in nor on
+packing in advance.
 """
 
 cimport cython
@@ -40,7 +42,7 @@ cdef int64_t narrow_columns(bint double_) noexcept nogil:
 cdef void pack_columns(
     Kernels *kernels, Matrix *b, int64_t column, int64_t column_end, int64_t k, int64_t depth, int64_t wide, real *to
 ) noexcept nogil:
-    """Panels of `wide` columns, a few vectors; the last of as many as it needs, filled up with zeros."""
+    """Pack columns as panels of `wide` columns; the last panel has as many vectors as needed, padded with zeros."""
     cdef int64_t lanes = kernels.lanes, vectors, whole, step, c, i, v
     cdef real *data = <real *>b.data
     while column < column_end:
@@ -81,13 +83,13 @@ cdef void run_panel(
     Kernels *kernels, Matrix *a, int64_t row, int64_t row_end, int64_t k, int64_t depth, real *packed,
     int64_t columns, real *out, int64_t pitch, bint last, Finish *finish, int64_t column
 ) noexcept nogil:
-    """Rows of the product with a panel of `columns` columns; `out` is where they begin, `column` their place in the product."""
+    """Multiply rows of `a` by a panel of `columns` columns; `column` is the panel's index in the product."""
     cdef int64_t lanes = kernels.lanes, vectors = (columns + lanes - 1) // lanes, wide = vectors * lanes, rows, r, c
     cdef int64_t a_row = a.pitch if a.flag == AS_IT_IS else 1, a_step = 1 if a.flag == AS_IT_IS else a.pitch
     cdef real *left = <real *>a.data + row * a_row + k * a_step
     cdef real *bias = NULL
     cdef double alpha = 1
-    cdef real edge[8 * 48]             # tiles that the product ends in, and its bias
+    cdef real edge[8 * 48]             # edge tile, if the columns do not fill the vectors, and its bias
     cdef real edge_bias[48]
     cdef real *to
     cdef bint whole = wide == columns
@@ -132,7 +134,7 @@ cdef int block(
     cdef void *memory
     cdef real *packed
     cdef real *sums
-    # Vectors that cross no line of the cache are loaded at twice the speed.
+    # Vectors that do not cross a cache line are loaded at twice the speed.
     if posix_memalign(&memory, 64, <size_t>(panels * wide * deepest + room) * sizeof(real)):
         return -1
     packed = <real *>memory
@@ -169,7 +171,7 @@ cdef int tiled_block(
 
 @cython.final
 cdef class Packed:
-    """The columns of a matrix as panels, for many products."""
+    """Packed columns of a matrix, for several products."""
 
     def __dealloc__(self):
         free(self.panels.memory)

@@ -1,12 +1,14 @@
-"""The GIL, given away while a kernel computes, and what stays alive until it is back.
+"""Release of the GIL while a kernel computes, keeping the arguments' arrays alive.
 
     cdef Away away = leave_gil(work, r, at, op.nargs)
     ...                                   # no Python object is touched
-    take_gil(away)                        # from here on, only what the kernel made is known to be there
+    take_gil(away)                        # afterwards, only objects that the kernel created are known to exist
 
-Another thread may bind `x.data`, or take tensors out of a list, while a kernel reads their memory.  So whoever gives the
-GIL away says what it works on, and that is held: the arrays of all tensors among an operator's arguments, those in its
-lists as well.  A kernel has nothing to remember, and pointers that it took before `leave_gil` are good until `take_gil`.
+Another thread may assign `x.data` or remove tensors from a list while a kernel reads their memory.  Therefore
+`leave_gil` takes references
+to the arrays of all tensors among the operator's arguments, including those in lists.  Pointers obtained
+before `leave_gil` stay valid
+until `take_gil`; kernels need no references of their own.
 """
 
 from libc.stdint cimport int32_t
@@ -21,20 +23,20 @@ cdef extern from "Python.h":
     ctypedef struct PyThreadState
 
 cdef enum:
-    COSTLY = 4                         # by which work counts more, where an element takes about a nanosecond
+    COSTLY = 4                         # cost factor of operators that take about a nanosecond per element
 
 ctypedef struct Away:
-    PyThreadState *thread              # NULL: the GIL was kept
-    PyObject **held                    # arrays, and NULL behind the last
+    PyThreadState *thread              # NULL: the GIL was not released
+    PyObject **held                    # referenced arrays, terminated by NULL
 
-# The GIL is kept where there is no memory to remember what is held.
+# The GIL is not released if the list of references cannot be allocated.
 cdef Away leave_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
 cdef Away leave_holding(PyArrayObject *a, PyArrayObject *b) noexcept
 cdef void come_back(Away away) noexcept
 
 
 cdef inline Away leave_gil(npy_intp work, IValue *r, const int32_t *at, int nargs) noexcept:
-    """Give the GIL away where the work is worth it, until `take_gil`."""
+    """Release the GIL until `take_gil` if `work` (elements) is large enough."""
     cdef Away here
     if work >= RELEASE_GIL_FROM:
         return leave_holding_arguments(r, at, nargs)
@@ -43,7 +45,7 @@ cdef inline Away leave_gil(npy_intp work, IValue *r, const int32_t *at, int narg
 
 
 cdef inline Away leave_gil_with(npy_intp work, PyArrayObject *a, PyArrayObject *b) noexcept:
-    """The same for one array or two, where there are no registers; `b` may be NULL."""
+    """Release the GIL as `leave_gil` does, holding one or two arrays; `b` may be NULL."""
     cdef Away here
     if work >= RELEASE_GIL_FROM:
         return leave_holding(a, b)

@@ -1,4 +1,4 @@
-"""The GIL, given away while a kernel computes, and what stays alive until it is back: `gil.pxd` says how."""
+"""Release of the GIL while arguments' arrays are kept alive; see the `.pxd` for the contract."""
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -14,7 +14,10 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t arrays_of(IValue *x, PyObject **held) noexcept:
-    """The array of a tensor, or those of a list of tensors, into `held` unless that is NULL; how many they are."""
+    """Store new references to the array of a tensor or the arrays of a tensor list; return their number.
+
+    With `held` NULL, only count them.
+    """
     cdef Py_ssize_t i, n = 0
     cdef List several
     cdef IValue item
@@ -33,10 +36,12 @@ cdef Py_ssize_t arrays_of(IValue *x, PyObject **held) noexcept:
     return n
 
 
-# None of this may collect garbage, or else Python code would run before the arrays are held: no list keeps them.
+# Nothing between here and the release of the GIL may run the garbage collector: Python code could run before
+# the arrays are held.
+# So they are kept in C memory instead of a Python list.
 
 cdef PyObject **room(Py_ssize_t n) noexcept:
-    """For so many arrays, and NULL behind them; NULL where there is no memory."""
+    """Allocate memory for `n` references and a terminating NULL; return NULL without memory."""
     cdef PyObject **held = <PyObject **>malloc((n + 1) * sizeof(PyObject *))
     if held != NULL:
         held[n] = NULL

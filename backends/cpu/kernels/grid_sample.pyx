@@ -1,12 +1,13 @@
-"""Images of CPU tensors sampled at the places of a grid: the nearest element, or the mean of the four around.
+"""Sampling of images at grid positions, by the nearest element or bilinear interpolation.
 
-In: registers with images and grids of floats whose elements lie in order, mode, padding, whether corners are aligned.  Out:
-the register of the result.
+In: registers with contiguous floating images and grids, mode, padding, align_corners.  Out: the register of
+the result.
 
     grid_sampler(images (N, C, H, W), grid (N, h, w, 2), 0, 0, False)
 
-The numbers are those of `ts.ops.grid_sample`, rounded at the same steps.  Bicubic interpolation, volumes, other dtypes, wrong
-arguments, and what several threads share are left to the record's own kernel.
+The results agree bitwise with `ts.ops.grid_sample`. Bicubic interpolation, volumes, other dtypes, invalid
+arguments, and inputs large
+enough for several threads are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -32,7 +33,7 @@ cdef enum:
     ZEROS = 0
     BORDER = 1
     REFLECTION = 2
-    ALONE = 1 << 15                    # places and channels; more may be shared by threads
+    ALONE = 1 << 15                    # positions times channels; larger inputs may use several threads
 
 ctypedef fused floating:
     float
@@ -42,7 +43,7 @@ ctypedef fused floating:
 ctypedef struct Sampling:
     npy_intp height
     npy_intp width
-    npy_intp places                    # of the result's plane
+    npy_intp places                    # grid positions of an image
     npy_intp channels
     int mode
     int padding
@@ -50,7 +51,7 @@ ctypedef struct Sampling:
 
 
 cdef inline floating place(floating at, npy_intp size, Sampling *s) noexcept nogil:
-    """A coordinate from -1 to 1 as a place along a dimension, moved inside as the padding says."""
+    """Convert a coordinate in [-1, 1] to a position along a dimension, applying the padding mode."""
     cdef floating low, span, away, folds, extra, one = 1, half = 0.5, scale = (size - s.align) / 2.0
     at = (at + one) * scale
     if not s.align:
@@ -75,12 +76,12 @@ cdef inline floating place(floating at, npy_intp size, Sampling *s) noexcept nog
 
 
 cdef inline npy_intp cell(floating at, npy_intp size) noexcept nogil:
-    """The place as an index; -1 outside."""
+    """Return the position truncated to an index, or -1 outside."""
     return <npy_intp>at if 0 <= at < size else -1
 
 
 cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
-    """One image."""
+    """Sample one image by the nearest element."""
     cdef npy_intp p, c, row, column, n = s.height * s.width
     for p in range(s.places):
         column = cell[floating](<floating>rint(place[floating](grid[2 * p], s.width, s)), s.width)
@@ -90,7 +91,7 @@ cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, f
 
 
 cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, floating *out) noexcept nogil:
-    """One image: four cells and weights for each place, from the upper left to the lower right."""
+    """Sample one image bilinearly from four cells, in the order upper left to lower right."""
     cdef npy_intp cells[4]
     cdef floating weights[4]
     cdef npy_intp rows[2]

@@ -1,11 +1,12 @@
-"""Attention of stacks of heads, some rows at a time."""
+"""Attention of stacked heads, a block of query rows at a time, without materializing the scores."""
 
 ctypedef enum Masking:
     NOTHING
-    KEEPS                              # bools: True is looked at
-    HIDES                              # bools: True is not
-    ADDS                               # floats
+    KEEPS                              # bools: True takes part
+    HIDES                              # bools: True is masked out
+    ADDS                               # floats that are added to the scores
 
-# softmax(q @ k.mT * scale + mask) @ v as a new array in order, or None where the shapes do not fit: floats or doubles, of two
-# dimensions or more, stacks that broadcast.  A row that looks at nothing gives 0, but for what HIDES.
+# Return softmax(q @ k.mT * scale + mask) @ v as a new C-contiguous array, or None if the shapes do not match.
+# Operands are floating, have
+# two dimensions or more, and broadcast. A fully masked row gives 0, except with HIDES.
 cdef object attended(object q, object k, object v, object mask, Masking masking, bint causal, double scale)

@@ -1,13 +1,14 @@
-"""Attention of stacks of heads, some rows at a time: the scores of all rows are never there.
+"""Blocked attention of stacked heads; the scores of all rows are never materialized (as in flash attention).
 
-In: queries, keys and values.  Out: for each query the mean of values, by the softmax of its scores.
+In: queries, keys and values.  Out: for each query the mean of the values, weighted by the softmax of its
+scores.
 
     for each head:      its keys and values are packed as panels of columns
-        for 64 rows:    scores = rows @ keys.T * scale      tiles, which the second-level cache holds
-                        mask, softmax                       over all keys, so that each row has the bits of any other block
+        for 64 rows:    scores = rows @ keys.T * scale      tiles that fit the L2 cache
+                        mask, softmax                       over all keys, so the bits do not depend on the block
                         out = scores @ values               tiles
 
-Where a head has few rows (one, where a text is continued), both products go without packing.
+If a head has few rows (one, in autoregressive decoding), neither product packs its operands.
 """
 
 cimport cython
@@ -40,8 +41,8 @@ cdef extern from *:
 cnp.import_array()
 
 cdef enum:
-    SCORES = 1 << 16                   # of the rows that are taken at once, at most
-    LEAST_ROWS = 8                     # whatever their scores are
+    SCORES = 1 << 16                   # maximum number of scores computed at a time
+    LEAST_ROWS = 8                     # of a block, however many scores a row has
 
 
 # ---------------------------------------------------------------- scores
@@ -49,7 +50,7 @@ cdef enum:
 cdef void hide_rows(
     Masking masking, floating *scores, npy_intp rows, npy_intp n, const char *mask, npy_intp down, npy_intp right
 ) noexcept nogil:
-    """Bring the mask's rows to the scores."""
+    """Apply the rows of the mask to the scores."""
     cdef npy_intp i, j
     cdef const char *x
     cdef uint8_t hidden = masking == HIDES
@@ -69,7 +70,7 @@ cdef void hide_rows(
 
 
 cdef void hide_later(floating *scores, npy_intp first, npy_intp rows, npy_intp n) noexcept nogil:
-    """A row, of which `first` is the number of the first, looks at columns up to its own."""
+    """Apply the causal mask to rows whose first has index `first`: a row sees columns up to its own index."""
     cdef npy_intp i, j
     for i in range(rows):
         for j in range(first + i + 1, n):
@@ -86,7 +87,7 @@ cdef bint looks_at_nothing(const floating *row, npy_intp n) noexcept nogil:
 
 
 cdef void weigh(int kind, floating *scores, npy_intp rows, npy_intp n, bint blind_rows, floating *out) noexcept nogil:
-    """Softmax of each row; of those that look at nothing 0, where there may be such."""
+    """Compute the softmax of each row; with `blind_rows`, fully masked rows become 0."""
     cdef npy_intp first = 0, i
     if blind_rows:
         for i in range(rows):
@@ -102,33 +103,33 @@ cdef void weigh(int kind, floating *scores, npy_intp rows, npy_intp n, bint blin
 
 @cython.final
 cdef class Heads:
-    """What all heads have in common, and the tasks they are divided into: some rows of one head each."""
+    """Operands of all heads, and their division into tasks of some rows of one head each."""
 
     cdef int kind                      # FLOAT or DOUBLE
     cdef int64_t size                  # of an element
-    cdef Matrix query                  # of the first head; keys by columns, so that they are a factor
+    cdef Matrix query                  # of the first head; keys transposed, as right operand
     cdef Matrix keys
     cdef Matrix values
     cdef char *mask
-    cdef npy_intp down                 # of the mask, in bytes
+    cdef npy_intp down                 # strides of the mask, in bytes
     cdef npy_intp right
     cdef char *out
-    cdef int nd                        # dimensions of the stack, and for each the steps of query, keys, values and mask
+    cdef int nd                        # leading dimensions, with the strides of query, keys, values and mask
     cdef npy_intp dims[MOST_DIMS]
     cdef npy_intp steps[4][MOST_DIMS]
-    cdef int64_t count                 # of heads
+    cdef int64_t count                 # number of heads
     cdef Masking masking
     cdef bint causal
     cdef double scale
-    cdef int64_t rows                  # of a task, and that are taken at once
+    cdef int64_t rows                  # rows of a task, and of a block
     cdef int64_t at_once
     cdef int64_t row_tasks
-    cdef int64_t next                  # the first task that nobody has taken
-    cdef bint few_scores               # whether a product goes without packing
+    cdef int64_t next                  # next task to be started
+    cdef bint few_scores               # whether the products use `few_rows`
     cdef bint few_sums
 
     cdef double work(self) noexcept nogil:
-        """Multiplications of all heads."""
+        """Return the number of multiplications of all heads."""
         return <double>self.count * self.query.rows * self.keys.columns * (self.keys.rows + self.values.columns)
 
     cdef int divide(self, Py_ssize_t parts) except -1:
@@ -147,7 +148,7 @@ cdef class Heads:
         return 0
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute tasks until none is left."""
+        """Run tasks until none is left; called by the thread pool."""
         cdef int done
         with nogil:
             done = self.run_tasks()
@@ -155,7 +156,7 @@ cdef class Heads:
             raise MemoryError()
 
     cdef int run_tasks(self) noexcept nogil:
-        """Tasks until none is left; -1 without memory."""
+        """Run tasks until none is left; return -1 without memory."""
         cdef bint double_ = self.kind == DOUBLE
         cdef int64_t n = self.keys.columns, at_once = min(self.at_once, self.rows)
         cdef int64_t of_keys = 0 if self.few_scores else panel_bytes(double_, &self.keys)
@@ -176,7 +177,7 @@ cdef class Heads:
         return 0
 
     cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:
-        """The rows of a task, with room for packed factors, scores and weights."""
+        """Compute the rows of a task, with buffers for packed operands, scores and weights."""
         cdef bint double_ = self.kind == DOUBLE
         cdef Matrix query = self.query, k = self.keys, v = self.values, weighed
         cdef char *mask = self.mask
@@ -218,7 +219,7 @@ cdef class Heads:
         packed_block(packed, a, 0, a.rows, 0, b.columns, out, b.columns, &finish)
 
     cdef void look(self, floating *scores, int64_t row, int64_t rows, const char *mask, floating *weights) noexcept nogil:
-        """The weights of rows."""
+        """Compute the attention weights of some rows: mask, then softmax."""
         cdef npy_intp n = self.keys.columns
         if self.masking != NOTHING:
             hide_rows(self.masking, scores, rows, n, mask + row * self.down, self.down, self.right)
@@ -231,7 +232,7 @@ seal(Heads)
 
 
 cdef bint stack(Heads h, int which, PyArrayObject *a, int own) except -1:
-    """The steps of an array with `own` dimensions of its own behind those of the stack; false where it does not fit."""
+    """Store the strides of an array's leading dimensions, without the last `own`; False if they do not broadcast."""
     cdef int d, at
     if ndim_of(a) - own > h.nd:
         return False
@@ -246,7 +247,7 @@ cdef bint stack(Heads h, int which, PyArrayObject *a, int own) except -1:
 
 
 cdef bint put_mask(Heads h, PyArrayObject *mask) except -1:
-    """A mask that broadcasts to the scores; false where it does not."""
+    """Store the mask and its strides; False if it does not broadcast to the scores."""
     cdef npy_intp lengths[2]
     cdef npy_intp steps[2]
     cdef int nd = ndim_of(mask), i, at
@@ -263,7 +264,7 @@ cdef bint put_mask(Heads h, PyArrayObject *mask) except -1:
 
 
 cdef object factor(Matrix *m, object a, bint turn):
-    """An array's matrices as factors; a copy of it where neither rows nor columns lie in order."""
+    """Describe an array's matrices for BLAS; return the array, or a copy if neither rows nor columns are contiguous."""
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef int last = ndim_of(x) - 2
     if as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn):

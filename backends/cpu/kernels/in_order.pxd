@@ -1,10 +1,11 @@
-"""A kernel for elements that lie in order, on tensors whose elements do not: they are copied first.
+"""Run a kernel for contiguous tensors on contiguous copies of its arguments.
 
     if flat_array(&r[at[0]]) == NULL:
         return run_in_order(op, r, at)      # instead of `run_record`
 
-It is the record's kernel that runs where nothing is to be copied, and where how the result lies would depend on how the
-arguments do: the record says so (`layout`), but of arguments with gaps in an order that is kept.
+The record's own kernel runs instead if no argument needs a copy, or if the layout of the result depends on
+the layout of the arguments
+(field `layout` of the record). Arguments with gaps but dimensions in C order are always copied.
 """
 
 from libc.stdint cimport int32_t

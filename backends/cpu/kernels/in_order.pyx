@@ -1,4 +1,4 @@
-"""Arguments copied into the order in which they are written down, for a kernel in C: `in_order.pxd` says when."""
+"""Contiguous copies of arguments for a C kernel; see the `.pxd` for the contract."""
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
@@ -19,15 +19,15 @@ from ts.backends.cpu.kernels.walk cimport in_order
 cnp.import_array()
 
 cdef enum:
-    MOST_REGISTERS = 24                # of the operators that are served
-    MOST_REPEATED = 1 << 16            # elements that are copied where places of memory repeat
+    MOST_REGISTERS = 24                # of the operators that use this fallback
+    MOST_REPEATED = 1 << 16            # elements to copy if several of them share memory (expanded tensors)
 
 
 ctypedef enum Lies:
     IN_ORDER
-    WITH_GAPS                          # or with repeated elements, in the order of dimensions
+    WITH_GAPS                          # gaps or repeated elements, with dimensions in C order
     OTHERWISE
-    ELSEWHERE                          # no CPU tensor, or one that is better not copied
+    ELSEWHERE                          # not a CPU tensor, or too expensive to copy
 
 
 cdef Lies how(IValue *x) noexcept:
@@ -41,7 +41,7 @@ cdef Lies how(IValue *x) noexcept:
         return IN_ORDER
     if repeats(a) and size_of(a) > MOST_REPEATED:
         return ELSEWHERE
-    for d in range(ndim_of(a)):  # where elements repeat, the stride says nothing
+    for d in range(ndim_of(a)):  # a stride of 0 does not affect the order
         if strides_of(a)[d] > last:
             return OTHERWISE
         if strides_of(a)[d]:
@@ -54,7 +54,7 @@ cdef Lies worst(Lies found, IValue *x) noexcept:
 
 
 cdef bint order_matters(Operator op):
-    """Whether the result may lie as the arguments do."""
+    """Whether the layout of the result may depend on the layout of the arguments."""
     for rule in op.record.layout:
         if rule != "contiguous":
             return True
@@ -67,7 +67,7 @@ cdef Tensor copied(IValue *x):
 
 
 cdef int put_in_order(IValue *x, IValue *out) except -1:
-    """out := a copy of x in order; x itself where it is no tensor, or lies so already."""
+    """Store a contiguous copy of `x` in `out`, or `x` itself if it is not a tensor or already contiguous."""
     if is_tensor(x) and how(x) != IN_ORDER:
         set_object(out, copied(x))
     else:
@@ -89,7 +89,7 @@ cdef int put_list_in_order(List xs, IValue *out) except -1:
 
 
 cdef List tensors_in(IValue *x):
-    """A list of tensors, or None."""
+    """Return the value as a list of tensors, or None if it is not one."""
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return None
     cdef List xs = <List>x.v.o
@@ -130,7 +130,7 @@ cdef int run_in_order(Operator op, IValue *r, const int32_t *at) except -1:
                 put_list_in_order(xs, &q[i])
         op.kernels[BACKEND_CPU](op, q, place)
         for j in range(n, n + op.nrets):
-            for i in range(n):  # an argument that comes back is the one that was given
+            for i in range(n):  # a returned argument must be the caller's object, not the copy
                 if q[j].tag == TAG_OBJECT and is_tensor(&q[i]) and q[i].v.o == q[j].v.o:
                     copy_value(&q[j], &r[at[i]])
             move_value(&r[at[j]], &q[j])

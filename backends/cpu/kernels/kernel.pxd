@@ -1,31 +1,33 @@
-"""What kernels in C over whole tensors share: arguments out of registers, results into them.
+"""Helpers of C kernels over whole tensors: read arguments from registers, store results in them.
 
     cdef int my_kernel(Operator op, IValue *r, const int32_t *at) except -1:
         cdef PyArrayObject *x = flat_array(&r[at[0]])
-        if x == NULL:                       # another device, another layout: the record's own kernel
+        if x == NULL:                       # another device or layout: run the record's own kernel
             return run_record(op, r, at)
         made = new_like(x, kind)
         away = leave_gil(size_of(x), r, at, op.nargs)
-        ...                                 # reads x, writes made; no Python object is touched
+        ...                                 # reads x, writes made; touches no Python object
         take_gil(away)
         return put_array(&r[at[op.nargs]], made, kind)
 
-What a kernel may assume, and who proved it:
+Preconditions of a kernel, and the code that establishes them:
 
-    registers     `op.nargs` arguments that fit the schema: an int where it says int, a list of them where it says that, None
-                  where it may be; and one register for each result.  Binding and the verifier have checked it.
-    tensors       any device, dtype, layout, number of dimensions up to MOST_DIMS, and no elements: the kernel looks.  What
-                  `flat_array` gives is a CPU array, aligned and in C order.
-    lists         any length; of tensors, they may hold None where the schema says so.
-    numbers       any: dimensions, sizes and indices are tested against the shape before they are used as such.
-    memory        pointers are good until the GIL is given away, and through `leave_gil` until it is back (`gil.pxd`).
-                  Elements may change meanwhile, and what is computed from them is then anything.
+    registers     `op.nargs` arguments that match the schema (an int for int, a list for a list, None only if optional), and
+                  one register for each result.  Argument binding and the bytecode verifier check this.
+    tensors       any device, dtype, layout and number of dimensions up to MOST_DIMS, with or without elements: the kernel
+                  checks.  `flat_array` returns only aligned, C-contiguous CPU arrays.
+    lists         any length; lists of tensors may contain None if the schema says so.
+    numbers       any value: dimensions, sizes and indices are checked against the shape before use.
+    memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (see `gil.pxd`).  Other
+                  threads may write elements meanwhile; the results are then undefined.
 
-A kernel that assumes more says so, and who proves it.  Loops below the kernels (`noexcept nogil`) assume what their kernel
-has tested: as many elements as they are told, and no overlap of what they write with what they read.
+A kernel with further preconditions states them and the code that establishes them.  Inner loops (`noexcept
+nogil`) rely on the checks
+of their kernel: element counts are correct, and outputs do not overlap inputs.
 
-A function that Python can call (`def`) may assume what its signature converts, and nothing else: it proves the rest where
-it is entered, once, as `correlate` does.  So do methods that workers call (`parts.pxd`).
+A function that Python can call (`def`) relies only on the conversions of its signature and checks the rest on
+entry, as `correlate`
+does.  Methods that the thread pool calls do the same (`require_part`).
 """
 
 cimport numpy as cnp
@@ -42,7 +44,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, 
 
 cdef enum:
     FLAT = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
-    MOST_DIMS = 64                     # that NumPy can have
+    MOST_DIMS = 64                     # limit of NumPy
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:
@@ -50,7 +52,7 @@ cdef inline bint is_tensor(IValue *x) noexcept:
 
 
 cdef inline PyArrayObject *flat_array(IValue *x) noexcept:
-    """The array of a CPU tensor whose elements lie in order; NULL for anything else."""
+    """Return the array of an aligned, C-contiguous CPU tensor; NULL for any other value."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
     cdef PyArrayObject *a = <PyArrayObject *>(<Tensor>x.v.o).array
@@ -58,18 +60,18 @@ cdef inline PyArrayObject *flat_array(IValue *x) noexcept:
 
 
 cdef inline int scalar_type(IValue *x) noexcept:
-    """The dtype of a register that holds a tensor."""
+    """Return the scalar type (dtype code) of a register that holds a tensor."""
     return (<Tensor>x.v.o).scalar_type
 
 
 cdef inline PyArrayObject *float_array(IValue *x) noexcept:
-    """The same for tensors of float32 and float64 only."""
+    """Return the array of a contiguous float32 or float64 CPU tensor; NULL for any other value."""
     cdef PyArrayObject *a = flat_array(x)
     return a if a != NULL and (scalar_type(x) == FLOAT or scalar_type(x) == DOUBLE) else NULL
 
 
 cdef inline bint read_number(IValue *x, int kind, double *out) noexcept:
-    """A finite number that the floating dtype holds."""
+    """Read a finite Python number representable in the floating dtype `kind`; False for anything else."""
     if x.tag == TAG_FLOAT:
         out[0] = x.v.f
     elif x.tag == TAG_INT or x.tag == TAG_BOOL:
@@ -80,17 +82,17 @@ cdef inline bint read_number(IValue *x, int kind, double *out) noexcept:
 
 
 cdef inline bint same_dtype(IValue *dtype, int kind) noexcept:
-    """Whether an optional dtype argument asks for nothing else than `kind`."""
+    """Whether an optional dtype argument is None or equal to `kind`."""
     return dtype.tag == TAG_NONE or (dtype.tag == TAG_INT and dtype.v.i == kind)
 
 
 cdef inline object new_flat(int nd, npy_intp *dims, int kind):
-    """An array with undefined elements."""
+    """Allocate a C-contiguous array of the given shape; its elements are uninitialized."""
     return new_array(nd, dims, number_of_scalar_type(kind))
 
 
 cdef inline object new_like(PyArrayObject *a, int kind):
-    """An array of the shape of `a`, with undefined elements."""
+    """Allocate a C-contiguous array with the shape of `a`; its elements are uninitialized."""
     return new_array(ndim_of(a), dims_of(a), number_of_scalar_type(kind))
 
 
@@ -99,18 +101,18 @@ cdef inline npy_intp item_size(PyArrayObject *a) noexcept:
 
 
 cdef inline bint has_plain_width(npy_intp width) noexcept:
-    """Whether elements of so many bytes are moved as integers."""
+    """Whether elements of `width` bytes can be copied as integers of that width."""
     return width == 1 or width == 2 or width == 4 or width == 8
 
 
-ctypedef struct Axis:                  # a dimension of an array that is seen as (outer, n, inner)
+ctypedef struct Axis:                  # dimension of an array that is seen as (outer, n, inner)
     npy_intp outer
     npy_intp n
     npy_intp inner
 
 
 cdef inline int read_axis(PyArrayObject *a, int64_t dim, Axis *axis) noexcept:
-    """The dimension, counted from the front; -1 where there is none."""
+    """Split the shape of `a` around `dim`; return the non-negative dimension, or -1 if out of range."""
     cdef int d
     if dim < 0:
         dim += ndim_of(a)
@@ -126,7 +128,7 @@ cdef inline int read_axis(PyArrayObject *a, int64_t dim, Axis *axis) noexcept:
 
 
 cdef inline int put_array(IValue *out, object array, int kind) except -1:
-    """out := a tensor around a new array, releasing what `out` held."""
+    """Store a new array as a CPU tensor in `out`, releasing the previous value."""
     cdef Tensor made = wrap_cpu(array, kind)
     Py_INCREF(made)
     set_object_steal(out, <PyObject *>made)
@@ -134,7 +136,10 @@ cdef inline int put_array(IValue *out, object array, int kind) except -1:
 
 
 cdef inline int put_made(IValue *out, object array) except -1:
-    """The same, where the array says the dtype: that of an argument may be another by now."""
+    """Store a new array as a CPU tensor; its dtype is read from the array itself.
+
+    An argument's dtype may have been changed by another thread since the kernel read it.
+    """
     return put_array(out, array, scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>array)))
 
 

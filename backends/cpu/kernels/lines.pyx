@@ -1,8 +1,8 @@
-"""Evenly spaced numbers between two ends, as new CPU tensors of floats.
+"""linspace as new floating CPU tensors.
 
-    linspace(0, 1, 5)        in double from both ends towards the middle, so that both ends are exact; rounded once
+    linspace(0, 1, 5)        computed in double from both ends towards the middle, so that both are exact; rounded once
 
-Other dtypes and ends that are tensors are left to the record's own kernel.
+Other dtypes and tensor arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -18,7 +18,7 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MOST = 1 << 24            # numbers: beyond, the record looks whether there is memory
+cdef int64_t MOST = 1 << 24            # elements; for more, the record's kernel checks whether there is memory
 
 ctypedef fused floating:
     float

@@ -1,15 +1,19 @@
-"""One layer of an LSTM in one direction, with what its way back needs, and the way back, of floating CPU tensors.
+"""One LSTM layer in one direction for floating CPU tensors: forward with saved values, and backward.
 
-In: registers as `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward` have them.  Out: the output, the last states and the
-workspace; the gradients, without elements where nobody wants them.
+In: registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`.  Out: the output, the last states
+and the workspace; or the
+gradients, empty if they are not required.
 
-The workspace has what the gates let through for all rows of all times (in, forget, update, out), and then the cells behind
-each: five times the output.  The way back takes the times in the opposite order, each with a pass over its gates and a product
-that leads to the hidden state before; the gates' gradients of all times make those of each weight by one product.
+The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
+cell states after each: five
+times the size of the output. Backward runs through the time steps in reverse, each with a pass over its gates
+and a product that
+yields the gradient of the previous hidden state. The gates' gradients of all time steps give those of each
+weight by one product.
 
-    of gates  (time * batch, 4 * hidden)     of input = of gates @ w_ih     of w_ih = of gates.T @ input
+    gates' gradients  (time * batch, 4 * hidden)     input's = gates' @ w_ih     w_ih's = gates'.T @ input
 
-Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+Other layouts and dtypes, empty tensors and invalid arguments are left to the record's own kernel.
 """
 
 import numpy as np
@@ -50,7 +54,7 @@ cdef enum:
 # ---------------------------------------------------------------- arguments
 
 cdef object array_at(IValue *x, int dtype, int nd):
-    """The elements of a CPU tensor in order: of so many dimensions, at least one element and the dtype; None for anything else."""
+    """Return a contiguous array of a non-empty CPU tensor of the given dtype and rank; None for anything else."""
     cdef object found
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != dtype:
         return None
@@ -61,7 +65,7 @@ cdef object array_at(IValue *x, int dtype, int nd):
 
 
 cdef object state_at(IValue *x, int dtype):
-    """A state (batch, hidden), or that of one layer in a stack; None for anything else."""
+    """Return a state (batch, hidden), also from a stack of one layer; None for anything else."""
     cdef object found = array_at(x, dtype, 2)
     if found is None:
         found = array_at(x, dtype, 3)
@@ -71,7 +75,7 @@ cdef object state_at(IValue *x, int dtype):
 
 
 cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased):
-    """Of the arguments 1 to 4, without their panels; None where they are not taken here."""
+    """Build the weights from the arguments 1 to 4, without packed ones; None if one is unsupported."""
     cdef list arrays = []
     cdef int i
     for i in range(1, 5 if biased else 3):
@@ -84,7 +88,7 @@ cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased)
 # ---------------------------------------------------------------- forward
 
 cdef int layer(Operator op, IValue *r, const int32_t *at) except -1:
-    """(input, w_ih, w_hh, b_ih, b_hh, hx, cx, reverse, batch_sizes, mode, hidden_size, num_layers, has_biases ...)"""
+    """Run a layer on (input, w_ih, w_hh, b_ih, b_hh, hx, cx, reverse, batch_sizes, mode, hidden_size, ..., has_biases, ...)."""
     cdef npy_intp times, batch, inputs, width, total
     cdef Weights w
     cdef Packed packed_ih, packed_hh
@@ -117,22 +121,22 @@ cdef int layer(Operator op, IValue *r, const int32_t *at) except -1:
     return put_array(&r[at[op.nargs + 3]], workspace.reshape(-1).view("u1"), UINT8)
 
 
-# ---------------------------------------------------------------- the way back through the times
+# ---------------------------------------------------------------- backward through the time steps
 
 ctypedef struct Times:
-    # All times have `batch` rows of `width` elements in each gate and state.
+    # State of the backward time loop. Each gate and state has `batch` rows of `width` elements.
     bint double_
     bint reverse
     npy_intp times
     npy_intp batch
     npy_intp width
-    const char *kept                   # of all times: gates, and the cells behind them
+    const char *kept                   # saved activated gates of all time steps, and cell states after each
     const char *cells
-    const char *first                  # the cells before the first time
-    const char *grad                   # of the outputs, or NULL
-    char *hidden                       # gradients of the states behind a time, and then of those before it
+    const char *first                  # initial cell state
+    const char *grad                   # gradient of the outputs, or NULL
+    char *hidden                       # gradients of the states after a time step, then of those before it
     char *cell
-    char *now                          # the gates' gradients of one time, and of all
+    char *now                          # gates' gradients of the current time step, and of all
     char *all
 
 
@@ -140,7 +144,7 @@ cdef void lstm_step_backward(
     npy_intp rows, npy_intp n, const double *kept, const double *before, const double *after, const double *grad,
     const double *through, double *of_cell, double *of_gates
 ) noexcept nogil:
-    """The same as the loop of floats (`row_loops.h`)."""
+    """Compute the gates' and the cell state's gradients of one time step; as the float32 loop in `row_loops.h`."""
     cdef npy_intp row, i
     cdef double enter, forget, update, out, shown, of_hidden, of_inside
     for row in range(rows):
@@ -166,7 +170,7 @@ cdef void lstm_step_backward(
 
 
 cdef void time_back(Times *s, npy_intp k) noexcept nogil:
-    """The gates' gradients of the k-th time on the way back."""
+    """Compute the gates' gradients of the k-th time step in backward order."""
     cdef npy_intp t = k if s.reverse else s.times - 1 - k
     cdef npy_intp size = s.batch * s.width * (8 if s.double_ else 4)
     cdef const char *kept = s.kept + 4 * t * size
@@ -187,7 +191,7 @@ cdef void time_back(Times *s, npy_intp k) noexcept nogil:
 
 
 cdef int times_back(Times *s, Job back) except -1:
-    """All times; the states' gradients are then those before the first one."""
+    """Run backward through all time steps; the states' gradients are then those of the initial states."""
     cdef double work = (back.work() + 64.0 * s.batch * s.width) * s.times
     cdef npy_intp k
     cdef int done = 0
@@ -219,24 +223,24 @@ cdef int times_alone(Times *s, Job back) noexcept nogil:
 # ---------------------------------------------------------------- gradients
 
 cdef class Back:
-    """A layer and what comes back to it, while the gradients are made."""
+    """Inputs and gradients of a layer during its backward."""
 
     cdef Weights w
     cdef object input                  # (time * batch, inputs)
     cdef object output                 # (time, batch, width)
     cdef object hx
-    cdef object gates                  # gradients: of all gates, of the states before the first time
+    cdef object gates                  # gradients: of all gates, of the initial states
     cdef object of_hx
     cdef object of_cx
     cdef bint reverse
 
     cdef object of_weight(self, object left, object right):
-        """gates.T @ rows; None where BLAS does not take it."""
+        """Return gates.T @ rows, or None if the product is unsupported."""
         cdef object made = new_matrix(left.shape[1], right.shape[1], self.w.dtype)
         return made if multiplied(turned(left), right, made, 1, 0, None, None, NULL, NULL) else None
 
     cdef object of_hidden_weight(self):
-        """The same for the hidden state before each time: the output of the time before it, or hx before the first one."""
+        """Return the gradient of w_hh, whose factor is the previous time step's output, hx at the first one."""
         cdef npy_intp batch = self.hx.shape[0], total = self.gates.shape[0]
         cdef object made, before = self.output.reshape(total, -1)
         cdef object first = self.gates[total - batch:] if self.reverse else self.gates[:batch]
@@ -256,7 +260,7 @@ seal(Back)
 
 
 cdef Back back_through(IValue *r, const int32_t *at):
-    """The gates' gradients, from registers as the record has them; None where they are not taken here."""
+    """Compute the gates' gradients from the operator's registers; None if an argument is unsupported."""
     cdef int dtype = scalar_type(&r[at[0]])
     cdef npy_intp times, batch, inputs, width, size = item_size(dtype)
     cdef Back b = Back.__new__(Back)
@@ -307,7 +311,7 @@ cdef Back back_through(IValue *r, const int32_t *at):
 
 
 cdef object gradient_of_state(IValue *x, int dtype, npy_intp batch, npy_intp width):
-    """An array of our own that begins with the gradient of a last state, or zeros; None: it does not fit."""
+    """Return a copy of the gradient of a last state, zeros for None; None if its shape or dtype does not match."""
     cdef object found
     if x.tag != TAG_NONE:
         found = state_at(x, dtype)
@@ -318,7 +322,7 @@ cdef object gradient_of_state(IValue *x, int dtype, npy_intp batch, npy_intp wid
 
 
 cdef bint is_wanted(Operator op, IValue *r, const int32_t *at, int i) noexcept:
-    """Whether `output_mask`, the last argument where there is one, says so."""
+    """Whether `output_mask`, the last argument if present, requests gradient `i`."""
     cdef PyObject *mask
     if op.nargs == 23:
         return True
@@ -327,7 +331,7 @@ cdef bint is_wanted(Operator op, IValue *r, const int32_t *at, int i) noexcept:
 
 
 cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    """(input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, their gradients, reverse, mode ... workspace, output_mask)"""
+    """Run backward on (input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, gradients, reverse, mode, ..., output_mask)."""
     cdef Back b
     cdef list made = [None] * 7
     cdef int i, dtype

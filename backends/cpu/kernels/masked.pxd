@@ -1,4 +1,4 @@
-"""What a mask lets through."""
+"""Selection by masks."""
 
 from libc.stdint cimport int32_t
 
@@ -7,13 +7,14 @@ from numpy cimport npy_intp
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.walk cimport Loop
 
-# source[by] for a mask of all of it, as an array; None where that is not so.  Both are among the `nargs` arguments, or in
-# their lists.
+# Return source[by] as an array for a mask of the whole tensor; None if it is unsupported. Both registers are
+# among the `nargs` arguments,
+# or in their lists.
 cdef object masked(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by)
 
-# A loop that takes from the second operand where the mask, the first, says so, and from the third elsewhere: elements of so
-# many bytes.
+# Return a loop that selects from the second operand if the first, the mask, is true, else from the third, for
+# elements of `width` bytes.
 cdef Loop choice_of(npy_intp width) noexcept
 
-# A number in the dtype `kind`; false where that would not be exact, or changes the category.
+# Write a number in the dtype `kind`; False if that is not exact or changes the category.
 cdef bint store(IValue *number, int kind, char *out) noexcept

@@ -1,19 +1,21 @@
-"""Products of matrices on the CPU without NumPy's call: its type resolution costs more than a small product.
+"""Matrix products on the CPU without calling NumPy, whose type resolution costs more than a small product.
 
-In: two matrices of one floating dtype; out: their product, by one of four ways (`way_of`):
+In: two matrices of one floating dtype; out: their product, by one of four algorithms (`way_of`):
 
-    few rows     loops that read both matrices where they lie (`few_rows.pyx`)
+    few rows     loops that read both matrices in place (`few_rows.pyx`)
     tiles        those of `gemm_tiles.pyx`
-    BLAS         the one that `ts.backends.cpu.blas` has found, with its flags for transposed operands
-    loop         np.matmul's own: strides that none of these takes
+    BLAS         the library that `ts.backends.cpu.blas` has found, with its flags for transposed operands
+    loop         np.matmul's own, for strides that no other algorithm supports
 
-Which way depends on shapes, layouts and the vectors of the processor alone, by thresholds that `python -m benchmarks
-products` measures; a table that each machine makes for itself would let noise decide which bits a product has.
+The choice depends only on shapes, layouts and the processor's vector width, by thresholds that `python -m
+benchmarks products` measures.
+It is not tuned at run time: noise would decide the bits of a product.
 
-Large products are divided here, not in BLAS, which runs on one thread: at places that depend on the shapes alone, so
-that every number of threads gives the same bits.
+Large products are divided into tasks here, and BLAS runs single-threaded. The division depends only on the
+shapes, so results are
+bit-identical for every number of threads.
 
-    64 x 256 @ 256 x 1024      two panels of 64 x 512, one call each; one thread takes one after the other
+    64 x 256 @ 256 x 1024      two panels of 64 x 512, one call each; one thread computes them in turn
 """
 
 import numpy as np
@@ -73,18 +75,18 @@ ctypedef void (*Gemm32Complex)(
 ) noexcept nogil
 
 cdef enum:
-    ROW_MAJOR = 101                    # cblas's name
+    ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
-    THREADED_FROM = 4096               # multiplications from which BLAS, given several threads, may use them
-    PANEL = 1 << 23                    # multiplications of a panel that BLAS computes in one call, while its sides
-    PANEL_SIDE = 256                   # are longer than this
-    VECTOR_PANEL = 1 << 18             # elements of the matrix in one call where the other operand is a vector
-    VECTOR_PIECE = 1024                # of a row, where rows are added up
+    THREADED_FROM = 4096               # multiplications from which a multi-threaded BLAS may use several threads
+    PANEL = 1 << 23                    # multiplications that one BLAS call computes, unless both
+    PANEL_SIDE = 256                   # sides of the panel are at most this long
+    VECTOR_PANEL = 1 << 18             # elements of the matrix per call in matrix-vector products
+    VECTOR_PIECE = 1024                # columns per call if rows are accumulated
     TILED_FROM = 1 << 15               # multiplications from which packing the operands pays
 
-cdef void *gemm_of[4]                  # float, double, complex of each
-cdef int library_bits = UNKNOWN        # of its integers; 0: there is no library
-cdef bint tiled = False                # whether our own tiles are faster
+cdef void *gemm_of[4]                  # float32, float64, complex64, complex128
+cdef int library_bits = UNKNOWN        # width of its integers; 0: no library
+cdef bint tiled = False                # whether the tiles of this package are faster than BLAS
 
 
 cdef int find_library() except -1:
@@ -106,7 +108,7 @@ cdef bint fits_library(Matrix *m) noexcept nogil:
 
 
 cdef void gemm(int kind, Matrix *a, Matrix *b, void *c, int64_t pitch, double alpha, double beta) noexcept nogil:
-    """c = alpha * a @ b + beta * c; kind 0 to 3 as in `gemm_of`."""
+    """Compute c = alpha * a @ b + beta * c with BLAS; `kind` is the index in `gemm_of`."""
     cdef double alpha_z[2]
     cdef double beta_z[2]
     cdef float alpha_c[2]
@@ -151,7 +153,7 @@ cdef void gemm(int kind, Matrix *a, Matrix *b, void *c, int64_t pitch, double al
 
 # ---------------------------------------------------------------- NumPy's loop
 
-cdef Loop matmul_loop[2]               # of np.matmul, for float and double: BLAS where it pays
+cdef Loop matmul_loop[2]               # of np.matmul, for float32 and float64: NumPy's call of BLAS, or plain loops
 
 
 cdef int _find_matmul() except -1:
@@ -173,18 +175,18 @@ _find_matmul()
 
 @cython.final
 cdef class Job:
-    """A product, or a stack of them, divided into tasks: a block of rows and columns of one product each."""
+    """A product, or a stack of products, divided into tasks of one block of rows and columns each."""
 
     cdef double work(self) noexcept nogil:
-        """Multiplications of one product."""
+        """Return the number of multiplications of one product."""
         return <double>self.left.rows * self.right.columns * max(self.left.columns, <int64_t>1)
 
     cdef int divide(self) except -1:
-        """Into tasks, for as many threads as are worth it."""
+        """Choose the number of threads and the size of a task."""
         cdef int64_t m = self.left.rows, n = self.right.columns
         cdef double total = self.work() * self.count * (1 if self.kind < 2 else 4)
         self.parts = 1
-        # Units of workers.LEAST are half a nanosecond.
+        # `workers.parts` counts work in units of about 0.5 ns.
         total = total / 4 if self.way == BY_LOOP else total / 64
         if total >= 1 << 18:
             self.parts = workers.parts(<int64_t>min(total, <double>(1 << 60)))
@@ -208,18 +210,18 @@ cdef class Job:
         self.rows, self.columns = max(min(self.rows, m), <int64_t>1), max(min(self.columns, n), <int64_t>1)
         self.row_tasks = (m + self.rows - 1) // self.rows
         self.column_tasks = (n + self.columns - 1) // self.columns
-        if self.way == BY_ROWS:  # the last of them has the rest as well, as no task may be narrower than a vector
+        if self.way == BY_ROWS:  # the last task takes the remainder: none may be narrower than a vector
             self.column_tasks = max(n // self.columns, <int64_t>1)
         self.limited = (self.way == BY_BLAS or self.way == BY_LOOP) and self.work() >= THREADED_FROM
         return 0
 
     cdef void set_panels(self, Packed packed) noexcept:
-        """The right matrix is packed already."""
+        """Use the packed right operand, unless it is None."""
         if packed is not None:
             self.packed, self.panels = packed, packed.panels
 
     cdef Packed pack(self, Packed before):
-        """Have the right matrix packed, where that pays: `before` is given back if it fits, else what is packed now."""
+        """Pack the right operand if that pays; return `before` if it still fits, else the new panels."""
         cdef bint double_ = self.kind == 1
         cdef int64_t wide = panels_of(self.way, double_)
         if not packing_pays(self.way, double_, &self.left, &self.right):
@@ -241,12 +243,15 @@ cdef class Job:
             one_thread.end()
 
     cdef int run_again(self) noexcept nogil:
-        """The same with what is in the operands by now; divided before, and between `one_thread.begin` and `end`."""
+        """Compute the product again with the current contents of the operands.
+
+        `divide` must have been called, and BLAS must be limited by `one_thread.begin` if `limited` is set.
+        """
         self.next = 0
         return self.run_tasks()
 
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
-        """How many sums one call of the loop makes: of rows that lie in order few, else a long piece of each."""
+        """Return the number of elements per call of a matrix-vector loop: few for contiguous rows, else many."""
         cdef int64_t depth = max(self.left.columns, <int64_t>1)
         return max(VECTOR_PANEL // depth // 16 * 16, <int64_t>(16 if inner_stride == self.itemsize else VECTOR_PIECE))
 
@@ -263,7 +268,7 @@ cdef class Job:
         return 0
 
     cdef int divide_tiles(self, Py_ssize_t parts) except -1:
-        """Blocks that fit the cache, several for each thread."""
+        """Choose a block size that fits the L2 cache and gives each thread several blocks."""
         cdef int64_t wide = panel_columns(self.kind == 1)
         cdef int64_t least = 3 * parts if parts > 1 else 1
         self.rows = min(self.rows, <int64_t>BLOCK_ROWS)
@@ -281,7 +286,7 @@ cdef class Job:
         return 0
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """Compute tasks until none is left."""
+        """Run tasks until none is left; called by the thread pool."""
         cdef int done
         with nogil:
             done = self.run_tasks()
@@ -337,7 +342,7 @@ cdef class Job:
                 self.end_block(out, row, column, left.rows, right.columns)
 
     cdef void end_block(self, char *product, int64_t row, int64_t column, int64_t rows, int64_t columns) noexcept nogil:
-        """The epilogue on a block that was not made of tiles."""
+        """Apply the epilogue to a block that BLAS or `few_rows` has computed."""
         if self.finish.epilogue != NULL:
             self.finish.epilogue(self.finish.context, self.kind == 1, product, self.pitch, row, column, rows, columns)
 
@@ -358,7 +363,7 @@ seal(Job)
 
 
 def use_tiles(bint use):
-    """Take our own tiles or not, until it is said again; whether they were taken."""
+    """Enable or disable the use of this package's tiles instead of BLAS; return the previous setting."""
     global tiled
     if library_bits == UNKNOWN:
         find_library()
@@ -368,7 +373,7 @@ def use_tiles(bint use):
 
 
 cdef bint tiles_serve(int kind, Matrix *a, Matrix *b) noexcept nogil:
-    """Whether our own tiles are the faster way."""
+    """Whether this package's tiles are enabled and fast for the product."""
     return (
         tiled and kind < 2 and a.rows > 4 and b.columns >= 16 and a.columns >= 16
         and <double>a.rows * a.columns * b.columns >= TILED_FROM
@@ -376,14 +381,14 @@ cdef bint tiles_serve(int kind, Matrix *a, Matrix *b) noexcept nogil:
 
 
 cdef Way way_of(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
-    """The fastest way for a product of which BLAS knows the layout."""
+    """Return the fastest algorithm for a product of matrices that BLAS can describe."""
     if kind < 2 and beta == 0 and few_rows_serve(kind == 1, a, b):
         return BY_ROWS
     return BY_TILES if tiles_serve(kind, a, b) else BY_BLAS
 
 
 cdef int64_t panels_of(Way way, bint double_) noexcept nogil:
-    """Columns of a panel."""
+    """Return the number of columns of a packed panel for the algorithm."""
     return panel_columns(double_) if way == BY_TILES else narrow_columns(double_)
 
 
@@ -392,7 +397,7 @@ cdef bint fits(const Panels *panels, Matrix *b, int64_t wide) noexcept nogil:
 
 
 cdef bint packing_pays(Way way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
-    """Whether panels of b, once they are there, make it faster."""
+    """Whether the product is faster with packed columns of b, not counting the packing."""
     return way == BY_TILES or (way == BY_ROWS and few_rows_pack(double_, a, b))
 
 
@@ -414,7 +419,7 @@ cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
 
 
 cdef int kind_of(a) except -2:
-    """The place of an array's dtype in `gemm_of`, or -1."""
+    """Return the index of an array's dtype in `gemm_of`, or -1."""
     cdef int number = cnp.PyArray_TYPE(<cnp.ndarray>a)
     if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
         return -1
@@ -428,9 +433,10 @@ cdef int kind_of(a) except -2:
 
 
 def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not None, double alpha, double beta):
-    """c = alpha * a @ b + beta * c for matrices or stacks that broadcast to c's; False where BLAS does not take them.
+    """Compute c = alpha * a @ b + beta * c for matrices or stacks; False if BLAS does not support them.
 
-    All of one dtype, not empty; `c` is C-contiguous.  A `beta` of 0 hides what is in c.
+    All are non-empty and of one dtype, and broadcast to the shape of `c`, which is C-contiguous. With `beta`
+    0, c is not read.
     """
     return multiplied(a, b, c, alpha, beta, None, None, NULL, NULL)
 
@@ -489,7 +495,7 @@ cdef bint multiplied(
 
 
 cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
-    """The last two dimensions for BLAS; false where neither rows nor columns lie in order."""
+    """Describe the last two dimensions for BLAS; False if neither rows nor columns are contiguous."""
     cdef int last = ndim_of(a) - 2
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
         return False
@@ -497,19 +503,19 @@ cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
 
 
 cdef object with_rows(object a, int kind):
-    """An array whose matrices have rows or columns in order: a itself, or a copy."""
+    """Return an array whose matrices have contiguous rows or columns: `a` itself or a copy."""
     cdef Matrix m
     return a if read_matrix(&m, <PyArrayObject *>a, ITEM_SIZES[kind]) else in_order(<PyArrayObject *>a)
 
 
-ctypedef struct Stacks:                # the dimensions before the matrices' of both factors and the product
-    int n                              # how many there are, where neighbours that lie evenly are one; one at least
+ctypedef struct Stacks:                # leading dimensions of both operands and the product
+    int n                              # number of dimensions after merging adjacent ones, at least one
     npy_intp dims[MOST_DIMS]
     npy_intp steps[3][MOST_DIMS]       # in bytes
 
 
 cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
-    """False where a factor does not broadcast to the product."""
+    """Read the leading dimensions; False if an operand does not broadcast to the product."""
     cdef PyArrayObject **arrays = [x, y, z]
     cdef npy_intp step[3]
     cdef npy_intp length
@@ -545,7 +551,7 @@ cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObje
 
 
 cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char **out) noexcept nogil:
-    """Go to the next of all dimensions but the last; false behind the end."""
+    """Advance all dimensions but the last to the next matrix; False after the end."""
     cdef int d = s.n - 2
     while d >= 0:
         index[d] += 1
@@ -566,7 +572,7 @@ cdef int run_stacks(
     object a, object b, object c, object bias, Packed packed, int kind, Matrix *left, Matrix *right, Stacks *s, npy_intp pitch, double beta,
     Finish *finish
 ) except -1:
-    """The products of all stacks; a stack of large ones is divided among threads."""
+    """Compute the products of all stacks; stacks of large products are divided among threads."""
     cdef double work = <double>left.rows * left.columns * pitch, total = work
     cdef int last = s.n - 1, d
     cdef Way way = way_of(kind, left, right, beta)
@@ -599,7 +605,7 @@ cdef int run_stacks(
 
 
 cdef int run_job(Job job, Stacks *s, double total) except -1:
-    """A job for each stack, on several threads, or without the GIL where all of them are worth it."""
+    """Run the job for each stack: multi-threaded, or without the GIL if the total work is large enough."""
     cdef npy_intp index[MOST_DIMS]
     cdef int d, done
     for d in range(s.n):
@@ -631,7 +637,7 @@ cdef void run_small(
     object a, object b, Packed packed, Way way, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double total,
     double beta, Finish *finish,
 ) noexcept:
-    """All products, one after the other."""
+    """Compute small products one after the other, without creating a job."""
     cdef npy_intp index[MOST_DIMS]
     cdef Matrix x = left[0], y = right[0]
     cdef int last = s.n - 1, d
@@ -663,7 +669,7 @@ cdef void run_small(
 
 
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL:
-    """x @ y, or x @ y.T, of matrices with rows or columns in order; NULL where they are not of that kind."""
+    """Return x @ y, or x @ y.T, plus a bias row for two matrices; NULL if they are unsupported."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     cdef npy_intp shape[2]
@@ -759,7 +765,7 @@ cdef Packed kept_for_rows(int64_t rows, Tensor y, bint transposed):
 cdef int run_two(
     object x, object y, object result, object bias, Packed packed, Way way, int kind, int inner, Matrix *left, Matrix *right
 ) except -1:
-    """A product that is worth threads, or that has strides as they are."""
+    """Compute one product as a job: it is large, or its strides need np.matmul's loop."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
     cdef Job job = Job.__new__(Job)

@@ -1,22 +1,22 @@
-"""A matrix as BLAS sees it: rows that lie in order, or columns that do."""
+"""Matrix descriptor for BLAS: contiguous rows or contiguous columns."""
 
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
 cdef enum:
-    AS_IT_IS = 111                     # cblas's names: rows in order
-    TRANSPOSED = 112                   # columns in order
+    AS_IT_IS = 111                     # CblasNoTrans: contiguous rows
+    TRANSPOSED = 112                   # CblasTrans: contiguous columns
 
 cdef struct Matrix:
     char *data
     int64_t rows
     int64_t columns
-    int64_t pitch                      # elements from row to row, or where transposed from column to column
+    int64_t pitch                      # leading dimension: elements between rows, or between columns if transposed
     int flag
 
 
 cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *strides, int64_t itemsize, bint turn) noexcept nogil:
-    """A matrix (turned: its transpose) for BLAS; false where neither its rows nor its columns lie in order."""
+    """Describe a matrix (its transpose if `turn`) for BLAS; False if neither its rows nor its columns are contiguous."""
     cdef int64_t down = strides[0], right = strides[1], rows = dims[0], columns = dims[1]
     if turn:
         down, right, rows, columns = right, down, columns, rows
@@ -34,14 +34,15 @@ cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *stri
     return False
 
 
-# What a kernel does with finished elements while they are in the first-level cache: `rows` by `columns` of them, which
-# begin at the row and column of the whole product.
+# Function applied to finished elements of a product while they are in the L1 cache: `rows` by `columns` of
+# them, starting at the given
+# row and column of the whole product.
 ctypedef void (*Epilogue)(
     void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
 ) noexcept nogil
 
-cdef struct Finish:                    # what becomes of sums before they leave the cache
-    double alpha                       # they are multiplied by it
-    const char *bias                   # a row that is added, or NULL
+cdef struct Finish:                    # scale, bias and epilogue of a product
+    double alpha                       # scale of the product
+    const char *bias                   # row that is added to each row, or NULL
     Epilogue epilogue                  # or NULL
     void *context

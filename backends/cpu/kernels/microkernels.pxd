@@ -1,4 +1,4 @@
-"""The inner loops of products and convolutions (`simd_tiles.h`), by the widest vectors that this processor has."""
+"""Microkernels of products and convolutions (`simd_tiles.h`) for the widest vectors that the processor supports."""
 
 from libc.stdint cimport int64_t
 
@@ -39,5 +39,6 @@ cdef extern from "microkernels.h":
         RowsKernel across
         RowsKernel packed
 
-# Those of double, or of float; the address stays, what is there changes with `instruction_set`.
+# Return the microkernels for float64 or float32. The address is constant; `instruction_set` changes its
+# contents.
 cdef Kernels *microkernels(bint double_) noexcept nogil

@@ -1,4 +1,4 @@
-"""The inner loops of products and convolutions (`simd_tiles.h`), by the widest vectors that this processor has.
+"""Microkernels of products and convolutions (`simd_tiles.h`) for the widest vectors that the processor supports.
 
     microkernels(True).tile[3][2]      8 rows by 3 vectors of doubles
     instruction_set()                  "AVX-512"
@@ -19,7 +19,7 @@ cdef Kernels *microkernels(bint double_) noexcept nogil:
 
 
 def instruction_set(int widest=0):
-    """The instructions that are used; given a width in bits, those that are no wider from now on."""
+    """Return the name of the instruction set in use; with `widest`, first limit the vectors to that many bits."""
     if widest:
         choose_kernels(widest)
     return instructions.decode()

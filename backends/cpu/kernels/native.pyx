@@ -1,9 +1,9 @@
-"""Which kernel in C an operator has on the CPU.
+"""Binding of C kernels to operators on the CPU.
 
-In: an operator with a record.  Out: its kernel is set, where there is one.
+In: an operator with a record.  Out: its kernel is set, if there is one.
 
-    bind(op)        the kernel that the record names (`loop`), or the operator's own by name and overload, or
-                    the loops of the record's ufunc
+    bind(op)        the kernel that the record names (`loop`), else the one registered for the operator's name and
+                    overload, else the loops of the record's ufunc
 """
 
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel
@@ -13,7 +13,7 @@ from ts.backends.cpu.kernels.table cimport kernel_named
 
 
 def bind(Operator op not None):
-    """Set the operator's kernel for the CPU; nothing where it has only the record's."""
+    """Set the operator's C kernel for the CPU; do nothing if only the record's Python kernel exists."""
     cdef Kernel kernel = kernel_named(op.record.loop or op.key)
     if kernel != NULL:
         set_kernel(op, BACKEND_CPU, kernel, None)

@@ -1,5 +1,6 @@
-"""NumPy's and SciPy's linear algebra on one thread while an operator runs."""
+"""Single-threaded BLAS in NumPy and SciPy while an operator runs."""
 
-# Between these two, which nest, it runs on one thread; `end` restores what was.  With the GIL.
+# Limit BLAS to one thread between `begin` and `end`, which nest; `end` restores the previous number. Both
+# need the GIL.
 cdef int begin() except -1
 cdef void end() noexcept

@@ -1,11 +1,12 @@
-"""NumPy's and SciPy's linear algebra on one thread while an operator runs.
+"""Single-threaded BLAS in NumPy and SciPy while an operator runs.
 
-In: the libraries of `ts.backends.cpu.blas.controls`.  Out: the same bits whatever their number of threads, since BLAS divides
-sums by it.  Between operators the number is what the program has set, for its own calls of NumPy.
+In: the libraries of `ts.backends.cpu.blas.controls`.  Out: results that do not depend on their number of
+threads, by which BLAS divides
+sums. Between operators, the number is the one set by the program, for its own calls of NumPy.
 
     begin(); np.linalg.svd(a); end()
 
-Our own threads divide products instead, at places that do not depend on their number (`matmul.pyx`).
+Instead, this package's threads divide products in a way that does not depend on their number (`matmul.pyx`).
 """
 
 import os
@@ -23,9 +24,9 @@ cdef struct Control:
     int before
 
 cdef Control controls[MOST]
-cdef int control_count = -1            # not looked for yet
+cdef int control_count = -1            # -1: not initialized
 cdef int depth = 0
-cdef bint with_scipy = False           # whether SciPy's was loaded when they were looked for
+cdef bint with_scipy = False           # whether scipy.linalg was loaded at the last search
 
 
 cdef int _look() except -1:
@@ -35,7 +36,7 @@ cdef int _look() except -1:
     if control_count < 0:
         control_count = 0
     with_scipy = "scipy.linalg" in sys.modules
-    from ts.backends.cpu import blas  # with the first kernel in Python
+    from ts.backends.cpu import blas  # imported late: only Python kernels need it
 
     for get, set_ in blas.controls():
         known = False
@@ -79,13 +80,13 @@ cdef void end() noexcept:
 
 
 def found_scipy():
-    """SciPy's library may have been loaded: it is held to one thread as well."""
+    """Limit SciPy's BLAS as well if scipy.linalg has been loaded."""
     if not with_scipy and control_count >= 0 and "scipy.linalg" in sys.modules:
         _look()
 
 
 def _forget():
-    """In a child process no operator of another thread goes on."""
+    """Restore the number of threads in a forked child, where no other thread's operator is running."""
     global depth
     cdef int i
     for i in range(control_count):
@@ -99,14 +100,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def threads():
-    """On how many threads each library would run now."""
+    """Return the current number of threads of each library."""
     if control_count < 0:
         _look()
     return [controls[i].get() for i in range(control_count)]
 
 
 def call(function):
-    """function() between `begin` and `end`."""
+    """Return function() called with single-threaded BLAS."""
     begin()
     try:
         return function()

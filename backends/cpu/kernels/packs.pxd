@@ -1,4 +1,4 @@
-"""Factors that do not change from one product to the next, packed once: `packs.pyx` says how that is known."""
+"""Cache of packed operands that repeat in matrix products; see the `.pyx` for its invalidation."""
 
 from libc.stdint cimport int64_t
 
@@ -6,6 +6,7 @@ from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.matrix cimport Matrix
 
-# The panels, of `wide` columns, of a tensor's matrix of floats or doubles: those that are kept, or new ones if it was seen before and nobody can
-# have written to it; None otherwise.  To be asked before anything else holds the tensor's array for a moment.
+# Return the packed panels, `wide` columns each, of a tensor's floating matrix: cached ones, or new ones if
+# the matrix was seen before and
+# cannot have been written to; else None. Call it before taking another reference to the tensor's array.
 cdef Packed kept_panels(Tensor t, bint double_, Matrix *b, int64_t wide)

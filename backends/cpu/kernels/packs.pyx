@@ -1,21 +1,24 @@
-"""Factors that do not change from one product to the next, packed once.
+"""Cache of packed operands that repeat in matrix products.
 
-In: the tensor of a factor, as its products come.  Out: its panels, once it came a second time.
+In: the tensor of an operand, at each product.  Out: its panels, from its second use.
 
-    for x in batches: torch.nn.functional.linear(x, weight)         weight is packed in the second round, and then never
+    for x in batches: torch.nn.functional.linear(x, weight)         weight is packed at its second use and reused
 
-A pack is good as long as nobody can have written to the memory.  That is known of memory which only one tensor has, with its
-views: they count writes together.  So what is packed must have
+Panels are valid as long as the memory has not been written to. This is known for memory that only one tensor
+and its views refer to, since
+they share a version counter. Therefore a packed operand must have
 
-    an array that owns its memory, which nothing holds but that tensor and the view at hand: by its reference count
-    the tensor's count of writes, as it was
+    an array that owns its memory and is referenced only by that tensor and the view at hand (checked by reference count)
+    an unchanged version counter
 
-and whoever hands the array out (`x.array`, storages, `x.data`) has its pack dropped, in `let_go`.  Addresses are out of
-anybody's sight: a tensor whose own was given away, as NumPy and DLPack do too, is not packed any more.
+`let_go` drops the panels of an array that is handed out (`x.array`, storages, `x.data`). Writes through
+addresses are not visible: a tensor
+whose address was handed out, as NumPy and DLPack do too, is no longer packed.
 
-Who takes an array over for another result has to count that as a write (`wrote`) of the tensor that had it; nothing does so yet.
+Code that reuses a tensor's array for another result must count that as a write (`wrote`); there is no such
+code yet.
 
-The packs are bounded, by memory and in number, and go with their tensors.  All of this happens under the GIL.
+The cache is bounded in bytes and entries; an entry ends with its tensor. All accesses hold the GIL.
 """
 
 import weakref
@@ -38,28 +41,28 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    PLACES = 1 << 10                   # where a factor is looked for: one, by its address
-    MOST_PATIENCE = 64                 # products before one is packed, where packs were of no use
-    MOST_BYTES = 1 << 28               # of all packs
-    LEAST_BYTES = 1 << 12              # of an array
+    PLACES = 1 << 10                   # hash table size; each operand has one slot, by its address
+    MOST_PATIENCE = 64                 # maximum number of uses before an operand is packed, if its packs were not reused
+    MOST_BYTES = 1 << 28               # total size of the packed panels
+    LEAST_BYTES = 1 << 12              # minimum size of a packed array
 
 
 @cython.final
 cdef class Place:
-    """A factor that was seen, with its panels if it was seen again."""
+    """An operand that was used, with its panels from the second use."""
 
     cdef Matrix matrix
     cdef bint double_
     cdef int64_t wide                  # columns of a panel
-    cdef PyObject *root                # the array that owns the memory, and the tensor that counts: not held, `watch` does
+    cdef PyObject *root                # owner of the memory, and of the version counter; borrowed, see `watch`
     cdef PyObject *owner
     cdef int version
     cdef int seen
-    cdef int patience                  # how often it has to be seen
-    cdef int64_t used                  # when it was, last
+    cdef int patience                  # number of uses before it is packed
+    cdef int64_t used                  # time of its last use, in lookups
     cdef int64_t hits
     cdef Packed packed
-    cdef object watch                  # drops the pack when the array goes
+    cdef object watch                  # weak reference that drops the panels with the array
 
     cdef bint is_of(self, PyObject *root, Tensor owner, bint double_, Matrix *b, int64_t wide) noexcept:
         return (
@@ -70,15 +73,15 @@ cdef class Place:
         )
 
     def gone(self, array):
-        """The array is no more."""
+        """Drop the panels; called when the array is deallocated."""
         drop(self)
 
 
 seal(Place)
 
 cdef list places = [None] * PLACES
-cdef list in_use = []                  # those with a pack
-cdef dict addressed = {}               # arrays whose address was given away, by id: weak references
+cdef list in_use = []                  # entries with panels
+cdef dict addressed = {}               # arrays whose address was handed out: id -> weak reference
 cdef int64_t bytes_kept = 0
 cdef int64_t now = 0
 
@@ -96,14 +99,14 @@ cdef int drop(Place place) except -1:
 
 
 cdef bint unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) except -1:
-    """Whether an array, which is held so often by who asks, is known to nobody but a tensor and the one that counts for it."""
+    """Whether an array, with `held` references by the caller, belongs to `t` and the owner of its version counter alone."""
     cdef PyObject *mine = <PyObject *>t.array
     cdef PyObject *counting = <PyObject *>owner.array
     held += 1
     if t is not owner:
         if mine != root and Py_REFCNT(mine) > 1:
             return False
-        if counting == <PyObject *>None:  # it has no part in the memory
+        if counting == <PyObject *>None:  # the owner does not refer to the memory
             return Py_REFCNT(root) <= held
         held += 1
     if counting != root and Py_REFCNT(counting) > 1:
@@ -121,7 +124,7 @@ cdef Packed kept_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
         return None
     if cnp.PyArray_NBYTES(<cnp.ndarray>root) < LEAST_BYTES:
         return None
-    number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54  # Fibonacci's: large arrays lie at like places of pages
+    number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54  # Fibonacci hashing: large arrays have equal low address bits
     now += 1
     if places[number] is None:
         place = Place.__new__(Place)
@@ -153,7 +156,7 @@ cdef inline object root_id(object root):
 
 
 cdef Packed packed_into(Place place, object root):
-    """Pack a factor; those that were not used for longest make room."""
+    """Pack an operand, evicting the least recently used entries if the cache is full."""
     global bytes_kept
     cdef Packed made = packed_columns(place.double_, &place.matrix, place.wide)
     if made is None or made.bytes > MOST_BYTES:
@@ -167,12 +170,12 @@ cdef Packed packed_into(Place place, object root):
 
 
 def last_use(Place place not None):
-    """When a pack was used."""
+    """Return the time of an entry's last use."""
     return place.used
 
 
 cdef void let_go(PyObject *array, bint by_address) noexcept:
-    """Somebody gets an array, or the address of its memory: what was packed of it may be written to unseen."""
+    """Drop the panels of an array that is handed out, or of which the address is: it may be written to unnoticed."""
     cdef Py_ssize_t i
     cdef PyObject *owning
     if not in_use and not by_address:
@@ -188,7 +191,7 @@ cdef void let_go(PyObject *array, bint by_address) noexcept:
 
 
 def no_more(size_t number, array):
-    """An array whose address was given away is gone."""
+    """Forget an array whose address was handed out when it is deallocated."""
     addressed.pop(number, None)
 
 
@@ -196,12 +199,12 @@ watch_memory(let_go)
 
 
 def kept():
-    """How many packs there are, and their bytes."""
+    """Return the number of packed operands and their total bytes."""
     return len(in_use), bytes_kept
 
 
 def forget():
-    """Drop all packs, and what was seen."""
+    """Clear the cache."""
     while in_use:
         drop(<Place>in_use[len(in_use) - 1])
     places[:] = [None] * PLACES

@@ -1,11 +1,11 @@
-"""Work that `workers.run` shares: a method of a prepared object, called with (part, parts) on several threads.
+"""Units of parallel work: a method of a prepared object that `workers.run` calls with (part, parts) on several threads.
 
-Python can reach such a method while it runs, so it proves what it takes for granted.
+Python code can reach such a method while it runs, so it checks its arguments.
 """
 
 
 cdef inline int require_part(Py_ssize_t part, Py_ssize_t parts, bint prepared) except -1:
-    """Refuse what `workers.run` does not give, and objects that no kernel has prepared."""
+    """Raise ValueError unless 0 <= part < parts and a kernel has prepared the object."""
     if not prepared or not 0 <= part < parts <= 1 << 20:
-        raise ValueError("part of a kernel's work: for its workers alone")
+        raise ValueError("this method can only be called by the thread pool that runs its kernel")
     return 0

@@ -1,7 +1,7 @@
-"""How results lie that do not lie in the order in which they are written down: what `ts.ops.layouts` says, in C.
+"""Allocation and recognition of channels-last arrays: `ts.ops.layouts` in C.
 
-    channels_innermost(x)        whether an array lies with its channels innermost, as layouts.channels_last says
-    new_channels_last(...)       an array with undefined elements that does
+    channels_innermost(x)        whether an array is channels-last, by the rule of layouts.channels_last
+    new_channels_last(...)       an uninitialized channels-last array
 """
 
 cimport numpy as cnp
@@ -12,12 +12,12 @@ from ts._core.tensor.tensor cimport number_of_scalar_type
 
 
 cdef inline object new_strided(int nd, npy_intp *dims, npy_intp *strides, int kind):
-    """An array whose elements fill a block of memory in the order of the strides."""
+    """Allocate an array with the given shape and strides (in bytes); the strides must describe a dense block."""
     return cnp.PyArray_New(cnp.ndarray, nd, dims, number_of_scalar_type(kind), strides, NULL, 0, 0, <object>NULL)
 
 
 cdef inline object new_channels_last(int nd, npy_intp *dims, int kind):
-    """Strides of 1-d signals, images and volumes with their channels innermost."""
+    """Allocate a channels-last array of 3 to 5 dimensions (signals, images, volumes)."""
     cdef npy_intp strides[5]
     cdef npy_intp step = cnp.PyArray_DescrFromType(number_of_scalar_type(kind)).itemsize
     cdef int d
@@ -31,7 +31,7 @@ cdef inline object new_channels_last(int nd, npy_intp *dims, int kind):
 
 
 cdef inline bint channels_innermost(PyArrayObject *a) noexcept:
-    """Whether an array of 3 to 5 dimensions lies so; where lengths of 1 leave it open it does not."""
+    """Whether an array of 3 to 5 dimensions has channels-last strides; if size-1 dimensions leave it ambiguous, False."""
     cdef int nd = ndim_of(a), d
     cdef npy_intp least = 0
     cdef npy_intp *steps = strides_of(a)
@@ -52,7 +52,7 @@ cdef inline bint channels_innermost(PyArrayObject *a) noexcept:
 
 
 cdef inline bint dense_channels_last(PyArrayObject *a) noexcept:
-    """Whether an array that lies with its channels innermost fills a block of memory so."""
+    """Whether a channels-last array is aligned and has no gaps."""
     cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int nd = ndim_of(a), d
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:

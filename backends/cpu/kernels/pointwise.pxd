@@ -1,9 +1,9 @@
-"""Pointwise operators whose kernel is a ufunc."""
+"""Kernels of pointwise operators that are computed by ufunc loops."""
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.elementwise cimport Loops
 
-# Let the operator run its ufunc's loops, where its record names one that has some.
+# Set the operator's kernel to its ufunc's loops, if its record names a ufunc that has some.
 cdef int bind_loops(Operator op) except -1
-# The loops of an operator whose record names a ufunc; None where there are none.
+# Return the loops of the ufunc that the operator's record names; None if there are none.
 cdef Loops loops_behind(Operator op)

@@ -1,10 +1,10 @@
-"""Pointwise operators whose kernel is a ufunc: from registers to its inner loops.
+"""Kernels of pointwise operators that are computed by ufunc loops: from registers to inner loops.
 
 In: registers with tensors and numbers.  Out: the register of the result.
 
     x + y, x.exp_(), x * 2, x.add(y, alpha=1), torch.add(x, y, out=z)
 
-Operands that need a conversion, and whatever `elementwise` does not take, are left to the record's own kernel.
+The record's own kernel runs if operands need a conversion or `elementwise` does not support them.
 """
 
 from cpython.object cimport PyObject
@@ -23,11 +23,11 @@ from ts.backends.cpu.kernels.table cimport kernel_named, loops_named
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 
-cdef dict _loops_of = {}  # found once: by the ufunc, what it promotes to, and the dtypes that have no other loop
+cdef dict _loops_of = {}  # cache: (ufunc name, type promotion, dtypes) -> loops
 
 
 cdef Loops loops_behind(Operator op):
-    """Those of its record, or of the one that it is derived from."""
+    """Return the ufunc loops of the operator, or of the operator that it is derived from; None without a ufunc."""
     record = op.record.base or op.record
     if record.ufunc is None:
         return None
@@ -62,7 +62,7 @@ cdef int bind_loops(Operator op) except -1:
 
 
 cdef int bind_output(Operator op, Loops loops) except -1:
-    """The same with `out=`, the last argument."""
+    """Set the kernel of the `out=` variant, whose last argument is the output."""
     cdef Kernel kernel
     if op.nargs == loops.arity + 1:
         kernel = run_unary_out if loops.arity == 1 else run_binary_out
@@ -74,7 +74,7 @@ cdef int bind_output(Operator op, Loops loops) except -1:
 
 
 cdef inline bint is_one(IValue *alpha, IValue *x) noexcept:
-    """Whether a factor is 1; 1.0 is one of floats only, which the record refuses for others."""
+    """Whether a scale factor is 1. A float 1.0 counts only for floating tensors; the record rejects it for others."""
     if alpha.tag == TAG_INT:
         return alpha.v.i == 1
     return alpha.tag == TAG_FLOAT and alpha.v.f == 1 and float_array(x) != NULL
@@ -85,7 +85,7 @@ cdef inline Loops loops_of(Operator op):
 
 
 cdef inline int put(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
-    """Store a result; the record's own kernel where there is none."""
+    """Store the result; if it is NULL, run the record's own kernel."""
     if result == NULL:
         return run_record(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)
@@ -113,7 +113,7 @@ cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int put_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
-    """Compute into the last argument; the record's own kernel where that is not of the simple kind."""
+    """Compute into the last argument; run the record's own kernel if that is not possible directly."""
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
     if not is_tensor(x) or not is_tensor(out):
@@ -133,17 +133,17 @@ cdef int run_binary_out(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_scaled_out(Operator op, IValue *r, const int32_t *at) except -1:
-    """x op alpha * y."""
+    """Compute x op alpha * y with `out=`."""
     return put_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
 
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
-    """x op alpha * y."""
+    """Compute x op alpha * y."""
     return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
 
 
 cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    """x := x op alpha * y; the product is a tensor of its own."""
+    """Compute x = x op alpha * y in place; the product is a temporary tensor."""
     cdef IValue product
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], &r[at[0]]):
@@ -159,7 +159,7 @@ cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef bint may_scale(IValue *x, IValue *y, IValue *alpha) noexcept:
-    """Whether both are floats of one dtype that share no memory, and the factor is a number of theirs."""
+    """Whether both are CPU tensors of one floating dtype without shared memory, and `alpha` is a number."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
     if not is_tensor(x) or not is_tensor(y):
@@ -186,7 +186,7 @@ cdef Loops multiplication():
 
 
 cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
-    """x + alpha * y: a kernel of its own has what two loops would take."""
+    """Compute x + alpha * y; a fused kernel does it in one pass unless alpha is 1."""
     cdef IValue *x = &r[at[0]]
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], x) and is_tensor(x):

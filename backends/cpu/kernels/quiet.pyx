@@ -1,9 +1,10 @@
-"""Kernels in Python as the CPU runs them: without NumPy's warnings, its linear algebra on one thread.
+"""Execution of Python kernels on the CPU: NumPy warnings disabled, BLAS limited to one thread.
 
     run(kernel, [np, x, y], -1)        kernel(np, x, y)
 
-NumPy's loops look at the error state in a context variable; setting it is what `np.errstate` does, at a tenth of the
-price.  Where a NumPy version hides it elsewhere, errstate itself serves.
+NumPy's loops read the error state from a context variable.  Setting it directly does the work of
+`np.errstate` at a tenth of its cost.
+If a NumPy version has no such variable, `np.errstate` is used.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ cdef object _ignore = np._core.umath._make_extobj(all="ignore") if _error_state 
 
 
 def run(kernel, list args not None, device):
-    """kernel(*args) on the one device that there is."""
+    """Return kernel(*args); `device` is ignored, since there is one CPU."""
     one_thread.begin()
     try:
         if _error_state is None:

@@ -1,4 +1,4 @@
-"""Layers of recurrent networks: what `recurrent.pyx` runs, for who runs one of them and keeps what its way back needs."""
+"""Forward pass of recurrent layers, shared by `recurrent.pyx` and the layer that saves values for its backward."""
 
 cimport numpy as cnp
 from numpy cimport npy_intp
@@ -9,8 +9,8 @@ from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport new_flat
 
 cdef enum:
-    PACKED_FROM = 4                    # steps that pay for packing the weights
-    LOOK = 100_000                     # nanoseconds that a step counts, where time is limited
+    PACKED_FROM = 4                    # number of time steps from which packing the weights pays
+    LOOK = 100_000                     # nanoseconds charged to `ts.limits` per time step
 
 cdef enum Cell:
     LSTM
@@ -25,11 +25,11 @@ cdef class Weights:
     cdef object b_ih                   # or None
     cdef object b_hh
     cdef object w_hr
-    cdef Packed packed_ih              # panels of w_ih's and w_hh's transposes, or None
+    cdef Packed packed_ih              # packed transposes of w_ih and w_hh, or None
     cdef Packed packed_hh
     cdef Cell kind
     cdef int dtype
-    cdef npy_intp width                # of the cell
+    cdef npy_intp width                # elements of the cell state
 
     cdef bint fit(self, npy_intp inputs, npy_intp hidden) noexcept
     cdef object new_gates(self, npy_intp rows)
@@ -37,19 +37,20 @@ cdef class Weights:
     cdef char *late_bias(self) noexcept
 
 
-# The array of a weight, None for None; False for what is not taken here.
+# Return the array of a weight, None for None, False if it is not a contiguous CPU tensor of the dtype.
 cdef object weight_at(IValue *x, int dtype)
-# Weights in the order of a stack's list; None where one of them is not taken here.
+# Build the weights from arrays in the order of a layer's parameter list; None if one of them is unsupported.
 cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased)
-# The panels that are kept of a weight's transpose, for products of so many rows.
+# Return the cached packed transpose of a weight for products with `rows` rows, or None.
 cdef Packed kept_at(IValue *x, npy_intp rows)
-# A state of `nd` dimensions, copied; None where it is of another kind.
+# Return a copy of a state of `nd` dimensions; None if it has another rank, dtype or device.
 cdef object state_copy(object tensor, int dtype, int nd)
-# Whether an array has so many rows and columns, or without columns so many elements; None has any shape.
+# Whether an array is (rows, columns), or with `columns` 0 a vector of `rows` elements; True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
-# How many rows each time has: of packed ones, or (NULL) the whole batch; None: they do not fit.
+# Return the batch size of each time step: that of `packed`, or of the whole batch if NULL; None if they do
+# not match.
 cdef object sizes_of(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
-# All times of one layer and direction; false where BLAS does not take the products.
+# Run all time steps of one layer and direction; False if the matrix products are unsupported.
 cdef bint run_layer(
     Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object given, char *cells
 ) except -1

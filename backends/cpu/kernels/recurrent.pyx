@@ -1,13 +1,16 @@
-"""Recurrent networks of floating CPU tensors: cells, and stacks of layers over sequences.
+"""Recurrent networks on floating CPU tensors: cells, and stacks of layers over sequences.
 
-In: registers as the records of `ts.ops.rnn` have them.  Out: the registers of the output and of the last states.
+In: registers in the order of the records of `ts.ops.rnn`.  Out: the registers of the output and of the last
+states.
 
     lstm, gru, rnn_tanh, rnn_relu     padded and packed          lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell
 
-The input's share of all gates is one product for all times; a time then costs a product with the hidden state and one pass
-over the gates, which replaces the state where it lies: in the very tensors that are returned.  What packed sequences that
-are over have left there is their last state.  Dropout between layers, other dtypes and whatever does not fit are left to
-the record's own kernel.
+The gates' contribution of the input is one matrix product for all time steps. A time step is then a product
+with the hidden state and
+one pass over the gates, which updates the state in place, in the tensors that are returned. Rows of packed
+sequences that have ended keep
+their last state. Dropout between layers, other dtypes and invalid arguments are left to the record's own
+kernel.
 """
 
 cimport numpy as cnp
@@ -106,9 +109,9 @@ cdef void step(
     Cell kind, bint double_, npy_intp rows, npy_intp n, const void *given, const void *fed, const void *bias, void *cell,
     void *hidden, void *kept
 ) noexcept nogil:
-    """The state after a time, from the gates' shares of the input and of the hidden state.
+    """Update the state by one time step from the gates' contributions of the input (`given`) and the hidden state (`fed`).
 
-    An LSTM keeps what its gates let through in `kept`, which may be NULL, or `given`.
+    For an LSTM, the activated gates are written to `kept` unless it is NULL; `kept` may be `given`.
     """
     if kind == LSTM and double_:
         lstm_step(rows, n, <const double *>given, <const double *>fed, <double *>cell, <double *>hidden, <double *>kept)
@@ -131,10 +134,10 @@ cdef void step(
 # ---------------------------------------------------------------- one layer
 
 cdef class Weights:
-    """The weights of one layer and direction, which fit each other."""
+    """Weights of one layer and direction, with matching shapes."""
 
     cdef bint fit(self, npy_intp inputs, npy_intp hidden) noexcept:
-        """Whether they take rows of `inputs` elements, and states of `hidden`."""
+        """Whether the weights match rows of `inputs` elements and states of `hidden`; sets `width`."""
         cdef PyArrayObject *w = <PyArrayObject *>self.w_hh
         if ndim_of(w) != 2 or dims_of(w)[0] % gates_of(self.kind):
             return False
@@ -152,7 +155,7 @@ cdef class Weights:
         return new_matrix(rows, self.width * gates_of(self.kind), self.dtype)
 
     cdef bint give(self, object x, object gates) except -1:
-        """The gates' share of the input, for each row of x, with those biases that are only added; false: not here."""
+        """Compute the input's contribution to the gates for each row of `x`, with the additive biases; False if unsupported."""
         cdef bint biased = self.b_ih is not None or self.b_hh is not None
         cdef PyArrayObject *made = <PyArrayObject *>gates
         if biased and self.dtype == DOUBLE:
@@ -162,7 +165,7 @@ cdef class Weights:
         return multiplied(x, turned(self.w_ih), gates, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL)
 
     cdef char *late_bias(self) noexcept:
-        """The bias that the reset gate of a GRU scales."""
+        """Return the bias that the reset gate of a GRU scales, or NULL."""
         if self.kind != GRU or self.b_hh is None:
             return NULL
         return data_of(<PyArrayObject *>self.b_hh) + 2 * self.width * item_size(self.dtype)
@@ -172,7 +175,7 @@ seal(Weights)
 
 
 cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
-    """Each row with the biases that are only added."""
+    """Fill each row with the sum of the additive biases."""
     cdef npy_intp i, row
     cdef floating *first = NULL if w.b_ih is None else <floating *>data_of(<PyArrayObject *>w.b_ih)
     cdef floating *second = NULL if w.b_hh is None else <floating *>data_of(<PyArrayObject *>w.b_hh)
@@ -186,7 +189,7 @@ cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
 
 
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
-    """Whether an array has so many rows and columns, or without columns so many elements; None has any shape."""
+    """Whether an array is (rows, columns), or with `columns` 0 a vector of `rows` elements; True for None."""
     cdef PyArrayObject *a = <PyArrayObject *>array
     if array is None:
         return True
@@ -196,28 +199,29 @@ cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
 
 
 ctypedef struct Steps:
-    # What each time of a layer works on: all rows there are, gates and states as elements, the output in bytes.
+    # State of a layer's time loop. Pointers to gates and states are element arrays; `length` and `pitch` are
+    # in bytes.
     Cell kind
     bint double_
     bint reverse
-    npy_intp rows                      # of these times
-    npy_intp row                       # where the next time begins, or where in reverse the last one did
-    npy_intp width                     # of the cell
+    npy_intp rows                      # batch size of these time steps
+    npy_intp row                       # first row of the next time step; in reverse, end of the next one
+    npy_intp width                     # elements of the cell state
     npy_intp gates
-    char *given                        # the gates' shares: of the input, of the hidden state
+    char *given                        # contributions to the gates: of the input, of the hidden state
     const char *fed
     const char *bias
     char *cell
-    char *raw                          # the cell's output, and the state that it is, or is projected to
+    char *raw                          # the cell's output, and the hidden state: the same, or its projection
     char *hidden
-    npy_intp length                    # of a state
+    npy_intp length                    # bytes of a hidden state
     char *out
     npy_intp pitch
-    char *cells                        # after each time, where what the way back needs is kept: also the gates, in `given`; or NULL
+    char *cells                        # saved cell states of all time steps; the gates are then saved in `given`; or NULL
 
 
 cdef int end_time(Steps *s, Job back) noexcept nogil:
-    """What a time does with the product of the hidden state; -1: there is no memory."""
+    """Finish a time step after the product with the hidden state; return -1 without memory."""
     cdef npy_intp size = 8 if s.double_ else 4
     if s.reverse:
         s.row -= s.rows
@@ -234,7 +238,7 @@ cdef int end_time(Steps *s, Job back) noexcept nogil:
 
 
 cdef int take_times(Steps *s, Job share, Job back, npy_intp times) noexcept nogil:
-    """Times of as many rows, one after the other."""
+    """Run consecutive time steps of equal batch size."""
     cdef npy_intp k
     for k in range(times):
         if share.run_again() < 0 or end_time(s, back) < 0:
@@ -243,7 +247,7 @@ cdef int take_times(Steps *s, Job share, Job back, npy_intp times) noexcept nogi
 
 
 cdef int run_times(Steps *s, Job share, Job back, npy_intp times) except -1:
-    """The same: on all threads where the products are worth it, and without the GIL where all of it is."""
+    """Run consecutive time steps of equal batch size, multi-threaded or without the GIL if the work is large enough."""
     cdef double work = share.work() + 32.0 * s.rows * s.gates
     cdef npy_intp k
     cdef int done = 0
@@ -267,11 +271,13 @@ cdef int run_times(Steps *s, Job share, Job back, npy_intp times) except -1:
 cdef bint run_layer(
     Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object given, char *cells
 ) except -1:
-    """All times of one layer and direction; false where BLAS does not take the products.
+    """Run all time steps of one layer and direction; False if the matrix products are unsupported.
 
-    `x` holds the rows of all times, `sizes` how many each has; the state of `hidden` and `cell` is replaced by the last
-    one, and the hidden state after each row goes to `out`, `pitch` elements from row to row.  `given` gets the gates of all
-    rows; where there is a place for the `cells` after each time, too, what the gates let through.
+    `x` holds the rows of all time steps, `sizes` the batch size of each. `hidden` and `cell` are updated in
+    place to the last state. The
+    hidden state after each row is written to `out`, with `pitch` elements between rows. `given` receives the
+    gates of all rows: activated, if
+    `cells` is not NULL and receives the cell states.
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
     cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>given)[0], size = item_size(w.dtype)
@@ -319,7 +325,7 @@ cdef bint run_layer(
 
 
 cdef void advance(Weights w, npy_intp rows, const char *given, object fed, object cell, object hidden, bint without_gil) noexcept:
-    """The state after a time, with the GIL or without."""
+    """Update the state by one time step, with the GIL or without."""
     cdef char *share = data_of(<PyArrayObject *>fed)
     cdef char *cells = NULL if cell is None else data_of(<PyArrayObject *>cell)
     cdef char *state = data_of(<PyArrayObject *>hidden)
@@ -343,7 +349,7 @@ cdef inline void copy_rows(const char *x, npy_intp rows, npy_intp length, char *
 # ---------------------------------------------------------------- stacks
 
 cdef object weight_at(IValue *x, int dtype):
-    """The array of a weight, None for None; False for what is not taken here."""
+    """Return the array of a weight, None for None, False if it is not a contiguous CPU tensor of the dtype."""
     cdef PyArrayObject *a = float_array(x)
     if x.tag == TAG_NONE:
         return None
@@ -351,7 +357,7 @@ cdef object weight_at(IValue *x, int dtype):
 
 
 cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased):
-    """In the order of a stack's list; None where one of them is not taken here."""
+    """Build the weights from arrays in the order of a layer's parameter list; None if one of them is unsupported."""
     cdef Weights w = Weights.__new__(Weights)
     w.kind, w.dtype = kind, dtype
     for each in arrays:
@@ -368,7 +374,10 @@ cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased):
 
 
 cdef Packed kept_at(IValue *x, npy_intp rows):
-    """The panels that are kept of a weight's transpose, for products of so many rows; asked for before its array is held."""
+    """Return the cached packed transpose of a weight for products with `rows` rows, or None.
+
+    Call it before taking a reference to the weight's array.
+    """
     return kept_for_rows(rows, <Tensor>x.v.o, True) if is_tensor(x) else None
 
 
@@ -377,7 +386,7 @@ cdef inline object object_at(IValue *x):
 
 
 cdef object state_copy(object tensor, int dtype, int nd):
-    """A state of `nd` dimensions, copied; None where it is of another kind."""
+    """Return a copy of a state of `nd` dimensions; None if it has another rank, dtype or device."""
     cdef PyArrayObject *a
     if not isinstance(tensor, Tensor) or (<Tensor>tensor).backend != BACKEND_CPU or (<Tensor>tensor).scalar_type != dtype:
         return None
@@ -386,7 +395,7 @@ cdef object state_copy(object tensor, int dtype, int nd):
 
 
 cdef tuple states_of(Cell kind, IValue *given, int dtype, int nd):
-    """Copies of the hidden state and of the cells' (None but for an LSTM); None where they do not fit each other."""
+    """Return copies of the hidden state and, for an LSTM, of the cell state; None if they do not match."""
     cdef object first = object_at(given), second = None, hidden, cell
     cdef int d
     if kind == LSTM:
@@ -404,7 +413,7 @@ cdef tuple states_of(Cell kind, IValue *given, int dtype, int nd):
 
 
 cdef object sizes_of(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
-    """How many rows each time has, in an array of our own: of packed ones, else the whole batch; None: they do not fit."""
+    """Return the batch size of each time step as a new array; None if the sizes do not match `batch` and `total`."""
     cdef npy_intp t, rows, found = 0
     cdef PyArrayObject *a = NULL
     cdef npy_intp *count
@@ -428,7 +437,7 @@ cdef object sizes_of(IValue *packed, npy_intp times, npy_intp batch, npy_intp to
 
 
 cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint packed) except -1:
-    """(input, state) or (data, batch_sizes, state), weights and options; as the records have them."""
+    """Run a stack of layers on (input, state) or (data, batch_sizes, state), weights and options."""
     cdef int options = 3 if packed else 2
     cdef bint biased = r[at[options + 1]].v.i != 0, batch_first = not packed and r[at[options + 6]].v.i != 0
     cdef int64_t layers = r[at[options + 2]].v.i
@@ -493,7 +502,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
 
 
 cdef list weights_in(object params, int dtype):
-    """The arrays of a list of weights; None where it is none."""
+    """Return the arrays of a list of weights; None if it is not a list."""
     cdef list found = []
     cdef Py_ssize_t i = 0
     if type(params) is not List:
@@ -505,7 +514,7 @@ cdef list weights_in(object params, int dtype):
 
 
 cdef list kept_in(object params, int64_t slabs, npy_intp total, npy_intp batch):
-    """The panels that are kept of w_ih and w_hh of each layer and direction."""
+    """Return the cached packed weights w_ih and w_hh of each layer and direction."""
     cdef Py_ssize_t i, each
     cdef list found = []
     if type(params) is not List or not 0 < slabs <= (<List>params).size // 2:
@@ -518,7 +527,7 @@ cdef list kept_in(object params, int64_t slabs, npy_intp total, npy_intp batch):
 
 
 cdef npy_intp states_rows(Cell kind, IValue *given):
-    """The batch that a hidden state is for; 1 where it is of another kind."""
+    """Return the batch size of the initial hidden state; 1 if the state is unsupported."""
     cdef object first = object_at(given)
     cdef PyArrayObject *a
     if kind == LSTM:
@@ -564,7 +573,7 @@ cdef int packed_rnn_relu(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- cells
 
 cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -1:
-    """(input, state, w_ih, w_hh, b_ih, b_hh)"""
+    """Run a cell on (input, state, w_ih, w_hh, b_ih, b_hh)."""
     cdef PyArrayObject *a
     cdef Weights w
     cdef npy_intp rows, width

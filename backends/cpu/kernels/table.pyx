@@ -1,9 +1,9 @@
-"""The kernels in C of the CPU: each module registers its own when it is imported, which is when one is asked for.
+"""Registry of the CPU's C kernels; a kernel module is imported when one of its names is first looked up.
 
-    register_kernel("aten::cumsum", cumsum)        for the overload without a name
-    register_kernel("softmax", softmax)            for the records that name it: `loop="softmax"`
+    register_kernel("aten::cumsum", cumsum)        the overload without a name
+    register_kernel("softmax", softmax)            records with `loop="softmax"`
 
-Which module that is, `directory` says.
+The generated index `HOMES` maps names to modules.
 """
 
 from importlib import import_module
@@ -18,16 +18,16 @@ cdef dict ends = {}
 cdef dict choices = {}
 cdef set conversions = set()
 cdef dict loops = {}
-cdef set brought = set()               # modules
+cdef set brought = set()               # names of imported modules
 
 
 def names():
-    """All names for which the modules that are imported have registered something."""
+    """Return all names registered by the modules imported so far."""
     return {*kernels, *tiles, *channels, *views, *ends, *choices, *conversions, *loops}
 
 
 cdef int bring(str name) except -1:
-    """Import the module that registers something for a name, if there is one."""
+    """Import the module that registers `name`, if the index has one."""
     home = HOMES.get(name)
     if home is not None and home not in brought:
         import_module(f"ts.backends.cpu.kernels.{home}")
@@ -36,7 +36,7 @@ cdef int bring(str name) except -1:
 
 
 cdef void *found(dict where, str name) except? NULL:
-    """The address under a name; NULL where there is none."""
+    """Return the registered address of a name, or NULL."""
     bring(name)
     return <void *><size_t>where.get(name, 0)
 

@@ -1,10 +1,11 @@
-"""Operators at the end of a group: they read whole rows of what its steps compute, while these are in the cache.
+"""Epilogues of fusion groups: operators that read whole rows of the group's results while these are in the cache.
 
-    softmax(x * scale + mask, -1)      piece by piece of some rows: the steps' tiles, then `softmax` of these rows
-    ((x - y) ** 2).mean()              piece by piece of a row: sums of its blocks, which are added in order at last
+    softmax(x * scale + mask, -1)      in chunks of rows: the steps' tiles, then `softmax` of these rows
+    ((x - y) ** 2).mean()              in chunks of a row: partial sums of blocks, which are added in order at the end
 
-Each computes with the loops of its own kernel, on the same rows, so the bits are the same.  One that does not read rows along
-the last dimensions of what lies in order runs by itself, when the steps have run.
+An epilogue uses the loops of its operator's own kernel on the same rows, so the results are bit-identical to
+unfused execution. An
+operator that does not read contiguous rows along the last dimensions runs separately, after the steps.
 """
 
 from libc.stdint cimport int32_t
@@ -14,21 +15,23 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.tile_places cimport Run
 from ts.backends.cpu.kernels.tile_plans cimport Group, Plan
 
-# None is in the run yet.
+# Reset the run's epilogues.
 cdef void no_ends(Group g, Plan plan, Run *run) noexcept
-# Take an end into the run of a stage, if there is a way: its slot has that shape and lies in order.  `held` keeps its result.
+# Add epilogue `e` to the run of a stage if its input has shape `dims`, is contiguous and its operator
+# supports it.
+# `held` owns the result.
 cdef int place_end(
     Group g, Plan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
 ) except -1
-# Whether all ends that read a slot are in the run: then it needs no array of its own.
+# Whether all epilogues that read a slot are part of the run, so that the slot needs no array.
 cdef bint in_tiles(Group g, Plan plan, Run *run, int slot) noexcept
-# Where the rows are that they read: in arrays that are there by now, or in a thread's memory.
+# Set the memory of the epilogues' rows: an array that exists, or an offset in a thread's memory.
 cdef void place_rows(Plan plan, Run *run) noexcept
-# How many pieces the stage has, and where one begins and ends.
+# Number of chunks of a stage, and the elements [start, end) of a chunk.
 cdef npy_intp pieces_of(Plan plan, Run *run) noexcept nogil
 cdef void begin_piece(Plan plan, Run *run, npy_intp piece, char *memory, npy_intp *start, npy_intp *end) noexcept nogil
 cdef void end_piece(Plan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil
-# When all pieces have run.
+# Combine the partial sums after all chunks have run.
 cdef void add_blocks(Run *run, npy_intp size) noexcept nogil
-# Those that run by themselves, on the array of the slot that they read.
+# Run the epilogues that are not part of the run, each on the array of its input slot.
 cdef int run_others(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, list held) except -1

@@ -1,4 +1,4 @@
-"""Operators at the end of a group: `tile_ends.pxd` says which, and how they run."""
+"""Epilogues of fusion groups; see the `.pxd` for the contract."""
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -18,8 +18,8 @@ from ts.backends.cpu.kernels.tile_plans cimport MOST_END_ARGUMENTS, NOWHERE, Gro
 cnp.import_array()
 
 cdef enum:
-    LONGEST_ROW = 1 << 17              # bytes that stay in the second-level cache
-    LINE = 64                          # bytes of a line of it
+    LONGEST_ROW = 1 << 17              # bytes; longer rows do not stay in the L2 cache
+    LINE = 64                          # bytes of a cache line
 
 
 cdef inline npy_intp blocks_of(npy_intp row) noexcept nogil:
@@ -187,7 +187,7 @@ cdef object run_end(Group g, Plan plan, int e, object array, IValue *r, const in
         registers[k].tag = TAG_NONE
     put_array(&registers[0], array, plan.kind[plan.end_slot[e]])
     for k in range(1, arity):
-        registers[k] = r[at[g.end_operands[e][k]]]  # borrowed: the code's registers hold it
+        registers[k] = r[at[g.end_operands[e][k]]]  # borrowed from the caller's registers
     try:
         invoke(op, registers, places)
         return <object>registers[arity].v.o

@@ -1,13 +1,13 @@
-"""Where the elements of a group's slots are while it runs.
+"""Addresses of a fusion group's slots during a run.
 
-    Viewed     an input that is a view: an array without an object
-    Place      memory, and the steps from element to element and from tile to tile
-    Gather     an input with gaps: each tile of it is copied before it is read
-    Ends       what reads whole rows of a stage's results, piece by piece
-    Run        all of these, with the numbers and loops that were read for this run
-    Layout     lengths and strides of all slots, where they are not all alike
+    Viewed     an input that is a view: an array without a Python object
+    Place      address of a slot, with the strides between elements and between tiles
+    Gather     a strided input: each tile is copied before it is read
+    Ends       epilogues that read whole rows of a stage's results, chunk by chunk
+    Run        all of these, with the scalars and loops read for this run
+    Layout     shapes and strides of all slots, if they differ
 
-The functions are false where a group has no way for the shapes or layouts.
+The functions return False if the group does not support the shapes or strides.
 """
 
 from cpython.object cimport PyObject
@@ -21,7 +21,7 @@ from ts.backends.cpu.kernels.tile_plans cimport MOST_BUFFERS, MOST_ENDS, MOST_HE
 from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule
 
 cdef enum:
-    MOST_RANK = 8                      # dimensions of what does not lie flat
+    MOST_RANK = 8                      # dimensions of inputs that are not contiguous
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct ArrayFields "PyArrayObject_fields":
@@ -38,10 +38,10 @@ ctypedef struct Viewed:
     npy_intp strides[MOST_RANK]
 
 
-ctypedef struct Place:                 # where the elements of a slot are
+ctypedef struct Place:                 # address of a slot
     char *data
-    npy_intp step                      # from one to the next; 0: there is one
-    npy_intp advance                   # from tile to tile, for one element: 0 for buffers
+    npy_intp step                      # bytes between elements; 0: a single element
+    npy_intp advance                   # bytes per element from tile to tile; 0 for buffers
 
 
 ctypedef struct Gather:                # an input that is copied tile by tile
@@ -54,67 +54,68 @@ ctypedef struct Gather:                # an input that is copied tile by tile
     char *tile
 
 
-ctypedef struct EndPlace:              # an operator at the end
+ctypedef struct EndPlace:              # an epilogue
     End end
-    int slot                           # whose rows it reads
-    npy_intp memory                    # where these are, behind a thread's buffers; NOWHERE: they are a result
-    char *out                          # its own results
-    double *totals                     # ... of blocks, if rows come in pieces
+    int slot                           # the rows that it reads
+    npy_intp memory                    # offset of the rows after a thread's buffers; NOWHERE: they are in an array
+    char *out                          # its result
+    double *totals                     # partial sums of blocks, if a row is split into chunks
 
 
 ctypedef struct Ends:
     int count
-    int placed                         # a bit for each of the group's ends that is here
-    npy_intp row                       # elements
-    npy_intp piece                     # elements that run together: some rows, or some blocks of one
-    npy_intp pieces_of_row             # 1, unless they are blocks
-    npy_intp bytes                     # of memory for rows
+    int placed                         # bit set of the group's epilogues in `each`
+    npy_intp row                       # elements of a row
+    npy_intp piece                     # elements of a chunk: several rows, or some blocks of one row
+    npy_intp pieces_of_row             # 1, unless rows are split
+    npy_intp bytes                     # memory for rows
     EndPlace each[MOST_ENDS]
-    PyObject *result[MOST_ENDS]        # of the group's ends: arrays, tensors of those that ran by themselves, or NULL
+    PyObject *result[MOST_ENDS]        # of each epilogue: an array, the tensor of one that ran on its own, or NULL
 
 
-ctypedef struct Run:                   # of a stage
+ctypedef struct Run:                   # state of a stage
     npy_intp size
     Schedule *schedule
-    int first                          # of the schedule's steps
-    int last                           # behind it
+    int first                          # first index of the schedule's steps
+    int last                           # index after the last step
     int gathers
     Place place[MOST_SLOTS]
     Gather gather[MOST_BUFFERS]
     double numbers[MOST_SLOTS]
     Tile tile[MOST_TILES]
-    PyObject *array[MOST_SLOTS]        # of results, and what ends read from arrays of their own
+    PyObject *array[MOST_SLOTS]        # of results, and of epilogue inputs that are materialized
     Ends ends
-    PyArrayObject *input[MOST_INPUTS]  # of those that are tensors
+    PyArrayObject *input[MOST_INPUTS]  # of inputs that are tensors
     Viewed viewed[MOST_HEADS]
 
 
 ctypedef struct Layout:
     int ndim
-    npy_intp shape[MOST_RANK]          # to which all broadcast
+    npy_intp shape[MOST_RANK]          # common broadcast shape
     npy_intp size
-    bint in_order                      # inputs, and so results, have outer dimensions outside
+    bint in_order                      # whether all inputs, and so the results, have their dimensions in C order
     int rank[MOST_SLOTS]
-    uint32_t longs[MOST_SLOTS]         # a bit for each dimension that is not 1; such slots may differ in it
+    uint32_t longs[MOST_SLOTS]         # bit set of the dimensions that are not 1
     bint is_flat[MOST_SLOTS]
-    char *data[MOST_SLOTS]             # of inputs and whole results
+    char *data[MOST_SLOTS]             # of inputs and materialized results
     npy_intp strides[MOST_SLOTS][MOST_RANK]
 
 
-# The arrays of inputs, or those that stand for views of them.
+# Set the arrays of the inputs, or the array headers of views.
 cdef bint place_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
-# The elements [start, start + count) in the order in which they are written down, into the tile.
+# Copy the elements [start, start + count) in row-major order into the tile.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
 cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
-# All tensors have one shape, and their elements lie in the same order, without gaps; `first`: some of these.
+# Address tensors of one shape and equal, dense strides; `first` is set to one of them.
 cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept
-# The vectors of rows by channels, for tensors that lie like that one; `held` keeps them.
+# Prepare the per-channel vectors of rows, for tensors with the layout of `like`; `held` owns them.
 cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
-# Tensors that broadcast, have gaps, or their dimensions in different orders; and how results lie.
+# Set shapes and strides for inputs that broadcast, have gaps or different dimension orders, and for the
+# results.
 cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept
-# Which steps go together: by the lengths of their results.
+# Group the steps into stages by the shapes of their results.
 cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *schedule) noexcept
-# What a stage reads; `order`: of the dimensions in memory, of all that it makes.
+# Set the addresses of the inputs of a stage; `order`: dimensions of its results from outermost to innermost.
 cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept
-# A whole result of a stage, to be read by another.
+# Register a materialized result of a stage, so that another stage can read it.
 cdef void lay_whole(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept

@@ -1,4 +1,4 @@
-"""Where elements lie that a group reads and writes: `tile_places.pxd` says what for."""
+"""Computation of the addresses of a fusion group's operands; see the `.pxd` for the structures."""
 
 cimport numpy as cnp
 
@@ -42,7 +42,7 @@ cdef void copy_run(const char *x, npy_intp stride, npy_intp item, npy_intp n, ch
 
 
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
-    """The elements [start, start + count) in the order in which they are written down."""
+    """Copy the elements [start, start + count) in row-major order into the tile."""
     cdef npy_intp index[MOST_RANK]
     cdef npy_intp n
     cdef int d, inner = g.ndim - 1
@@ -73,7 +73,7 @@ cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
 
 
 cdef void lay_gather(Gather *g, const char *data, int ndim, npy_intp *shape, npy_intp *strides, npy_intp item) noexcept nogil:
-    """Dimensions that are one in memory become one."""
+    """Set up the copy of a strided input, merging dimensions that are contiguous with each other."""
     cdef int d, n = 0
     g.item, g.data = item, data
     for d in range(ndim):
@@ -91,7 +91,7 @@ cdef void lay_gather(Gather *g, const char *data, int ndim, npy_intp *shape, npy
 
 
 cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
-    """Whether outer dimensions have the longer strides, as far as there are any."""
+    """Whether non-zero strides do not increase from outer to inner dimensions."""
     cdef npy_intp last = 0
     cdef int d
     for d in range(ndim - 1, -1, -1):
@@ -103,7 +103,7 @@ cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
 
 
 cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) noexcept nogil:
-    """Whether elements fill their memory in the order in which they are written down."""
+    """Whether the elements are C-contiguous."""
     cdef int d
     for d in range(ndim - 1, -1, -1):
         if shape[d] != 1 and strides[d] != item:
@@ -113,7 +113,7 @@ cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) n
 
 
 cdef bint place_view(Plan plan, Head *head, IValue *r, const int32_t *at, Run *run, Viewed *viewed) noexcept:
-    """An array without an object, in the place of the one that it is a view of; single elements are left to tensors."""
+    """Build the array header of a view and make it the input; False for 0-dim views and unsupported arguments."""
     cdef PyArrayObject *a = run.input[head.input]
     cdef IValue *others[MOST_VIEW_ARGUMENTS]
     cdef ArrayFields *fields = &viewed.fields
@@ -150,7 +150,7 @@ cdef bint place_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *ru
 
 
 cdef bint alike(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
-    """Whether two of one shape have their elements at the same places."""
+    """Whether two arrays of one shape have equal strides."""
     cdef int d
     for d in range(ndim_of(a)):
         if strides_of(a)[d] != strides_of(b)[d]:
@@ -159,7 +159,7 @@ cdef bint alike(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
 
 
 cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
-    """Whether the elements fill their memory, in whatever order."""
+    """Whether the elements fill a block of memory without gaps or overlap, in any dimension order."""
     cdef npy_intp extent = item
     cdef int d
     for d in range(ndim_of(a)):
@@ -168,7 +168,7 @@ cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
 
 
 cdef bint same_row(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
-    """Whether two have one shape but for lengths of 1 that one of them has before the others: a bias, and a batch of one."""
+    """Whether two shapes are equal apart from leading dimensions of size 1 (a bias and a batch of one)."""
     cdef int d, more = ndim_of(a) - ndim_of(b)
     if more < 0:
         return same_row(b, a)
@@ -182,7 +182,7 @@ cdef bint same_row(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
 
 
 cdef bint have_rank(Group g, Plan plan, Run *run, int rank) noexcept:
-    """Whether all that is kept has so many dimensions, where some inputs have fewer."""
+    """Whether all kept slots have rank `rank`, although some inputs have a lower one."""
     cdef int ranks[MOST_SLOTS]
     cdef int i, k
     cdef Step *step
@@ -199,7 +199,10 @@ cdef bint have_rank(Group g, Plan plan, Run *run, int rank) noexcept:
 
 
 cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept:
-    """All tensors have one shape, and their elements lie in the same order, without gaps."""
+    """Address inputs of one shape and equal, dense strides; False if they differ.
+
+    Set `first` to an input of the highest rank, and the number of elements of the run.
+    """
     cdef PyArrayObject *a
     cdef PyArrayObject *like = NULL
     cdef npy_intp item = 0
@@ -269,7 +272,7 @@ cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept:
                 if dims_of(a)[d - lead] != 1:
                     layout.longs[i] |= <uint32_t>1 << d
                     if strides_of(a)[d - lead] == 0 and plan.in_rows[i]:
-                        return False   # such operators go another way with what repeats
+                        return False   # operators with contiguous loops treat expanded inputs differently
             lay_out(&operand, a, n, layout.shape)
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
             layout.is_flat[i] = flags_of(a) & FLAT == FLAT
@@ -281,7 +284,7 @@ cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept:
 
 
 cdef void lay_results(Group g, Plan plan, Layout *layout) noexcept:
-    """Each as its operator alone would make it."""
+    """Set the strides of each step's result to those that its operator would choose on its own."""
     cdef Step *step
     cdef int i, k, slot
     for i in range(plan.count):
@@ -302,7 +305,7 @@ cdef inline npy_intp length(Layout *layout, int slot, int d) noexcept nogil:
 
 
 cdef void lay_plainly(Layout *layout, int slot) noexcept nogil:
-    """In the order in which elements are written down; strides count elements."""
+    """Set C-contiguous strides, counted in elements."""
     cdef npy_intp step = 1
     cdef int d
     layout.is_flat[slot] = True
@@ -312,7 +315,7 @@ cdef void lay_plainly(Layout *layout, int slot) noexcept nogil:
 
 
 cdef void lay_like_operands(Layout *layout, Plan plan, Step *step) noexcept nogil:
-    """As `walk.new_result` orders dimensions."""
+    """Set the strides of a step's result by the rule of `walk.new_result`: operands determine the dimension order."""
     cdef Operand operands[MOST_OPERANDS]
     cdef npy_intp shape[64]
     cdef int order[64]
@@ -420,7 +423,7 @@ cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) 
 
 
 cdef void order_of(Layout *layout, int slot, int *order) noexcept nogil:
-    """Dimensions from the outermost in memory to the innermost, by the strides of a result."""
+    """Sort the dimensions by descending strides of a result: outermost first."""
     cdef int d, k
     for d in range(layout.ndim):
         k = d
@@ -431,7 +434,7 @@ cdef void order_of(Layout *layout, int slot, int *order) noexcept nogil:
 
 
 cdef bint lies_in(Layout *layout, int slot, int *order) noexcept nogil:
-    """Whether a result's elements fill their memory in that order."""
+    """Whether a result is dense in the given order of dimensions."""
     cdef npy_intp step = 1
     cdef int d
     for d in range(layout.ndim - 1, -1, -1):
@@ -452,7 +455,7 @@ cdef void lay_whole(Layout *layout, int slot, char *data, int *order, npy_intp i
 
 
 cdef bint place_read(Plan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
-    """Where it lies, if it has one step from each element to the next; or tile by tile."""
+    """Address an input with a single stride directly; otherwise add a copy by tiles. False if there are too many."""
     cdef Gather *into = &run.gather[run.gathers]
     cdef npy_intp strides[MOST_RANK]
     cdef npy_intp item = item_size(plan.kind[slot])
@@ -473,7 +476,7 @@ cdef bint place_read(Plan plan, Run *run, Layout *layout, int slot, npy_intp *sh
 
 
 cdef bint read_tiles(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
-    """The loops of rows by numbers."""
+    """Configure the loops of rows with scalar parameters; False if one does not support its parameters."""
     cdef IValue *others[MOST_ARGUMENTS]
     cdef Step *step
     cdef int i, k, row
@@ -520,7 +523,7 @@ cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *
 
 
 cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
-    """Tensors without dimensions, and numbers."""
+    """Address 0-dim tensors and scalars, converting scalars; False if one cannot be converted."""
     cdef int i, slot
     for i in range(g.inputs):
         if plan.words[i] & AN_ELEMENT:

@@ -1,9 +1,8 @@
-"""How a group runs: which loops its rows are for inputs of given dtypes, and which buffers their results have.
+"""Planning of fusion groups: the loops of the rows for inputs of given dtypes, and the buffers of their results.
 
 In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `Plan` for them.
 
-Plans are made when such inputs come for the first time.  A group has few of them, and the last one that held is
-looked at first.
+A plan is created for each new combination of inputs and cached. The plan used last is checked first.
 """
 
 cimport cython
@@ -54,10 +53,10 @@ cdef str name_of(uint32_t word):
 
 @cython.final
 cdef class Plan:
-    """How a group runs on inputs of given dtypes; or that it does not, and why."""
+    """Execution plan of a group for inputs of given dtypes, or the reason why there is none."""
 
     def inputs(self, int count):
-        """What the inputs are: names of dtypes, with (0-dim) and (number) where they are that."""
+        """Return names of the inputs' dtypes, with (0-dim) or (number) if they are that."""
         return [name_of(self.words[i]) for i in range(min(count, <int>MOST_INPUTS))]
 
     cdef bint holds(self, const uint32_t *words, int count) noexcept:
@@ -79,7 +78,7 @@ cdef Step *add_step(Plan plan, int out, int kind) noexcept:
 
 
 cdef void finish_step(Plan plan, Step *step) noexcept:
-    """What follows from its operands."""
+    """Set the flags of the result from those of the step's operands."""
     cdef int k
     plan.is_element[step.out] = True
     for k in range(step.arity):
@@ -101,7 +100,11 @@ cdef int default_kind(Plan plan):
 
 
 cdef int common_kind(Plan plan, int first, int second):
-    """In which two slots meet, as PyTorch has it: dimensions before none, and these before numbers, within a category."""
+    """Return the dtype that two slots are promoted to, or NOWHERE if it is unsupported.
+
+    By PyTorch's rule: within a category, tensors with dimensions take precedence over 0-dim tensors, and
+    these over numbers.
+    """
     cdef int a = plan.kind[first], b = plan.kind[second]
     cdef uint32_t word
     if b == NOWHERE:
@@ -125,7 +128,7 @@ cdef int common_kind(Plan plan, int first, int second):
 
 
 cdef int in_kind(Plan plan, int slot, int beside, int kind) noexcept:
-    """The slot, or one with its elements, in a dtype; NOWHERE where there is no way to that."""
+    """Return a slot with the elements of `slot` in dtype `kind`, or NOWHERE if there is no conversion."""
     if plan.kind[slot] == kind:
         return slot
     if plan.kind[slot] == NOWHERE:
@@ -137,7 +140,7 @@ cdef int in_kind(Plan plan, int slot, int beside, int kind) noexcept:
 
 
 cdef int another_slot(Plan plan, int source, int kind) noexcept:
-    """A new one, which has what another has in a dtype."""
+    """Append a slot that holds the elements of `source` in dtype `kind`; NOWHERE if there are too many slots."""
     cdef int slot = plan.slots
     if slot >= MOST_SLOTS:
         return NOWHERE
@@ -147,7 +150,7 @@ cdef int another_slot(Plan plan, int source, int kind) noexcept:
 
 
 cdef int number_slot(Plan plan, int input, int kind) noexcept:
-    """The slot that holds the number of an input, or its only element, in a dtype: it is written before the group runs."""
+    """Return the slot of a number or a 0-dim input in dtype `kind`; it is written before the group runs."""
     cdef int slot
     if not plan.is_element[input] or plan.made_by[input] != NOWHERE or plan.words[input] & ANOTHER:
         return NOWHERE
@@ -160,7 +163,7 @@ cdef int number_slot(Plan plan, int input, int kind) noexcept:
 
 
 cdef int converted(Plan plan, int slot, int kind) noexcept:
-    """The slot that a conversion gives; it is made if there is none."""
+    """Return the slot of a conversion of `slot` to dtype `kind`, adding the step if it does not exist."""
     cdef Step *step
     cdef int found
     if plan.kind[slot] == kind:
@@ -169,7 +172,7 @@ cdef int converted(Plan plan, int slot, int kind) noexcept:
         if plan.source[found] == slot and plan.kind[found] == kind and plan.made_by[found] != NOWHERE:
             return found
     if kind in (HALF, BRAIN) and not converts(plan.kind[slot], kind):
-        slot = converted(plan, slot, FLOAT)  # whole numbers, as NumPy goes there
+        slot = converted(plan, slot, FLOAT)  # integers convert through float32, as in NumPy
         return NOWHERE if slot == NOWHERE else converted(plan, slot, kind)
     if not converts(plan.kind[slot], kind) or plan.count >= MOST_SLOTS:
         return NOWHERE
@@ -185,7 +188,7 @@ cdef int converted(Plan plan, int slot, int kind) noexcept:
 
 
 cdef Step *add_tile(Plan plan, int out, int first) noexcept:
-    """A step that reads the rows of one slot, by a loop that is read when it runs; NULL where there are too many of them."""
+    """Add a step whose loop is configured when it runs; it reads one slot as contiguous rows. NULL if there are too many."""
     cdef Step *step
     if plan.tiles >= MOST_TILES:
         return NULL
@@ -199,10 +202,10 @@ cdef Step *add_tile(Plan plan, int out, int first) noexcept:
 
 @cython.final
 cdef class Group:
-    """A program as the kernel reads it, and the plans that were made for it."""
+    """Program of a fusion group in C form, with its cached plans."""
 
     cdef int read(self, program) except -1:
-        """Take the rows over; ValueError where they are too many."""
+        """Read the rows of a program; ValueError if it exceeds a limit."""
         cdef int i, k
         self.program = program
         self.plans = []
@@ -211,7 +214,7 @@ cdef class Group:
         self.outputs = len(program.outputs)
         self.ends = len(program.ends)
         if self.inputs > MOST_INPUTS or self.inputs + self.rows > MOST_SLOTS // 2 or self.ends > MOST_ENDS:
-            raise ValueError("a group of so many operators does not run as one")
+            raise ValueError("the fusion group has too many inputs, operators or epilogues")
         self.operators = [row.operator for row in program.rows]
         self.in_any_order = True
         for i in range(self.inputs):
@@ -221,7 +224,7 @@ cdef class Group:
             operands = program.rows[i].operands
             by_channels = program.rows[i].operator.record.channels
             if len(operands) > (MOST_END_ARGUMENTS if by_channels else MOST_ARGUMENTS):
-                raise ValueError("a row has no more than four arguments")
+                raise ValueError("an operator of the fusion group has more than four arguments")
             self.by_channels = self.by_channels or by_channels
             self.is_plain[i] = program.rows[i].operator.record.layout == ("contiguous",)
             self.in_any_order = self.in_any_order and not self.is_plain[i]
@@ -237,7 +240,7 @@ cdef class Group:
         for i in range(self.ends):
             operands = program.ends[i].operands
             if len(operands) > MOST_END_ARGUMENTS:
-                raise ValueError("an end has no more than eight arguments")
+                raise ValueError("an epilogue of the fusion group has more than nine arguments")
             self.end_read[i] = end_named(self.end_operators[i].key)
             self.end_arity[i] = len(operands)
             for k in range(self.end_arity[i]):
@@ -249,20 +252,20 @@ cdef class Group:
         cdef int i, k
         self.heads = len(heads)
         if self.heads > MOST_HEADS:
-            raise ValueError("a group has no more than sixteen views")
+            raise ValueError("the fusion group has more than sixteen views")
         for i in range(self.heads):
             head, operands = &self.head[i], heads[i].operands
             head.input, head.part, head.parts = heads[i].input, heads[i].part, heads[i].parts
             head.read = view_named(heads[i].operator.key)
             head.arity = len(operands)
             if head.read == NULL or head.arity > MOST_VIEW_ARGUMENTS:
-                raise ValueError("a view that is made elsewhere")
+                raise ValueError("the fusion group has a view that the CPU kernel does not support")
             for k in range(head.arity):
                 head.operands[k] = operands[k]
         return 0
 
     cdef Plan plan_for(self, IValue *r, const int32_t *at):
-        """The plan for these inputs, made now if there is none; None where there cannot be one."""
+        """Return the plan for these inputs, creating it if necessary; None if an input is unsupported."""
         cdef uint32_t words[MOST_INPUTS]
         cdef Plan plan
         cdef int i
@@ -298,12 +301,12 @@ cdef class Group:
             plan.words[i] = words[i]
         plan.refused = self.choose_loops(plan) or self.choose_results(plan)
         if not plan.refused and not self.arrange(plan, stage, 1, &plan.whole):
-            plan.refused = "it needs too many tiles"
+            plan.refused = "it needs too many buffers"
         plan.runnable = plan.refused == ""
         return plan
 
     cdef str choose_loops(self, Plan plan):
-        """Kinds of all slots, and the loop of each row; the reason where one has none."""
+        """Determine the dtype of all slots and the loop of each row; return the reason if a row has none, else ""."""
         cdef int i
         cdef Operator op
         cdef ReadTile read
@@ -339,7 +342,7 @@ cdef class Group:
         return ""
 
     cdef str choose_loop(self, Plan plan, int row, Loops loops):
-        """That of a ufunc."""
+        """Add the step of an operator with ufunc loops; return the reason if that is impossible, else ""."""
         cdef int first = plan.at[self.operands[row][0]], second = NOWHERE, kind = plan.kind[first]
         cdef Step *step
         if loops is None or loops.arity != self.arity[row]:
@@ -350,7 +353,7 @@ cdef class Group:
                 return "no loop for that dtype"
             kind = common_kind(plan, first, second)
             if kind == HALF and not (plan.kind[first] in (HALF, NOWHERE) and plan.kind[second] in (HALF, NOWHERE)):
-                return "operands of two dtypes"  # alone, these go through NumPy's own loops: other zeros are the greater
+                return "operands of two dtypes"  # NumPy's own loops compute these; they order signed zeros differently
         if loops.to_float and is_whole(kind):
             kind = default_kind(plan)
         if kind < 0 or kind in (CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
@@ -368,7 +371,7 @@ cdef class Group:
         return ""
 
     cdef str choose_tile(self, Plan plan, int row, ReadTile read):
-        """One that reads numbers when it runs."""
+        """Add the step of an operator that reads scalar parameters when it runs."""
         cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
         cdef Step *step
         if self.arity[row] != (<Operator>self.operators[row]).nargs:
@@ -380,12 +383,12 @@ cdef class Group:
                 return "a tensor where it reads a number"
         step = add_tile(plan, self.inputs + row, first)
         if step == NULL:
-            return "too many like it beside it"
+            return "too many operators with scalar parameters in its group"
         step.read = read
         return ""
 
     cdef str choose_channels(self, Plan plan, int row, ReadChannels read):
-        """One that reads vectors when it runs."""
+        """Add the step of an operator that reads per-channel vectors when it runs."""
         cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
         cdef Step *step
         for k in range(1, self.arity[row]):
@@ -395,17 +398,17 @@ cdef class Group:
             return "no loop for that dtype"
         step = add_tile(plan, self.inputs + row, first)
         if step == NULL:
-            return "too many like it beside it"
+            return "too many operators with scalar parameters in its group"
         step.by_channels = read
         return ""
 
     cdef str choose_choice(self, Plan plan, int row, tuple order):
-        """One of two, by a mask; `order`: which arguments these are, the mask first."""
+        """Add a selection by mask; `order` has the argument positions of the mask, the first and the second choice."""
         cdef int slots[3]
         cdef int k, kind = NOWHERE
         cdef Step *step
         if self.arity[row] != 3 or plan.kind[plan.at[self.operands[row][<int>order[0]]]] != BOOL:
-            return "a mask that is none"
+            return "a mask that is not a bool tensor"
         for k in range(3):
             slots[k] = plan.at[self.operands[row][<int>order[k]]]
             if k and plan.kind[slots[k]] != NOWHERE:
@@ -427,17 +430,17 @@ cdef class Group:
         return ""
 
     cdef str choose_conversion(self, Plan plan, int row):
-        """To a dtype that is a number, or that of another tensor: nothing is done where that is the dtype already."""
+        """Add a conversion to a dtype, or to that of another tensor; none if the operand has it already."""
         cdef int first = plan.at[self.operands[row][0]], target, to
         if self.arity[row] != 2 or plan.kind[first] == NOWHERE:
-            return "arguments that say more than a dtype"
+            return "other arguments than a dtype"
         target = plan.at[self.operands[row][1]]
         if target < self.inputs and plan.words[target] & A_DTYPE:
             to = plan.words[target] >> 16
         else:
             to = plan.kind[target]
         if to == NOWHERE or plan.kind[first] == NOWHERE:
-            return "a dtype that is none"
+            return "an unsupported dtype"
         target = converted(plan, first, to)
         if target == NOWHERE:
             return "no loop for that dtype"
@@ -445,7 +448,7 @@ cdef class Group:
         return ""
 
     cdef str choose_results(self, Plan plan):
-        """The slots of the group's results, and of what its ends read: each is made by a step, and given once."""
+        """Set the slots of the results and of the epilogues' inputs; each result has a step, and no slot is returned twice."""
         cdef int i, slot
         for slot in range(MOST_SLOTS):
             plan.given[slot] = plan.kept[slot] = False
@@ -455,12 +458,12 @@ cdef class Group:
                 continue
             slot = plan.out_at[i] = plan.at[self.out_at[i]]
             if plan.made_by[slot] == NOWHERE or plan.given[slot]:
-                return "a conversion gives its operand itself"
+                return "a conversion returns its operand unchanged"
             plan.given[slot] = plan.kept[slot] = True
         for i in range(self.ends):
             slot = plan.end_slot[i] = plan.at[self.end_operands[i][0]]
             if plan.made_by[slot] == NOWHERE:
-                return "a conversion gives its operand itself"
+                return "a conversion returns its operand unchanged"
             plan.kept[slot] = True
         plan.keeps = 0
         for slot in range(plan.slots):
@@ -470,7 +473,7 @@ cdef class Group:
         return ""
 
     cdef bint arrange(self, Plan plan, const int *stage, int stages, Schedule *schedule) noexcept:
-        cdef int last[MOST_SLOTS]      # of a slot: where in the schedule it is read last
+        cdef int last[MOST_SLOTS]      # of a slot: position in the schedule of its last read
         cdef bint whole[MOST_SLOTS]
         cdef bint taken[MOST_BUFFERS]
         cdef int i, k, b, s, slot, n = 0
@@ -509,7 +512,10 @@ cdef class Group:
         return True
 
     cdef void free_buffers(self, Plan plan, Schedule *schedule, int at, int *last, bint *taken, bint before) noexcept:
-        """Those that a step is the last to read: before its result has one, if it may be written over them; or the others."""
+        """Release buffers that this step reads last.
+
+        Before its result has a buffer: those it can overwrite in place; afterwards: the others.
+        """
         cdef Step *step = &plan.steps[schedule.steps[at]]
         cdef npy_intp width = item_size(plan.kind[step.out])
         cdef int k, slot

@@ -1,16 +1,19 @@
-"""Fused groups: rows of pointwise operators, run together on tiles of elements that stay in the first-level cache.
+"""Execution of fusion groups: pointwise operators run together on tiles of elements that stay in the L1 cache.
 
-In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether it ran, and its results.
+In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether it ran,
+and its results.
 
     rows                               slots while a tile runs
-      2 = mul(0, 1)                      inputs      where their elements lie, or a copy of the tile's where they have gaps
-      3 = add(2, 0)                      results     in the result's own memory if somebody reads it, else in a buffer
-      4 = tanh(3)                        numbers     one element with a step of 0
+      2 = mul(0, 1)                      inputs      the elements themselves, or a copy of the tile if they are strided
+      3 = add(2, 0)                      results     the result's array if it is read outside, else a buffer
+      4 = tanh(3)                        numbers     one element with a stride of 0
 
-The loops are those by which the operators run one by one, on operands of the same dtypes, so the bits are the same.  Which
-loops they are, a plan says (`tile_plans`); where the elements are, `tile_places`.
+The loops are those of the operators' own kernels, on operands of the same dtypes, so the results are
+bit-identical. `tile_plans` chooses
+them, `tile_places` computes the addresses.
 
-What has no way here is left: the result is False, and the code goes on with the operators one by one.
+If the group does not support its inputs, the first result is False, and the bytecode continues with the
+single operators.
 """
 
 cimport cython
@@ -46,15 +49,15 @@ from ts.backends.cpu import workers
 cnp.import_array()
 
 cdef enum:
-    BUFFERS = MOST_BUFFERS * BUFFER    # bytes; rows for operators at the end lie behind them
+    BUFFERS = MOST_BUFFERS * BUFFER    # bytes; the rows of epilogues follow them
     SCRATCH_ROWS = 4 * BUFFER
 
-# For groups that keep the GIL: nobody else computes meanwhile.
+# Buffers of groups that run with the GIL held, which excludes concurrent use.
 cdef char scratch[BUFFERS + SCRATCH_ROWS]
 
 
 cdef void run_tiles(Plan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
-    """The elements [start, end) of a stage."""
+    """Run the steps of a stage on the elements [start, end), tile by tile."""
     cdef char *args[MOST_OPERANDS + 1]
     cdef npy_intp steps[MOST_OPERANDS + 1]
     cdef npy_intp count
@@ -91,7 +94,7 @@ cdef void run_tiles(Plan plan, Run *run, char *memory, npy_intp start, npy_intp 
 
 
 cdef void run_pieces(Plan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
-    """Some of a stage's tiles; or of the pieces that operators at the end read, each followed by these."""
+    """Run the tiles [first, last) of a stage, or its chunks, each followed by the epilogues."""
     cdef npy_intp piece, start, end
     if run.ends.count == 0:
         run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
@@ -103,7 +106,7 @@ cdef void run_pieces(Plan plan, Run *run, char *memory, npy_intp first, npy_intp
 
 
 cdef int run_alone(Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
-    """On this thread; without the GIL where there is enough to do."""
+    """Run a stage on this thread, without the GIL if it is large enough."""
     cdef char *memory
     cdef Away away
     if run.size < RELEASE_GIL_FROM and run.ends.bytes <= SCRATCH_ROWS:
@@ -121,13 +124,13 @@ cdef int run_alone(Plan plan, Run *run, Operator op, IValue *r, const int32_t *a
 
 @cython.final
 cdef class Shared:
-    """A run that several threads share: each has tiles in a row, and buffers of its own."""
+    """Run of a stage by several threads, each with a consecutive range of tiles and its own buffers."""
     cdef Plan plan
     cdef Run *run
-    cdef list held                     # the arrays that it reads: others may exchange those of tensors meanwhile
+    cdef list held                     # references to the input arrays; another thread may replace those of the tensors
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
-        """For `workers.run`."""
+        """Run the share `part` of `parts`; called by the thread pool."""
         cdef Run own
         cdef char *memory
         cdef npy_intp pieces
@@ -160,7 +163,7 @@ cdef int run_shared(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, 
 
 
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
-    """Nothing was done: results are some tensor, which nobody reads."""
+    """Report that the group did not run: the first result is False, tensor results get a placeholder."""
     cdef int i, out
     cdef IValue some = r[at[op.tensor_at]]
     for i in range(1, op.nrets):
@@ -186,14 +189,14 @@ cdef int run_stage(Group g, Plan plan, Run *run, Operator op, IValue *r, const i
 
 
 cdef inline void put_whole(Run *run, int slot, object array, npy_intp item) noexcept:
-    """Results that somebody reads have an array."""
+    """Write a slot's results to an array."""
     run.array[slot] = <PyObject *>array
     run.place[slot].data = data_of(<PyArrayObject *>array)
     run.place[slot].step = run.place[slot].advance = item
 
 
 cdef list run_alike(Group g, Plan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
-    """All have one shape, and lie alike; what holds the results."""
+    """Run a group whose inputs have one shape and equal strides; return the owners of the results, None if unsupported."""
     cdef npy_intp shape[MOST_DIMS]
     cdef Operand operands[2]
     cdef int i, d, slot, kind
@@ -225,7 +228,7 @@ cdef list run_alike(Group g, Plan plan, Run *run, PyArrayObject *like, Operator 
 
 
 cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
-    """The lengths of a slot's dimensions, and how many it has."""
+    """Store the shape of a slot and return its rank."""
     cdef int rank = layout.rank[slot], lead = layout.ndim - rank, d
     for d in range(rank):
         shape[d] = layout.shape[lead + d] if layout.longs[slot] >> (lead + d) & 1 else 1
@@ -233,7 +236,7 @@ cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
 
 
 cdef object new_laid(Layout *layout, int slot, int kind):
-    """The array of a result, as its operator would make it."""
+    """Allocate the array of a result with the strides that its operator would choose."""
     cdef npy_intp shape[MOST_RANK]
     cdef npy_intp strides[MOST_RANK]
     cdef npy_intp item = item_size(kind)
@@ -244,7 +247,7 @@ cdef object new_laid(Layout *layout, int slot, int kind):
 
 
 cdef int place_ends(Group g, Plan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list held) except -1:
-    """Those that read what a stage computes in order."""
+    """Add the epilogues of this stage whose input is contiguous."""
     cdef npy_intp shape[MOST_RANK]
     cdef int e, i, slot
     run.ends.count, run.ends.bytes = 0, 0
@@ -257,7 +260,7 @@ cdef int place_ends(Group g, Plan plan, Run *run, Layout *layout, IValue *r, con
 
 
 cdef bint is_whole(Plan plan, Run *run, int slot) noexcept:
-    """Whether others read a slot than its stage and the ends."""
+    """Whether a slot of this stage is a result of the group or is read by a later stage."""
     cdef Step *step
     cdef int i, k
     if plan.given[slot]:
@@ -271,7 +274,7 @@ cdef bint is_whole(Plan plan, Run *run, int slot) noexcept:
 
 
 cdef list run_in_stages(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """What broadcasts, has gaps, or lies in several orders; None where there is no way for that."""
+    """Run a group whose inputs broadcast, are strided or differ in dimension order; None if unsupported."""
     cdef Layout layout
     cdef Schedule schedule
     cdef int order[MOST_RANK]
@@ -306,7 +309,7 @@ cdef list run_in_stages(Group g, Plan plan, Run *run, Operator op, IValue *r, co
 
 
 cdef inline int put_result(IValue *out, object result) except -1:
-    """Of an end: an array, or the tensor that its operator gave."""
+    """Store the result of an epilogue: an array, or the tensor that its operator returned."""
     return put_object(out, result) if isinstance(result, Tensor) else put_made(out, result)
 
 
@@ -315,7 +318,7 @@ cdef inline bint default_holds(Plan plan):
 
 
 cdef list compute(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """What holds the results; None where there is no way."""
+    """Run the group; return the owners of the results, or None if the shapes or strides are unsupported."""
     cdef PyArrayObject *like = NULL
     cdef list held
     no_ends(g, plan, run)
@@ -329,7 +332,7 @@ cdef list compute(Group g, Plan plan, Run *run, Operator op, IValue *r, const in
 
 
 cdef list try_to_compute(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
-    """The same where ends may refuse what they are given: the nodes one by one refuse that, too, and say where."""
+    """Run a group with epilogues; None after an exception, which the single operators raise again with its location."""
     try:
         return compute(g, plan, run, op, r, at)
     except Exception:
@@ -373,7 +376,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int first_run(Operator op, IValue *r, const int32_t *at) except -1:
-    """Read the program, once."""
+    """Read the program of the group, install its kernel and run it."""
     try:
         group = read_group(op.record.program)
     except ValueError:
@@ -385,4 +388,4 @@ cdef int first_run(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 register_kernel("prim::FusionGroup", first_run)
-register_kernel("prim::DifferentiableGraph", leave)  # what the tape does not take
+register_kernel("prim::DifferentiableGraph", leave)  # runs only if autograd does not handle it as a whole

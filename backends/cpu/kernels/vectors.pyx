@@ -1,10 +1,11 @@
-"""Products of vectors: with vectors, with matrices, outer and cross products.
+"""Products with vectors: dot, matrix-vector, outer and cross products.
 
 In: registers with two CPU tensors of one floating dtype.  Out: the register of the product.
 
     dot(x, y), vdot(x, y)     mv(m, x), m @ x, x @ m     outer(x, y)     cross(x, y), linalg.cross(x, y, dim=1)
 
-Much work, where threads or BLAS pay, other dtypes and layouts and wrong arguments are left to the record's own kernel.
+Large products, for which threads or BLAS pay, other dtypes and layouts and invalid arguments are left to the
+record's own kernel.
 """
 
 cimport numpy as cnp
@@ -30,7 +31,7 @@ cdef extern from "dots.h" nogil:
     void float_weighted_rows(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)
     void double_weighted_rows(const double *rows, npy_intp pitch, npy_intp m, const double *x, npy_intp n, double *out)
 
-cdef npy_intp MOST = 1 << 16           # multiplications: beyond, BLAS and threads are worth their call
+cdef npy_intp MOST = 1 << 16           # multiplications; larger products use BLAS and threads
 
 ctypedef fused floating:
     float
@@ -44,7 +45,7 @@ cdef inline npy_intp item(int kind) noexcept nogil:
 
 
 cdef inline bint lies(PyArrayObject *a, npy_intp width) noexcept:
-    """Whether each row lies in order, and rows as many elements apart."""
+    """Whether each row is contiguous, and rows are a whole, non-negative number of elements apart."""
     cdef int last = ndim_of(a) - 1
     if size_of(a) == 0 or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or (dims_of(a)[last] != 1 and strides_of(a)[last] != width):
         return False
@@ -71,7 +72,7 @@ cdef PyObject *vector_product(Tensor x, Tensor y) except? NULL:
     n = dims_of(a)[ndim_of(a) - 1]
     if n != dims_of(b)[0] or not lies(a, item(kind)) or not lies(b, item(kind)) or max(size_of(a), size_of(b)) > MOST:
         return NULL
-    left = ndim_of(b) == 2             # the vector stands left of the matrix, whose rows it weighs
+    left = ndim_of(b) == 2             # vector @ matrix: the weighted sum of the matrix's rows
     rows, row = (b, a) if left else (a, b)
     m = dims_of(rows)[0] if ndim_of(rows) == 2 else 1
     pitch = strides_of(rows)[0] // item(kind) if ndim_of(rows) == 2 else 0
@@ -94,7 +95,7 @@ cdef PyObject *vector_product(Tensor x, Tensor y) except? NULL:
 
 
 cdef int put_product(Operator op, IValue *r, const int32_t *at, int ndim) except -1:
-    """Of a tensor of `ndim` dimensions with a vector."""
+    """Compute the product of a tensor of `ndim` dimensions with a vector."""
     cdef PyObject *made = NULL
     cdef Tensor x, y
     if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
@@ -164,7 +165,7 @@ cdef void fill_cross(const floating *x, const floating *y, Axis *axis, floating 
 
 
 cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of two tensors of one shape."""
+    """Compute the cross product of two tensors of one shape."""
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef PyArrayObject *b = float_array(&r[at[1]])
     cdef Axis axis
@@ -176,7 +177,7 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
     kind = scalar_type(&r[at[0]])
     if scalar_type(&r[at[1]]) != kind or not same_shape(a, b) or size_of(a) == 0:
         return run_record(op, r, at)
-    if r[at[2]].tag == TAG_NONE:  # the first that is there
+    if r[at[2]].tag == TAG_NONE:  # the first dimension of size 3
         while d < ndim_of(a) and dims_of(a)[d] != 3:
             d += 1
     if read_axis(a, d if r[at[2]].tag == TAG_NONE else r[at[2]].v.i, &axis) < 0 or axis.n != 3:

@@ -1,4 +1,4 @@
-"""Arguments of 16-bit floats widened for a kernel, and its results shortened: `wide.pxd` says when."""
+"""Conversion of half-precision arguments to float32 for a kernel and of its results back; see the `.pxd` for the contract."""
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
@@ -13,8 +13,8 @@ from ts.backends.cpu.kernels.kernel cimport is_tensor, scalar_type
 from ts.backends.cpu.kernels.short_floats cimport BRAIN, shortened, widened
 
 cdef enum:
-    MOST_REGISTERS = 16                # of the operators that are served
-    HELD = 60000                       # numbers up to this are floats of 16 bits, if rounded
+    MOST_REGISTERS = 16                # of the operators that use this fallback
+    HELD = 60000                       # Python numbers up to this magnitude do not overflow float16
 
 
 cdef bint is_short_tensor(IValue *x) noexcept:
@@ -22,7 +22,7 @@ cdef bint is_short_tensor(IValue *x) noexcept:
 
 
 cdef bint may_widen(Operator op, IValue *r, const int32_t *at) noexcept:
-    """Whether all tensors are the CPU's, of the first one's 16-bit dtype, and none repeats its elements; numbers are its too."""
+    """Whether all tensors are CPU tensors of one 16-bit dtype without overlapping elements, and numbers fit."""
     cdef int i
     cdef Tensor x
     if op.nargs + op.nrets > MOST_REGISTERS or not is_short_tensor(&r[at[0]]):
