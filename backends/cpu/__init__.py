@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Operators whose Python kernels the CPU backend replaces, and the modules here whose `kernel(record)` creates
-# them. The modules are imported
-# when one of their operators is first called.
+# them. The modules are imported when one of their operators is first called.
 KERNELS = {
     **{f"aten::{name}": "conv" for name in ("convolution", "_convolution", "convolution_backward")},
     **{f"aten::conv{kind}{n}d": "conv" for kind in ("", "_transpose") for n in (1, 2, 3)},

@@ -1,13 +1,11 @@
 """Detection of the BLAS library for matrix products.
 
 Out: `library()`, with the addresses of its cblas_?gemm, or None; `controls()`, with those of the functions
-that get and set the number of
-threads of the libraries of NumPy and SciPy.
+that get and set the number of threads of the libraries of NumPy and SciPy.
 
 MKL is used if it is installed (`pip install mkl`, the extra `mkl`), else the library that NumPy is linked
-with: the OpenBLAS of its
-wheels, or another one. TS_BLAS=numpy disables MKL and the tiles of this package; TS_BLAS=none computes all
-products by `numpy.matmul`.
+with: the OpenBLAS of its wheels, or another one. TS_BLAS=numpy disables MKL and the tiles of this package;
+TS_BLAS=none computes all products by `numpy.matmul`.
 
     library().name      "OpenBLAS 0.3.31 ..."      shown by `ts info`
 """

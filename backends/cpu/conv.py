@@ -1,10 +1,9 @@
 """Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
 
 In: arguments checked by `ts.ops.conv`; out: the convolution. This module plans the geometry once for each
-combination of sizes: which taps
-of the kernel meet the input, and in which layout the input is needed. 16-bit floats are computed in float32,
-complex numbers as real ones
-with twice the channels; integers use the record's own kernel.
+combination of sizes: which taps of the kernel meet the input, and in which layout the input is needed. 16-bit
+floats are computed in float32, complex numbers as real ones with twice the channels; integers use the
+record's own kernel.
 
     a dimension of a convolution   element t meets t * stride + (k * dilation - padding) for each k: one phase
     transposed, stride 2           even elements meet some of the taps, odd ones the others: two phases

@@ -1,16 +1,14 @@
 """Einsum by pairwise contractions: permutations and one batched matrix product for each pair of operands.
 
 In: an equation, and arrays of one dtype; out: the result. The plan depends only on the equation and the
-shapes, and is cached for them
-after the record's kernel has accepted them:
+shapes, and is cached for them after the record's kernel has accepted them:
 
     bhnd,bhnde->bhne      (b h n) 1 d  @  (b h n) d e
     ijbn,jbnd->ibnd       (b n) i j    @  (b n) j d      then i in front
     bnd,ds->bnds          no sum: one elementwise product
 
 The contraction order is that of `opt_einsum` if it is installed, else NumPy's. A single operand, and
-subscripts repeated within an operand,
-are left to NumPy.
+subscripts repeated within an operand, are left to NumPy.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Pooling of floating and integer arrays on the CPU, by `ts.backends.cpu.kernels.pool`.
 
 In: an array and its windows, checked by `ts.ops.pool`; out: maxima with or without indices, or means. 16-bit
-floats are computed in
-float32, maxima of integers in int64; means of integers use the record's own kernel.
+floats are computed in float32, maxima of integers in int64; means of integers use the record's own kernel.
 """
 
 from __future__ import annotations

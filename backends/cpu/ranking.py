@@ -1,8 +1,7 @@
 """Sorting functions of the CPU namespace: `xp.ranking`.
 
 In: an array and a dimension; out: indices along it, as `ts.ops.argsort` defines them. Equal elements are in
-the order of PyTorch's
-algorithms (`kernels.sort`).
+the order of PyTorch's algorithms (`kernels.sort`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Intra-op thread pool of the CPU.
 
 In: a function of (part, parts); out: nothing, all parts have run. The values of elements must not depend on
-the division into parts, so
-that results are bit-identical for every number of threads.
+the division into parts, so that results are bit-identical for every number of threads.
 
     run(lambda part, parts: fill(part, parts), 2)      part 0 on this thread, part 1 on a worker thread
 

@@ -1,6 +1,6 @@
-/* Activations of floats; `simd.h` says how they are compiled.
+/* Activation functions of floating rows; see `simd.h` for the SIMD levels.
 
-   In: elements that lie in order, and numbers; out: as many elements, which may be those that came in. */
+   In: contiguous elements and parameters; out: as many elements, which may overwrite the input. */
 
 #ifndef TS_ACTIVATION_H
 #define TS_ACTIVATION_H
@@ -13,8 +13,8 @@ typedef void (*PieceOfDoubles)(const double *, ptrdiff_t, double, double, double
 typedef void (*BackOfFloats)(const float *, const float *, ptrdiff_t, float, float, float *);
 typedef void (*BackOfDoubles)(const double *, const double *, ptrdiff_t, double, double, double *);
 
-/* Straight pieces, without a branch: what is not chosen is computed, too, and masks of bits choose, which no compiler takes for a
-   reason to compute less.  `out` may be x. */
+/* Piecewise linear functions without branches: both alternatives are computed and selected by bit masks, so
+   that compilers vectorize the loop. `out` may be x. */
 #define PIECE(T, NAME, CHOICE) \
 SIMD_BODY void T##_##NAME##_body(const T *x, ptrdiff_t n, T a, T b, T *out) { \
     (void)a; (void)b; \
@@ -25,7 +25,7 @@ SIMD_BODY void T##_##NAME##_body(const T *x, ptrdiff_t n, T a, T b, T *out) { \
     } \
 } \
 SIMD_VERSIONS(void, T##_##NAME, (const T *x, ptrdiff_t n, T a, T b, T *out), (x, n, a, b, out))
-#define RAMP(T) T up = v + 3; up = T##_pick(up < 0, 0, up); up = T##_pick(up > 6, 6, up); /* NaN stays */
+#define RAMP(T) T up = v + 3; up = T##_pick(up < 0, 0, up); up = T##_pick(up > 6, 6, up); /* NaN is propagated */
 #define PIECES(T) \
 PIECE(T, relu, out[i] = v < 0 ? (T)0 : v;) \
 PIECE(T, leaky, out[i] = T##_pick(v > 0, v, v * a);) \
@@ -38,7 +38,8 @@ PIECE(T, hardswish, RAMP(T) out[i] = v * up / 6;)
 PIECES(float)
 PIECES(double)
 
-/* The way back through one: g is the gradient of its result, v what was put in, or for sigmoid and tanh what came out. */
+/* Backward of an activation: g is the gradient of its result, v the input, or the result for sigmoid and
+   tanh. */
 #define BACK(T, NAME, CHOICE) \
 SIMD_BODY void T##_##NAME##_back_body(const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out) { \
     (void)a; (void)b; \
@@ -61,7 +62,7 @@ BACK(T, hardswish, out[i] = T##_pick(v <= -3, 0, T##_pick(v < 3, g * (v / 3 + (T
 BACKS(float)
 BACKS(double)
 
-/* What elu and softplus do before and after the exponential. */
+/* elu and softplus: the computations before and after the exponential. */
 #define AROUND(T, NAME) \
 SIMD_BODY void NAME##_below_body(const T *x, ptrdiff_t n, T by, T *restrict out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \

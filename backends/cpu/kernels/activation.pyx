@@ -6,8 +6,7 @@ In: registers with a tensor and numbers.  Out: the register of the result.
     hardtanh(x), relu6(x), hardshrink(x), softshrink(x), threshold(x, 0.1, 20)
 
 Tensors with gaps are copied first; other dtypes are left to the record's own kernel. relu and sigmoid are
-ufunc loops
-(`activation_loops`).
+ufunc loops (`activation_loops`).
 """
 
 cimport numpy as cnp

@@ -5,8 +5,8 @@ In: registers with tensors on the CPU, or arrays.  Out: the register of the resu
     mm(x, y)   bmm(x, y)   matmul(x, y)   linear(x, weight, bias)   addmm(bias, x, y)   baddbmm(bias, x, y)
 
 The operator's kernel receives registers; `kernel` receives arrays (`out=` and in-place variants). Both use
-`product`, and fall back to
-the record's own kernel, which also reports errors. Small floating matrices use `matrix_product` directly.
+`product`, and fall back to the record's own kernel, which also reports errors. Small floating matrices use
+`matrix_product` directly.
 """
 
 from functools import partial

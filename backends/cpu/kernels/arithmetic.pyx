@@ -84,7 +84,7 @@ cdef bint may_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexce
 
 
 cdef int put_written(Operator op, IValue *r, const int32_t *at) except -1:
-    """Count the write to the first argument and return it as the result."""
+    """Register a write to the first argument and return that tensor as the result."""
     wrote(<Tensor>r[at[0]].v.o)
     copy_value(&r[at[op.nargs]], &r[at[0]])
     return 0

@@ -10,8 +10,7 @@ name:
     log_of_sum                             logaddexp of floats
 
 Floating remainders and quotients agree with NumPy except for the sign of zero remainders. Most float32 ones
-are computed in double, where
-the subtracted product is exact.
+are computed in double, where the subtracted product is exact.
 """
 
 from cpython.exc cimport PyErr_SetString

@@ -7,8 +7,7 @@ of the result.
     _transformer_encoder_layer_fwd(x, ...)          attention and a feed-forward network, with layer norm after or before each
 
 Heads are views of the projections, which the products read without a copy. Other dtypes, dropout, shapes that
-do not match and other
-kinds of masks are left to the record's own kernel, which raises the errors.
+do not match and other kinds of masks are left to the record's own kernel, which raises the errors.
 """
 
 import numpy as np
@@ -230,7 +229,7 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef object encoded(object x, int heads, list weights, list kept, object hidden, bint use_gelu, bint norm_first, double eps):
-    """Return the output of a layer, or None if its weights do not match."""
+    """Return the output of an encoder layer, or None if the shapes of its weights do not match."""
     cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, kept, hidden)
     if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
         return None

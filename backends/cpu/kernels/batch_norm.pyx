@@ -1,14 +1,12 @@
 """Batch normalization of CPU tensors, with the moments of the batch or running statistics.
 
 In: registers with a contiguous or channels-last floating tensor, and the weights and running statistics of a
-layer.  Out: the register of
-the result; in training, the running statistics are updated.
+layer. Out: the register of the result; in training, the running statistics are updated.
 
     batch_norm(x, weight, bias, mean, variance, training, momentum, eps, ...)
 
 The moments of the batch are accumulated in double, in the same order for both layouts. Other layouts and
-dtypes, empty tensors and
-invalid arguments are left to the record's own kernel.
+dtypes, empty tensors and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp

@@ -5,8 +5,8 @@ In: registers with a list of tensors of one dtype, and a dimension.  Out: the re
     cat([x, y], 1), stack([x, y])
 
 Rows are copied by memcpy, single elements as integers of their width. Non-contiguous tensors are copied
-first; other devices, mixed
-dtypes and shapes that do not match are left to the record's own kernel, which raises the errors.
+first; other devices, mixed dtypes and shapes that do not match are left to the record's own kernel, which
+raises the errors.
 """
 
 cimport numpy as cnp

@@ -3,13 +3,10 @@
 In: input, weight, bias and a geometry; out: the convolution, written to `out`.
 
 Every kind of convolution is a correlation: along each dimension, position t of the output and tap k of the
-kernel meet at the input's
-element t * step + offset[k]. The input is laid out (`Source`) so that for each tap the elements of successive
-positions are adjacent:
-padded, and for step > 1 split by the residue of their index modulo the step. The positions of an image then
-form one range
-q = 0, 1, 2 ... with unused positions at the ends of rows, which are computed and dropped when the results are
-copied out:
+kernel meet at the input's element t * step + offset[k]. The input is laid out (`Source`) so that for each tap
+the elements of successive positions are adjacent: padded, and for step > 1 split by the residue of their
+index modulo the step. The positions of an image then form one range q = 0, 1, 2 ... with unused positions at
+the ends of rows, which are computed and dropped when the results are copied out:
 
     3 x 3 over 4 x 4, padding 1:      . . . . . .     tap (i, j) of position q is element q + 6 i + j
                                       . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
@@ -19,11 +16,9 @@ copied out:
     stays in registers while the loop runs over the depth.
 
 The microkernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets; the best one
-is chosen when the module
-is loaded. OpenBLAS takes twice the time for a product of this shape with AVX-512. Each element is summed in
-the same order for every
-number of threads. A transposed convolution is one such correlation for each residue of the output's index
-modulo the stride.
+is chosen when the module is loaded. OpenBLAS takes twice the time for a product of this shape with AVX-512.
+Each element is summed in the same order for every number of threads. A transposed convolution is one such
+correlation for each residue of the output's index modulo the stride.
 """
 
 import numpy as np
@@ -58,7 +53,7 @@ cdef enum:
 # ---------------------------------------------------------------- the geometry
 
 cdef int64_t *_numbers_of(array) except NULL:
-    """Return the address of a contiguous int64 array's elements; at least one, so that it is not NULL."""
+    """Return the address of the elements of a non-empty contiguous int64 array."""
     if array.dtype.char not in "lq" or array.itemsize != 8 or not array.flags.c_contiguous:
         raise TypeError("an array of int64 was expected")
     return <int64_t *>data_of(<PyArrayObject *>array)
@@ -104,9 +99,8 @@ cdef class Phase:
     """One correlation: its taps, and the destinations of the results.
 
     `taps` are (offset in a channel of the source, index into the weight's three window dimensions). `row_q`
-    and `row_place` are the first q
-    and the offset in a channel of the output for each run of `row` positions; these are `step` apart in the
-    output.
+    and `row_place` are the first q and the offset in a channel of the output for each run of `row` positions;
+    these are `step` apart in the output.
     """
 
     def __cinit__(self, taps, row_q, row_place, row, step):
@@ -531,10 +525,9 @@ def correlate(
     """Write the sum of all phases' correlations to `out`.
 
     `input` (images, channels, 1 to 3 spatial dimensions), `weight` and `bias` (or None) are aligned float32
-    or float64 arrays of one dtype,
-    `out` is C-contiguous. The weight is (filters, channels of a group, *window), or if `transposed`
-    (channels, filters of a group, *window).
-    Raise TypeError or ValueError if the operands do not match.
+    or float64 arrays of one dtype, `out` is C-contiguous. The weight is (filters, channels of a group,
+    *window), or if `transposed` (channels, filters of a group, *window). Raise TypeError or ValueError if the
+    operands do not match.
     """
     if type(input) is not np.ndarray or type(weight) is not np.ndarray or type(out) is not np.ndarray:
         raise TypeError("correlate: operands must be NumPy arrays")

@@ -1,8 +1,7 @@
 """Gradients of convolution weights: correlations of input and output gradient, with the geometry of `conv`.
 
 In: the convolution's input `seen` (images, channels, positions), the gradient of its output (images, filters,
-positions), and the layout of
-the input. Out: for each filter, channel and tap the sum of their products.
+positions), and the layout of the input. Out: for each filter, channel and tap the sum of their products.
 
     weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
 
@@ -13,8 +12,8 @@ Positions are numbered as in `conv`; unused ones at the ends of rows are multipl
         for 4 channels, for each tap:   += 4 rows of the source, read in place, @ the panel
 
 For depthwise convolutions, each sum is a dot product of two rows. Partial sums of one or several images are
-accumulated separately before
-they are added to the total, to limit rounding errors; their order does not depend on the number of threads.
+accumulated separately before they are added to the total, to limit rounding errors; their order does not
+depend on the number of threads.
 """
 
 import numpy as np
@@ -261,9 +260,8 @@ def correlate_weights(seen, other, out, Source source not None, Phase phase not 
     """Write the weight gradient's elements of the phase's taps to `out`, (filters, channels of a group, *window).
 
     `seen` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)
-    are C-contiguous float32 or
-    float64 arrays of one dtype. `out` must be zero elsewhere. Infinities and NaN may be multiplied by padding
-    zeros and give NaN.
+    are C-contiguous float32 or float64 arrays of one dtype. `out` must be zero elsewhere. Infinities and NaN
+    may be multiplied by padding zeros and give NaN.
     """
     cdef Weights w = Weights.__new__(Weights)
     cdef PyArrayObject *x

@@ -4,8 +4,7 @@ In: registers with a tensor and a dtype.  Out: the register of the copy, or of t
 dtype.
 
 float64 is converted to half precision through float32, as in PyTorch. Other dtypes, layouts and devices are
-left to the record's own
-kernel.
+left to the record's own kernel.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t

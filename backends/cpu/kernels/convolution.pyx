@@ -6,9 +6,8 @@ of the result.
     conv2d(x, weight, bias, [2, 2], [1, 1])      conv_transpose1d(...)      convolution(...), _convolution(...)
 
 The checks of `ts.ops.conv` and the plan of `ts.backends.cpu.conv` are cached for each combination of shapes
-and parameters. Unbatched
-images, padding by name, other dtypes, empty tensors and invalid arguments are left to the record's own
-kernel.
+and parameters. Unbatched images, padding by name, other dtypes, empty tensors and invalid arguments are left
+to the record's own kernel.
 """
 
 cimport cython
@@ -142,7 +141,10 @@ def geometry(xp, g, input, weight, bias):
 
 
 cdef object prepare(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
-    """Create the plan of a call, or None if the arguments are invalid. This runs Python code, and so other threads."""
+    """Create the plan of a convolution call; return None for invalid arguments.
+
+    This runs Python code, and so other threads.
+    """
     from ts.backends.cpu.conv import plan_of  # avoids an import cycle
     cdef Prepared made
     cdef int i, d = 2

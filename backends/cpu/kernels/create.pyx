@@ -88,7 +88,7 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
 # ---------------------------------------------------------------- filling
 
 cdef bint store(IValue *number, int kind, char *out) noexcept:
-    """Write a number in a dtype of its category or a higher one; False if it does not fit."""
+    """Write a number in a dtype of at least its category; return False if its value does not fit."""
     cdef double value
     if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
         return False

@@ -5,8 +5,7 @@ In: registers with two tensors, a dimension or the order of the norm, eps.  Out:
     cosine_similarity(x, y, 1)    pairwise_distance(x, y)    cdist(x, y), cdist(x, y, 1.0)
 
 Sums are accumulated in double. Norms other than 1, 2 and infinity, other dtypes, empty tensors, large inputs
-and invalid arguments are left
-to the record's own kernel.
+and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp

@@ -10,7 +10,7 @@
 
 #include "simd_level.h"
 
-enum { SUMS = 64 }; /* that run beside each other in a long row */
+enum { SUMS = 64 }; /* parallel accumulators of a long row */
 
 #define DOTS(number)                                                                                                   \
     static inline __attribute__((always_inline)) number number##_row_dot(                                              \

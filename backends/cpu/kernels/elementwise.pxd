@@ -3,8 +3,8 @@
     Loops: by ScalarType of the operands -> (loop function, its data, ScalarType of the result)
 
 The functions return a new reference to a Tensor, or NULL without an exception if the operands are
-unsupported: they must have one dtype,
-or be a tensor and a number of a lower category. The caller then runs the record's own kernel.
+unsupported: they must have one dtype, or be a tensor and a number of a lower category. The caller then runs
+the record's own kernel.
 """
 
 cimport cython

@@ -7,9 +7,8 @@ In: a ufunc's inner loops (`PyUFuncObject.functions`) and operands; out: the res
     x + b   b broadcasts: strides 0, merged dimensions, the loop runs over the innermost
 
 This skips type resolution, casting buffers and error state of NumPy's own ufunc call, which cost several
-times the loop on a small tensor.
-Loops set floating-point status flags, which NumPy clears itself before it reads them; PyTorch has no such
-warnings.
+times the loop on a small tensor. Loops set floating-point status flags, which NumPy clears itself before it
+reads them; PyTorch has no such warnings.
 """
 
 import numpy as np
@@ -63,7 +62,7 @@ cdef class Loops:
             self.result_type[i] = -1
 
     def covers(self, int scalar_type):
-        """Whether there is a loop for operands of this ScalarType."""
+        """Whether the ufunc has a loop for operands of ScalarType `scalar_type`."""
         return 0 <= scalar_type < SCALAR_TYPES and self.function[scalar_type] != NULL
 
 
@@ -78,8 +77,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     """Return the loops of NumPy's ufunc `name`; None unless it has one or two operands and one result.
 
     `promotion` is the record's: "bool" for predicates; "float" leaves out the loops for integers, whose
-    results are not NumPy's. `types` (NumPy
-    type characters) leaves out all others.
+    results are not NumPy's. `types` (NumPy type characters) leaves out all others.
     """
     cdef Loops loops
     cdef cnp.ufunc ufunc
@@ -530,7 +528,7 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
 
 
 cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except -1:
-    """Compute a = a op b in place, where b is aligned or a number and broadcasts to a; False if it does not."""
+    """Compute a = a op b in place for an aligned array or scalar b; False if b does not broadcast to a."""
     cdef int ndim = ndim_of(a), lead, d
     cdef npy_intp shape[MOST_DIMS]
     cdef int order[MOST_DIMS]

@@ -11,10 +11,10 @@
 
 #include "simd_level.h"
 
-/* `number`: the elements.  `row`: an integer of their size, which holds places.  `values` may be NULL. */
+/* `number`: element type. `row`: an integer type of its size for row indices. `values` may be NULL. */
 #define COLUMN_EXTREMES(number, row)                                                                                   \
     enum { number##_beside = 128 / sizeof(number) };                                                                   \
-    /* `count` columns beside each other, at most `beside` */                                                          \
+    /* `count` <= `beside` columns in parallel */                                                          \
     static inline __attribute__((always_inline)) void number##_extremes_of(int largest, ptrdiff_t count,               \
                                                                            const number *x, ptrdiff_t n,               \
                                                                            ptrdiff_t pitch, number *values,            \
@@ -26,7 +26,7 @@
             const number *now = x + i * pitch;                                                                         \
             for (ptrdiff_t j = 0; j < count; j++) {                                                                    \
                 number v = now[j], old = best[j];                                                                      \
-                /* not "at least": also true where v is NaN; and no number is more extreme than a NaN */               \
+                /* negated comparison: also true for a NaN v; an old NaN is kept */               \
                 int newer = !(largest ? v <= old : v >= old) & (old == old);                                           \
                 best[j] = newer ? v : old;                                                                             \
                 place[j] = newer ? (row)i : place[j];                                                                  \

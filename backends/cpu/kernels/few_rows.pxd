@@ -12,10 +12,9 @@ cdef bint few_rows_serve(bint double_, Matrix *a, Matrix *b) noexcept nogil
 cdef bint few_rows_pack(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
 # Compute out[r, c] = alpha * (a @ b)[r, c] + bias[c] for all rows and the columns [column, column_end), at
-# least a vector of them.
-# `bias` may be NULL. If b has contiguous columns, its panels may be passed, else NULL; `column` must then
-# begin a panel. The bits of an
-# element depend neither on the range of columns nor on the use of panels.
+# least a vector of them. `bias` may be NULL. If b has contiguous columns, its panels may be passed, else
+# NULL; `column` must then begin a panel. The bits of an element depend neither on the range of columns nor on
+# the use of panels.
 cdef void few_rows(
     bint double_, Matrix *a, Matrix *b, int64_t column, int64_t column_end, char *out, int64_t pitch, double alpha,
     const char *bias, const Panels *panels

@@ -6,8 +6,7 @@ In: two matrices.  Out: their product, by the loops of `simd_rows.h`, which read
     2 x 128 @ 128 x 512          across: eight vectors of columns at a time
 
 Packing would read and write all of b for only a few products with each element. BLAS libraries have such
-loops for one row, but a
-higher call overhead.
+loops for one row, but a higher call overhead.
 """
 
 from libc.stdint cimport int64_t

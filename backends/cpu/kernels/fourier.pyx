@@ -5,8 +5,7 @@ In: registers with a tensor, a length, a dimension and the name of a norm.  Out:
     fft_rfft(x)      fft_irfft(x, 20)      fft_fft(x, norm="ortho")      fft_ifft(x)
 
 The loops are those of NumPy's generalized ufuncs (pocketfft), which cache their plans. Large tensors, other
-dimensions and dtypes, and
-invalid arguments are left to the record's own kernel.
+dimensions and dtypes, and invalid arguments are left to the record's own kernel.
 """
 
 from importlib import import_module
@@ -116,7 +115,7 @@ cdef double factor_of(str norm, npy_intp n, bint forwards):
 
 
 cdef str text_of(IValue *x):
-    """Return an optional string, "" for None; None if it is neither."""
+    """Read an optional string argument, "" for None; return None for other types."""
     if x.tag == TAG_NONE:
         return ""
     return <str>x.v.o if x.tag == TAG_OBJECT and type(<object>x.v.o) is str else None

@@ -1,14 +1,12 @@
 """Fused optimizer steps over lists of parameters: the `_fused_*` operators of `ts.optim` and PyTorch.
 
-In: registers with lists of parameters, gradients and optimizer state, and the options of the rule.  Out:
-parameters and state, updated in
-place; also the gradients, if a gradient scaler's factor is divided out.
+In: registers with lists of parameters, gradients and optimizer state, and the options of the rule. Out:
+parameters and state, updated in place; also the gradients, if a gradient scaler's factor is divided out.
 
     _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
 
 The lists must have equal lengths, with contiguous float32 or float64 tensors; anything else is left to the
-records, which use operators on
-lists. Non-contiguous gradients are copied.
+records, which use operators on lists. Non-contiguous gradients are copied.
 """
 
 cimport numpy as cnp

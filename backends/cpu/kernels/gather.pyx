@@ -5,12 +5,10 @@ In: registers with a contiguous tensor, and one of indices.  Out: the register o
     index_select, embedding, gather, take, x[i], x[i, j]
 
 Rows are copied by memcpy, single elements as integers of their width. Indices out of range, other layouts and
-dtypes are left to the
-record's own kernel, which raises the errors.
+dtypes are left to the record's own kernel, which raises the errors.
 
 Each index is read once, checked, and then used: a thread that writes to the index tensor meanwhile can only
-change which element is
-selected, or cause the record's own kernel to run.
+change which element is selected, or cause the record's own kernel to run.
 """
 
 cimport numpy as cnp
@@ -119,8 +117,7 @@ cdef object selected(
     """Return source.index_select(dim, by) as an array; None if it is unsupported.
 
     `by` may have any shape unless `vector` is set. Both registers are among the `nargs` arguments, or in
-    their lists, so that they are held
-    while the GIL is released.
+    their lists, so that they are held while the GIL is released.
     """
     cdef PyArrayObject *a = flat_array(source)
     cdef PyArrayObject *index = indices_at(by)
@@ -361,7 +358,7 @@ cdef object selected_together(int nargs, IValue *r, const int32_t *at, List indi
 
 
 cdef Py_ssize_t only_index(List indices) noexcept:
-    """Return the position of the only tensor among the indices; -1 if there are several or none."""
+    """Return the position of the single index tensor in the list; -1 for zero or several tensors."""
     cdef Py_ssize_t i, found = -1
     for i in range(indices.size):
         if list_item(<PyObject *>indices, i).tag == TAG_OBJECT:

@@ -4,11 +4,10 @@
     ...                                   # no Python object is touched
     take_gil(away)                        # afterwards, only objects that the kernel created are known to exist
 
-Another thread may assign `x.data` or remove tensors from a list while a kernel reads their memory.  Therefore
-`leave_gil` takes references
-to the arrays of all tensors among the operator's arguments, including those in lists.  Pointers obtained
-before `leave_gil` stay valid
-until `take_gil`; kernels need no references of their own.
+Another thread may assign `x.data` or remove tensors from a list while a kernel reads their memory. Therefore
+`leave_gil` takes references to the arrays of all tensors among the operator's arguments, including those in
+lists. Pointers obtained before `leave_gil` stay valid until `take_gil`; kernels need no references of their
+own.
 """
 
 from libc.stdint cimport int32_t

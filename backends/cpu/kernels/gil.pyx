@@ -37,8 +37,7 @@ cdef Py_ssize_t arrays_of(IValue *x, PyObject **held) noexcept:
 
 
 # Nothing between here and the release of the GIL may run the garbage collector: Python code could run before
-# the arrays are held.
-# So they are kept in C memory instead of a Python list.
+# the arrays are held. So they are kept in C memory instead of a Python list.
 
 cdef PyObject **room(Py_ssize_t n) noexcept:
     """Allocate memory for `n` references and a terminating NULL; return NULL without memory."""

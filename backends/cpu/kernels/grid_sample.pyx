@@ -6,8 +6,7 @@ the result.
     grid_sampler(images (N, C, H, W), grid (N, h, w, 2), 0, 0, False)
 
 The results agree bitwise with `ts.ops.grid_sample`. Bicubic interpolation, volumes, other dtypes, invalid
-arguments, and inputs large
-enough for several threads are left to the record's own kernel.
+arguments, and inputs large enough for several threads are left to the record's own kernel.
 """
 
 cimport numpy as cnp

@@ -7,6 +7,6 @@ ctypedef enum Masking:
     ADDS                               # floats that are added to the scores
 
 # Return softmax(q @ k.mT * scale + mask) @ v as a new C-contiguous array, or None if the shapes do not match.
-# Operands are floating, have
-# two dimensions or more, and broadcast. A fully masked row gives 0, except with HIDES.
+# Operands are floating, have two dimensions or more, and broadcast. A fully masked row gives 0, except with
+# HIDES.
 cdef object attended(object q, object k, object v, object mask, Masking masking, bint causal, double scale)

@@ -4,8 +4,8 @@
         return run_in_order(op, r, at)      # instead of `run_record`
 
 The record's own kernel runs instead if no argument needs a copy, or if the layout of the result depends on
-the layout of the arguments
-(field `layout` of the record). Arguments with gaps but dimensions in C order are always copied.
+the layout of the arguments (field `layout` of the record). Arguments with gaps but dimensions in C order are
+always copied.
 """
 
 from libc.stdint cimport int32_t

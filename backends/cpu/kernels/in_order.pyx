@@ -54,7 +54,7 @@ cdef Lies worst(Lies found, IValue *x) noexcept:
 
 
 cdef bint order_matters(Operator op):
-    """Whether the layout of the result may depend on the layout of the arguments."""
+    """Whether the record allows result strides that depend on the arguments' strides."""
     for rule in op.record.layout:
         if rule != "contiguous":
             return True
@@ -89,7 +89,7 @@ cdef int put_list_in_order(List xs, IValue *out) except -1:
 
 
 cdef List tensors_in(IValue *x):
-    """Return the value as a list of tensors, or None if it is not one."""
+    """Return the list of tensors in a register, or None for any other value."""
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return None
     cdef List xs = <List>x.v.o

@@ -21,13 +21,11 @@ Preconditions of a kernel, and the code that establishes them:
     memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (see `gil.pxd`).  Other
                   threads may write elements meanwhile; the results are then undefined.
 
-A kernel with further preconditions states them and the code that establishes them.  Inner loops (`noexcept
-nogil`) rely on the checks
-of their kernel: element counts are correct, and outputs do not overlap inputs.
+A kernel with further preconditions states them and the code that establishes them. Inner loops (`noexcept
+nogil`) rely on the checks of their kernel: element counts are correct, and outputs do not overlap inputs.
 
 A function that Python can call (`def`) relies only on the conversions of its signature and checks the rest on
-entry, as `correlate`
-does.  Methods that the thread pool calls do the same (`require_part`).
+entry, as `correlate` does. Methods that the thread pool calls do the same (`require_part`).
 """
 
 cimport numpy as cnp

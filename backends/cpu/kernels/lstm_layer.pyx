@@ -1,15 +1,12 @@
 """One LSTM layer in one direction for floating CPU tensors: forward with saved values, and backward.
 
-In: registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`.  Out: the output, the last states
-and the workspace; or the
-gradients, empty if they are not required.
+In: registers of `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward`. Out: the output, the last states
+and the workspace; or the gradients, empty if they are not required.
 
 The workspace holds the activated gates of all rows of all time steps (input, forget, cell, output), then the
-cell states after each: five
-times the size of the output. Backward runs through the time steps in reverse, each with a pass over its gates
-and a product that
-yields the gradient of the previous hidden state. The gates' gradients of all time steps give those of each
-weight by one product.
+cell states after each: five times the size of the output. Backward runs through the time steps in reverse,
+each with a pass over its gates and a product that yields the gradient of the previous hidden state. The
+gates' gradients of all time steps give those of each weight by one product.
 
     gates' gradients  (time * batch, 4 * hidden)     input's = gates' @ w_ih     w_ih's = gates'.T @ input
 
@@ -75,7 +72,7 @@ cdef object state_at(IValue *x, int dtype):
 
 
 cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased):
-    """Build the weights from the arguments 1 to 4, without packed ones; None if one is unsupported."""
+    """Build the layer's weights from arguments 1 to 4, without packed panels; None if unsupported."""
     cdef list arrays = []
     cdef int i
     for i in range(1, 5 if biased else 3):
@@ -311,7 +308,7 @@ cdef Back back_through(IValue *r, const int32_t *at):
 
 
 cdef object gradient_of_state(IValue *x, int dtype, npy_intp batch, npy_intp width):
-    """Return a copy of the gradient of a last state, zeros for None; None if its shape or dtype does not match."""
+    """Return a copy of a final state's gradient, zeros for a missing one; None if shape or dtype do not match."""
     cdef object found
     if x.tag != TAG_NONE:
         found = state_at(x, dtype)

@@ -8,8 +8,7 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.walk cimport Loop
 
 # Return source[by] as an array for a mask of the whole tensor; None if it is unsupported. Both registers are
-# among the `nargs` arguments,
-# or in their lists.
+# among the `nargs` arguments, or in their lists.
 cdef object masked(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by)
 
 # Return a loop that selects from the second operand if the first, the mask, is true, else from the third, for

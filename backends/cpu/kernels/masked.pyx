@@ -1,11 +1,11 @@
-"""Choosing elements of CPU tensors by a mask: bytes are moved, whatever they mean.
+"""Selection of elements of CPU tensors by masks, for any dtype.
 
 In: registers with tensors and masks.  Out: the register of the result.
 
-    where(c, x, y), masked_fill(x, c, 0)      one element for each of the mask; operands broadcast, and lie anyhow
-    masked_select, x[c], nonzero(c)           as many as the mask lets through, of elements in order
+    where(c, x, y), masked_fill(x, c, 0)      one element per mask element; operands broadcast and may be strided
+    masked_select, x[c], nonzero(c)           as many elements as the mask has true ones; operands are contiguous
 
-Other layouts, dtypes and shapes are left to the record's own kernel.
+Other dtypes and shapes are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -35,12 +35,12 @@ from ts.backends.cpu.kernels.walk cimport (
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- one element for each of the mask
+# ---------------------------------------------------------------- elementwise selection
 
 cdef void choose(
     const uint8_t *mask, npy_intp n, const element *x, npy_intp x_step, const element *y, npy_intp y_step, element *out
 ) noexcept nogil:
-    """out[i] = x[i] if mask[i] else y[i]; a step is 1, or 0 for one number."""
+    """Compute out[i] = x[i] if mask[i] else y[i]; a step is 1 element, or 0 for a scalar."""
     cdef npy_intp i
     cdef element one
     if x_step == 0:
@@ -102,7 +102,7 @@ cdef bint store(IValue *number, int kind, char *out) noexcept:
 
 
 cdef void choose_each(char **args, npy_intp n, const npy_intp *steps, element of_width) noexcept nogil:
-    """The same for operands of any steps: mask, x, y, out."""
+    """Select elementwise from operands with any strides: mask, x, y, out."""
     if steps[0] == 1 and steps[3] == sizeof(element) and steps[1] in (0, sizeof(element)) and steps[2] in (0, sizeof(element)):
         choose[element](
             <uint8_t *>args[0], n, <element *>args[1], steps[1] != 0, <element *>args[2], steps[2] != 0, <element *>args[3]
@@ -142,7 +142,7 @@ cdef Loop choice_of(npy_intp width) noexcept:
 
 
 cdef PyArrayObject *aligned_array(IValue *x) noexcept:
-    """The array of a CPU tensor of any layout; NULL for anything else."""
+    """Return the array of an aligned CPU tensor with any strides; NULL for anything else."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -151,12 +151,12 @@ cdef PyArrayObject *aligned_array(IValue *x) noexcept:
 
 
 cdef inline bint lies_as(PyArrayObject *a, PyArrayObject *mask) noexcept:
-    """Whether a goes along with a mask, element by element, or is one element."""
+    """Whether `a` is NULL, 0-dim, or contiguous with the shape of the mask."""
     return a == NULL or ndim_of(a) == 0 or (flags_of(a) & FLAT == FLAT and same_shape(a, mask))
 
 
 cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
-    """Tensors of one dtype that broadcast, or one tensor and a number."""
+    """Select from tensors of one dtype that broadcast, or a tensor and a number."""
     cdef PyArrayObject *mask = aligned_array(&r[at[0]])
     cdef PyArrayObject *arrays[2]
     cdef char numbers[2][8]
@@ -192,11 +192,11 @@ cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int where_nd(
     Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, PyArrayObject **arrays, char **data, npy_intp width
 ) except -1:
-    """Operands that broadcast, have gaps, or lie in another order."""
+    """Select from operands that broadcast or are not contiguous."""
     cdef npy_intp shape[MOST_DIMS]
     cdef Operand operands[4]
     cdef int nd = ndim_of(mask), i
-    cdef object last = None if arrays[1] == NULL else <object>arrays[1]  # held while `walk` reads it
+    cdef object last = None if arrays[1] == NULL else <object>arrays[1]  # reference, held while `walk` reads it
     for i in range(2):
         if arrays[i] != NULL:
             nd = max(nd, ndim_of(arrays[i]))
@@ -219,7 +219,7 @@ cdef int where_nd(
 
 
 cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
-    """The result lies in order."""
+    """Fill masked elements of a copy, which is C-contiguous."""
     cdef PyArrayObject *a = aligned_array(&r[at[0]])
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
     cdef npy_intp shape[MOST_DIMS]
@@ -248,13 +248,13 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int fill(Operand *operands, int nd, npy_intp *shape, char *number, npy_intp width) except -1:
-    """The number, which becomes the second operand, where the mask is, and else the third."""
+    """Write the number where the mask, operand 0, is true, and operand 2 elsewhere, to operand 3."""
     lay_out_number(&operands[1], number, nd)
     return walk(choice_of(width), NULL, operands, 4, nd, shape)
 
 
 cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -1:
-    """A mask that broadcasts to the tensor."""
+    """Fill masked elements in place; the mask must broadcast to the tensor."""
     cdef PyArrayObject *a = aligned_array(&r[at[0]])
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
     cdef npy_intp shape[MOST_DIMS]
@@ -273,7 +273,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
         shape[d] = dims_of(a)[d]
     if not broadcast_into(shape, nd, mask):
         return run_record(op, r, at)
-    for d in range(nd):  # a mask that is longer than the tensor
+    for d in range(nd):  # a mask dimension exceeds a tensor dimension of size 1
         if shape[d] != dims_of(a)[d]:
             return run_record(op, r, at)
     lay_out(&operands[0], mask, nd, shape)
@@ -285,7 +285,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
     return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
-# ---------------------------------------------------------------- what a mask lets through
+# ---------------------------------------------------------------- compression
 
 cdef npy_intp count_true(const uint8_t *mask, npy_intp n) noexcept nogil:
     cdef npy_intp i, count = 0
@@ -295,7 +295,7 @@ cdef npy_intp count_true(const uint8_t *mask, npy_intp n) noexcept nogil:
 
 
 cdef void compress(const uint8_t *mask, npy_intp n, const element *x, element *out, npy_intp count) noexcept nogil:
-    """Every element is written to where the next one goes, and stays there if the mask lets it through."""
+    """Copy the selected elements without branches: each element is written, the position advances if it is selected."""
     cdef npy_intp i, place = 0
     for i in range(n):
         if place == count:
@@ -336,7 +336,7 @@ cdef int masked_select(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of a mask with one or two dimensions."""
+    """Compute the indices of true elements of a 1-d or 2-d mask."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef const uint8_t *mask
     cdef npy_intp dims[2]
@@ -362,7 +362,7 @@ cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
             place += mask[i] != 0
     else:
         for i in range(n):
-            if mask[i] and place < dims[0]:  # as many as were counted, should another thread write to the mask
+            if mask[i] and place < dims[0]:  # bound: another thread may write to the mask
                 out[2 * place] = i // columns
                 out[2 * place + 1] = i % columns
                 place += 1

@@ -12,24 +12,21 @@ cdef enum:
     ALONE_FROM = 1 << 19               # multiplications; smaller products keep the GIL, since getting it back would take longer
 
 # Return x @ y, or x @ y.T, plus a bias row (or None), for matrices of one floating dtype, as a new reference
-# to a Tensor; NULL without an
-# exception if they are unsupported.
+# to a Tensor; NULL without an exception if they are unsupported.
 cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) except? NULL
 
 # Compute c = alpha * a @ b + beta * c + bias for matrices, or stacks that broadcast to the shape of c. Return
-# False if the dtypes or
-# shapes are unsupported. With `beta` 0, c is not read. The bias is a row that `is_row` accepts, or None; with
-# a bias, beta must be 0.
-# `packed` is None or the packed b. The epilogue, which may be NULL, is applied to blocks of the product while
-# they are in the cache,
-# possibly on several threads without the GIL.
+# False if the dtypes or shapes are unsupported. With `beta` 0, c is not read. The bias is a row that `is_row`
+# accepts, or None; with a bias, beta must be 0. `packed` is None or the packed b. The epilogue, which may be
+# NULL, is applied to blocks of the product while they are in the cache, possibly on several threads without
+# the GIL.
 cdef bint multiplied(
     object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
 ) except -1
 
 # Return the cached packed columns of `y`, or of its transpose, for the product x @ y; None if there are none
-# or the algorithm does not
-# use them. Call it before `multiplied`, before another reference to the array is taken.
+# or the algorithm does not use them. Call it before `multiplied`, before another reference to the array is
+# taken.
 cdef Packed kept_for(Tensor x, Tensor y, bint transposed)
 # Like `kept_for`, for a left operand with `rows` rows.
 cdef Packed kept_for_rows(int64_t rows, Tensor y, bint transposed)
@@ -93,6 +90,5 @@ cdef class Job:
 
 
 # Prepare the product of two floating matrices into `c`, for repeated execution; None if it is unsupported.
-# All three have one dtype and
-# matching shapes; `c` is C-contiguous.
+# All three have one dtype and matching shapes; `c` is C-contiguous.
 cdef Job job_of(object a, object b, object c)

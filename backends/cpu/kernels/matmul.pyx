@@ -8,12 +8,10 @@ In: two matrices of one floating dtype; out: their product, by one of four algor
     loop         np.matmul's own, for strides that no other algorithm supports
 
 The choice depends only on shapes, layouts and the processor's vector width, by thresholds that `python -m
-benchmarks products` measures.
-It is not tuned at run time: noise would decide the bits of a product.
+benchmarks products` measures. It is not tuned at run time: noise would decide the bits of a product.
 
 Large products are divided into tasks here, and BLAS runs single-threaded. The division depends only on the
-shapes, so results are
-bit-identical for every number of threads.
+shapes, so results are bit-identical for every number of threads.
 
     64 x 256 @ 256 x 1024      two panels of 64 x 512, one call each; one thread computes them in turn
 """

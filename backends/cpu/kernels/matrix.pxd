@@ -35,8 +35,7 @@ cdef inline bint as_matrix(Matrix *m, char *data, npy_intp *dims, npy_intp *stri
 
 
 # Function applied to finished elements of a product while they are in the L1 cache: `rows` by `columns` of
-# them, starting at the given
-# row and column of the whole product.
+# them, starting at the given row and column of the whole product.
 ctypedef void (*Epilogue)(
     void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
 ) noexcept nogil

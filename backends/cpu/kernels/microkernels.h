@@ -10,8 +10,7 @@
    `vectors` vectors. */
 typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add);
 /* Like TileKernel for an unpacked `a`: element k of row r is a[r * a_row + k * a_step]. The sums are
-   multiplied by alpha, and `bias`, a
-   row of `vectors` vectors or NULL, is added. */
+   multiplied by alpha, and `bias`, a row of `vectors` vectors or NULL, is added. */
 typedef void (*PartKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add,
                            ptrdiff_t a_row, ptrdiff_t a_step, double alpha, const void *bias);
 /* Like TileKernel for an unpacked `b`: vector v of step k is from[offset[k] + v * lanes]. */
@@ -27,16 +26,12 @@ typedef void (*TapKernel)(ptrdiff_t taps, const void *weight, const void *from, 
 /* Copy `depth` times `vectors` vectors from from[offset[k]] to consecutive memory. */
 typedef void (*PackKernel)(ptrdiff_t depth, const void *from, const int64_t *offset, void *to, int vectors);
 /* Pack rows of a matrix, `pitch` elements apart. copy_*: `depth` rows of TILE_ROWS elements, or of `count`
-   vectors, to consecutive
-   memory. turn_*: transpose `depth` elements of TILE_ROWS rows, or of as many rows as a vector has lanes,
-   with `count` elements between
-   columns in the output. */
+   vectors, to consecutive memory. turn_*: transpose `depth` elements of TILE_ROWS rows, or of as many rows as
+   a vector has lanes, with `count` elements between columns in the output. */
 typedef void (*CopyKernel)(ptrdiff_t depth, const void *from, ptrdiff_t pitch, void *to, int count);
 /* c = alpha * a @ b + bias (a row or NULL) with m rows and n columns. Element k of a's row r is a[r * a_row +
-   k * a_step]. `b_next` is the
-   distance in elements between columns of b (along; a_step is 1 then) or between its rows (across; n is at
-   least a vector);
-   in `packed`, b consists of panels of one vector of columns. */
+   k * a_step]. `b_next` is the distance in elements between columns of b (along; a_step is 1 then) or between
+   its rows (across; n is at least a vector); in `packed`, b consists of panels of one vector of columns. */
 typedef void (*RowsKernel)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, const void *a, ptrdiff_t a_row, ptrdiff_t a_step,
                            const void *b, ptrdiff_t b_next, double alpha, const void *bias, void *c, ptrdiff_t pitch);
 

@@ -1,11 +1,13 @@
-"""Extremes of CPU tensors whose elements lie in order, and where they stand.
+"""Minimum and maximum of contiguous CPU tensors, and their indices.
 
-In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the registers of the values, the places, or both.
+In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the registers of the values, the
+indices, or both.
 
     x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
-    x.argmin(1), x.max(1)         rows by NumPy's search, columns beside each other (extremes.h)
+    x.argmin(1), x.max(1)         rows by NumPy's argmin and argmax, columns in parallel (extremes.h)
 
-NaN is the most extreme; of equal elements the first is meant.  Everything else is left to the record's own kernel.
+NaN is both minimum and maximum; of equal elements the first is selected. Other cases are left to the record's
+own kernel.
 """
 
 cimport numpy as cnp
@@ -31,8 +33,8 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    /* The place of the first extreme element, by NumPy's own vectorised search. */
-    static int extreme_place(int largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) {
+    /* Index of the first minimum or maximum, by NumPy's vectorized search. */ static int extreme_place(int
+    largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) {
         PyArray_ArrFuncs *f = PyDataType_GetArrFuncs(PyArray_DESCR(a));
         return largest ? f->argmax(data, n, place, a) : f->argmin(data, n, place, a);
     }
@@ -40,7 +42,7 @@ cdef extern from *:
     int extreme_place(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
 
 cdef extern from "extremes.h" nogil:
-    # (largest, x, rows, columns, values or NULL, places)
+    # (largest, x, rows, columns, values or NULL, indices)
     void float_column_extremes(int largest, const float *x, npy_intp n, npy_intp columns, float *values, int64_t *places)
     void double_column_extremes(int largest, const double *x, npy_intp n, npy_intp columns, double *values, int64_t *places)
     void int32_t_column_extremes(int largest, const int32_t *x, npy_intp n, npy_intp columns, int32_t *values, int64_t *places)
@@ -59,7 +61,7 @@ cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out
     cdef npy_intp o, i, count
     for o in range(s.outer):
         memcpy(out, x, s.inner * width)
-        if s.inner == 1 or s.inner * 4 < s.n:  # few columns: down each of them
+        if s.inner == 1 or s.inner * 4 < s.n:  # few columns: reduce each on its own
             steps[0] = steps[2] = 0
             steps[1] = width * s.inner
             count = s.n - 1
@@ -79,7 +81,7 @@ cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out
 
 
 cdef int extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue *dims, bint keepdim) except -1:
-    """`dims` NULL: all of them."""
+    """Reduce over `dims`, or over all dimensions if NULL."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
     cdef Loop loop
@@ -114,7 +116,7 @@ cdef int smallest(Operator op, IValue *r, const int32_t *at) except -1:
     return extreme(op, r, at, False, &r[at[1]], r[at[2]].v.i)
 
 
-# ---------------------------------------------------------------- values at the end of groups
+# ---------------------------------------------------------------- epilogues of fusion groups
 
 cdef void end_extremes(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
     cdef const End *e = <const End *>end
@@ -124,7 +126,7 @@ cdef void end_extremes(const void *end, const char *x, npy_intp rows, char *out)
 
 
 cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, End *end) noexcept:
-    """`reduced` NULL: all dimensions."""
+    """Configure the epilogue over the dimensions `reduced`, or over all if NULL; False if unsupported."""
     cdef Shape s
     cdef int d
     if kind == HALF or (kind > DOUBLE and kind != BOOL) or not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:
@@ -157,10 +159,10 @@ register_end("aten::amax", end_largest)
 register_end("aten::amin", end_smallest)
 
 
-# ---------------------------------------------------------------- places
+# ---------------------------------------------------------------- indices
 
 cdef void true_or_false(bint largest, const npy_bool *x, Shape *s, int64_t *places) noexcept nogil:
-    """The first row of each column that holds the extreme; any byte but 0 is True."""
+    """Find the first row of each column that has the extreme value; any non-zero byte is True."""
     cdef npy_intp i, j
     for j in range(s.inner):
         places[j] = 0
@@ -184,7 +186,7 @@ cdef void take_values(const char *x, npy_intp width, Shape *s, const int64_t *pl
 cdef void find(
     bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, char *values, int64_t *places
 ) noexcept nogil:
-    """`a` says only what the elements are; they begin at `x`.  `values` may be NULL."""
+    """Find the extremes of all lines; `a` only supplies the dtype, the elements start at `x`. `values` may be NULL."""
     cdef npy_intp o
     for o in range(s.outer):
         if s.inner == 1 or kind == BOOL:
@@ -209,7 +211,7 @@ cdef void find(
 
 
 cdef int place_of(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
-    """The places along a dimension, or (values, places)."""
+    """Store the indices along a dimension, or (values, indices)."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
     cdef object values, places

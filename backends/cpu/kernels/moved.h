@@ -1,5 +1,6 @@
-/* Elements that are moved as wholes, by their width: a complex number, or a row of some numbers, begins wherever one number may.  Reading
-   `int64_t` there is undefined, and compilers may make use of that; of these types it is not. */
+/* Types for copying elements of a given width without alignment: a complex number, or a row of several
+   numbers, has only the alignment of one number. Accessing it as `int64_t` would be undefined behaviour,
+   which compilers exploit; these types allow it. */
 
 #ifndef TS_MOVED_H
 #define TS_MOVED_H

@@ -1,4 +1,6 @@
-"""Elements of any dtype as integers of their width, wherever they lie: complex64 has 8 bytes, and may begin between two `int64_t`.
+"""Types for copying elements of any dtype as integers of their width, without alignment or aliasing requirements.
+
+complex64 has 8 bytes, but the alignment of a float.
 
     (<eight_bytes *>out)[0] = (<const eight_bytes *>x)[0]
 """

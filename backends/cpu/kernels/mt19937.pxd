@@ -1,4 +1,4 @@
-"""The stream of random numbers as kernels draw from it, number by number or into memory."""
+"""Mersenne Twister of PyTorch's CPU generator, for kernels that draw single numbers or fill arrays."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
@@ -27,8 +27,8 @@ cdef class MersenneTwister:
     cdef void pass_over(self, Py_ssize_t count) noexcept
     cdef uint32_t word(self) noexcept
     cdef uint64_t two_words(self) noexcept
-    cdef double unit(self) noexcept    # in [0, 1), of two words
-    cdef float float_unit(self) noexcept  # of one
+    cdef double unit(self) noexcept    # in [0, 1), from two words
+    cdef float float_unit(self) noexcept  # from one word
     cdef double normal(self) noexcept
     cdef double count_of(self, double rate) noexcept
     cdef double successes(self, double count, double prob) noexcept
@@ -39,5 +39,5 @@ cdef class MersenneTwister:
     cdef void fill_doubles(self, double *out, Py_ssize_t n, double low, double high) noexcept
 
 
-# The stream that operators draw from where they are given no generator; None until there is one.
+# Return the default generator, or None before it is set.
 cdef MersenneTwister default_stream()

@@ -1,21 +1,21 @@
-"""The Mersenne twister as PyTorch's CPU generator runs it, and what is drawn from it number by number.
+"""Mersenne Twister of PyTorch's CPU generator, and distributions that are sampled by rejection.
 
-In: a seed or a state of 5056 bytes.  Out: words, uniform numbers, and samples of distributions that take as many
-words as they need:
+In: a seed or a state of 5056 bytes.  Out: words, uniform numbers, and samples of distributions that need a
+variable number of words:
 
     >>> MersenneTwister(0).words(2)
     array([2357136044, 2546248239], dtype=uint32)
 
-The state, as PyTorch lays it out:
+Layout of the state, as in PyTorch:
 
     0     seed             uint64
     8     left             int32     words until the next twist, plus one
     12    seeded           int32
-    16    next             uint64    the place in `words` that is read next
+    16    next             uint64    index in `words` of the next word
     24    words            624 times uint64
-    5016  x, y, rho        double    y: the normal number that is left over of a pair
-    5040  y is valid       int32, and four bytes of nothing
-    5048  float sample     float, whether it is valid, three bytes of nothing
+    5016  x, y, rho        double    y: second normal number of a pair, not yet used
+    5040  y is valid       int32, and four unused bytes
+    5048  float sample     float, whether it is valid, three unused bytes
 """
 
 from libc.math cimport NAN, ceil, cos, exp, floor, fma, isnan, lgamma, log, log1p, pow, sin, sqrt
@@ -40,13 +40,13 @@ cdef double TWO_PI = 6.283185307179586476925286766559
 
 
 cdef class MersenneTwister:
-    """MT19937, with the leftover number of its normal distribution."""
+    """MT19937, with the cached second number of its normal distribution."""
 
     def __cinit__(self, seed):
         self.seed(seed)
 
     def seed(self, seed):
-        """Start the stream of `seed`; the words depend on its low 32 bits."""
+        """Restart from `seed`; the words depend on its low 32 bits."""
         cdef uint32_t word
         cdef int i
         cdef uint64_t number = seed & 0xFFFFFFFFFFFFFFFF
@@ -61,18 +61,18 @@ cdef class MersenneTwister:
 
     @property
     def initial_seed(self):
-        """The seed that the stream started from."""
+        """Seed that the generator started from."""
         return self.s.seed
 
     def get_state(self):
-        """The state, as an array of bytes."""
+        """Return the state as an array of bytes."""
         state = np.empty(sizeof(State), dtype=np.uint8)
         cdef uint8_t[::1] view = state
         memcpy(&view[0], &self.s, sizeof(State))
         return state
 
     def set_state(self, const uint8_t[::1] state not None):
-        """Continue from what `get_state` gave, here or in PyTorch."""
+        """Restore a state returned by `get_state`, here or in PyTorch; RuntimeError if it is invalid."""
         cdef State new
         if state.shape[0] != sizeof(State):
             raise RuntimeError(
@@ -92,7 +92,7 @@ cdef class MersenneTwister:
         self.s.next = 0
 
     cdef Py_ssize_t ready(self) noexcept:
-        """How many words, one at least, lie at `next` before the next twist."""
+        """Return the number of words available at `next` before the next twist, at least one."""
         if self.s.left == 1:
             self.twist()
             self.s.left = N + 1
@@ -119,7 +119,7 @@ cdef class MersenneTwister:
         return (high << 32) | self.word()
 
     def words(self, Py_ssize_t n):
-        """The next `n` words."""
+        """Return the next `n` words."""
         made = np.empty(n, dtype=np.uint32)
         cdef uint32_t[::1] out = made
         cdef Py_ssize_t i
@@ -128,7 +128,7 @@ cdef class MersenneTwister:
         return made
 
     def double_words(self, Py_ssize_t n):
-        """The next `n` pairs of words, the first of a pair high."""
+        """Return the next `n` pairs of words as uint64, the first word of a pair in the high half."""
         made = np.empty(n, dtype=np.uint64)
         cdef uint64_t[::1] out = made
         cdef Py_ssize_t i
@@ -139,11 +139,11 @@ cdef class MersenneTwister:
     # ---------------------------------------------------------------- uniform and normal numbers
 
     cdef double unit(self) noexcept:
-        """In [0, 1): 53 bits of two words."""
+        """Return a number in [0, 1) from 53 bits of two words."""
         return <double>(self.two_words() & 0x1FFFFFFFFFFFFFULL) * (1.0 / 9007199254740992.0)
 
     def doubles(self, Py_ssize_t n, double low=0, double high=1):
-        """`n` float64 in [low, high): 53 bits of two words each, rounded once when they are moved to the range."""
+        """Return `n` float64 in [low, high), from 53 bits of two words each, rounded once."""
         made = np.empty(n, dtype=np.float64)
         cdef double[::1] out = made
         if n:
@@ -155,7 +155,7 @@ cdef class MersenneTwister:
         cdef Py_ssize_t count
         while n:
             count = min(n, self.ready() // 2)
-            if count == 0:             # one word of the pair is on the other side of a twist
+            if count == 0:             # the pair's words are separated by a twist
                 out[0] = fma(self.unit(), span, low)
                 count = 1
             else:
@@ -165,7 +165,7 @@ cdef class MersenneTwister:
             n -= count
 
     def floats(self, Py_ssize_t n, float low=0, float high=1):
-        """`n` float32 in [low, high): 24 bits of one word each, rounded once when they are moved to the range."""
+        """Return `n` float32 in [low, high), from 24 bits of one word each, rounded once."""
         made = np.empty(n, dtype=np.float32)
         cdef float[::1] out = made
         if n:
@@ -183,11 +183,11 @@ cdef class MersenneTwister:
             n -= count
 
     cdef float float_unit(self) noexcept:
-        """In [0, 1): 24 bits of one word."""
+        """Return a number in [0, 1) from 24 bits of one word."""
         return <float>(self.word() & 0xFFFFFFU) * <float>(1.0 / 16777216.0)
 
     cdef double normal(self) noexcept:
-        """One standard normal number; they come in pairs, the second is kept for the next call."""
+        """Return a standard normal number (Box-Muller); they come in pairs, the second is cached for the next call."""
         cdef double u1, u2, radius
         if self.s.y_valid:
             self.s.y_valid = 0
@@ -202,7 +202,7 @@ cdef class MersenneTwister:
         return radius * cos(TWO_PI * u1)
 
     def normals(self, Py_ssize_t n):
-        """`n` standard normal numbers, drawn one by one, in float64."""
+        """Return `n` standard normal float64, drawn one by one."""
         made = np.empty(n, dtype=np.float64)
         cdef double[::1] out = made
         cdef Py_ssize_t i
@@ -211,7 +211,7 @@ cdef class MersenneTwister:
         return made
 
     def permutation(self, Py_ssize_t n):
-        """The numbers below `n` in random order: each place, from the front, changes with one at or after it."""
+        """Return a random permutation of range(n), by the Fisher-Yates shuffle from the front."""
         made = np.arange(n, dtype=np.int64)
         cdef int64_t[::1] out = made
         cdef int64_t kept
@@ -223,10 +223,10 @@ cdef class MersenneTwister:
             out[j] = kept
         return made
 
-    # ---------------------------------------------------------------- distributions that reject
+    # ---------------------------------------------------------------- rejection sampling
 
     def slopes(self, const double[::1] x, double low, double high):
-        """Uniform in [low, high) where x <= 0, else 1: what leaky units with random slopes multiply by."""
+        """Return slopes for rrelu: uniform in [low, high) where x <= 0, else 1."""
         made = np.ones(x.shape[0], dtype=np.float64)
         cdef double[::1] out = made
         cdef Py_ssize_t i
@@ -236,7 +236,7 @@ cdef class MersenneTwister:
         return made
 
     def poisson(self, const double[::1] rate):
-        """One count per rate."""
+        """Return a Poisson sample for each rate."""
         made = np.empty(rate.shape[0], dtype=np.float64)
         cdef double[::1] out = made
         cdef Py_ssize_t i
@@ -245,7 +245,7 @@ cdef class MersenneTwister:
         return made
 
     cdef double count_of(self, double rate) noexcept:
-        """Below 10 Knuth's product of uniform numbers; else Hörmann's transformed rejection (PTRS, 1993)."""
+        """Draw a Poisson sample: Knuth's product below rate 10, else Hörmann's transformed rejection (PTRS, 1993)."""
         cdef double product, bound, a, b, inverse_alpha, v_r, u, v, us, k
         if rate == 0:
             return 0
@@ -255,7 +255,7 @@ cdef class MersenneTwister:
             k = 0
             while True:
                 product *= self.unit()
-                if not product > bound:        # also where the rate is no number
+                if not product > bound:        # also for a NaN rate
                     return k
                 k += 1
         b = 0.931 + 2.53 * sqrt(rate)
@@ -275,7 +275,7 @@ cdef class MersenneTwister:
                 return k
 
     def binomial(self, const double[::1] count, const double[::1] prob):
-        """One number of successes per count and probability."""
+        """Return a binomial sample for each count and probability."""
         made = np.empty(count.shape[0], dtype=np.float64)
         cdef double[::1] out = made
         cdef Py_ssize_t i
@@ -296,7 +296,7 @@ cdef class MersenneTwister:
         return p if prob <= 0.5 else count - p
 
     cdef double waited(self, double count, double prob) noexcept:
-        """By the gaps between successes, which are geometric."""
+        """Draw a binomial sample by geometric gaps between successes."""
         cdef double sum = 0, found = 0, scale = log1p(-prob)
         while True:
             sum += ceil(log(self.unit()) / scale)
@@ -305,7 +305,7 @@ cdef class MersenneTwister:
             found += 1
 
     cdef double squeezed(self, double count, double prob) noexcept:
-        """Hörmann's transformed rejection (BTRS, 1993)."""
+        """Draw a binomial sample by Hörmann's transformed rejection (BTRS, 1993)."""
         cdef double spread = sqrt(count * prob * (1 - prob))
         cdef double b = 1.15 + 2.53 * spread
         cdef double a = -0.0873 + 0.0248 * b + 0.01 * prob
@@ -335,7 +335,7 @@ cdef class MersenneTwister:
                 return k
 
     def gamma(self, const double[::1] shape):
-        """One number of the gamma distribution with this shape and scale 1 each."""
+        """Return a gamma sample with scale 1 for each shape."""
         made = np.empty(shape.shape[0], dtype=np.float64)
         cdef double[::1] out = made
         cdef Py_ssize_t i
@@ -344,7 +344,7 @@ cdef class MersenneTwister:
         return made
 
     cdef double gamma_of(self, double alpha) noexcept:
-        """Marsaglia and Tsang (2000); shapes below 1 are lifted by 1.  PyTorch rounds the constants to float32."""
+        """Draw a gamma sample (Marsaglia and Tsang, 2000), boosting shapes below 1; constants are float32 as in PyTorch."""
         cdef double scale = 1, c, d, x, y, u, v
         if alpha == 0 or isnan(alpha):
             return alpha
@@ -357,7 +357,7 @@ cdef class MersenneTwister:
             while True:
                 x = self.normal()
                 y = 1 + c * x
-                if not y <= 0:                 # also where the shape is no number
+                if not y <= 0:                 # also for a NaN shape
                     break
             v = y * y * y
             u = 1 - self.unit()
@@ -375,12 +375,12 @@ cdef MersenneTwister default_stream():
 
 
 def set_default(MersenneTwister stream not None):
-    """Let operators that are given no generator draw from `stream`."""
+    """Set the default generator of operators."""
     global _default
     _default = stream
 
 
-# log(k!) less Stirling's formula with k + 1/2 in place of k, for k below 10.
+# log(k!) minus Stirling's approximation in terms of k + 1/2, for k below 10.
 cdef double[10] STIRLING_TAILS = [
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,

@@ -1,4 +1,4 @@
-"""Normalisation of rows, for kernels that are made of several."""
+"""Layer normalization of arrays, for kernels that consist of several operations."""
 
-# layer_norm of an array of floats that lies in order, over its last dimension, with weights of that length.
+# Return layer_norm of a contiguous float32 array over its last dimension, with weights of that length.
 cdef object layer_norm_rows(object x, object weight, object bias, double eps)

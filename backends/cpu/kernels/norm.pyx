@@ -1,12 +1,12 @@
-"""Normalisation of CPU tensors whose elements lie in order: by layers, by groups of channels.
+"""Layer, RMS and group normalization of contiguous CPU tensors.
 
 In: registers with a floating tensor and the weights of a layer.  Out: the register of the result.
 
-    layer_norm, rms_norm, group_norm                  batch_norm has a file of its own
-    native_layer_norm, native_group_norm              the same with the moments, as gradients want them
+    layer_norm, rms_norm, group_norm                  batch_norm is in a file of its own
+    native_layer_norm, native_group_norm              also the moments, for backward
 
-Moments are computed about the rounded mean and corrected, in double.
-Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+Variances are computed in double about the rounded mean, then corrected (two-pass algorithm). Non-contiguous
+tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -53,20 +53,20 @@ cdef void double_moments(const double *x, npy_intp n, double eps, double *mean, 
 
 
 cdef inline void moments(const floating *x, npy_intp n, double eps, double *mean, double *scale) noexcept nogil:
-    """The mean, and 1 / sqrt(variance + eps)."""
+    """Compute the mean, and 1 / sqrt(variance + eps)."""
     if floating is float:
         LOOPS.moments(x, n, eps, mean, scale)
     else:
         double_moments(x, n, eps, mean, scale)
 
 
-# ---------------------------------------------------------------- the layers
+# ---------------------------------------------------------------- normalization
 
 cdef void normalise_rows(
     const floating *x, npy_intp rows, npy_intp n, const floating *weight, const floating *bias, double eps, floating *out,
     floating *means, floating *scales,
 ) noexcept nogil:
-    """Means and scales, where they are not NULL, get the moments of each row."""
+    """Normalize each row; `means` and `scales`, unless NULL, receive its mean and 1 / sqrt(variance + eps)."""
     cdef double mean, scale
     cdef npy_intp i, j
     if floating is float:
@@ -92,7 +92,7 @@ cdef void normalise_groups(
     const floating *x, npy_intp batch, npy_intp groups, npy_intp channels, npy_intp inner,
     const floating *weight, const floating *bias, double eps, floating *out, floating *means, floating *scales,
 ) noexcept nogil:
-    """Every group of `channels` channels of `inner` elements, as `normalise_rows` does."""
+    """Normalize each group of `channels` channels of `inner` elements."""
     cdef double mean, factor, by
     cdef floating shift, scale
     cdef npy_intp i, c, j, at
@@ -115,7 +115,7 @@ cdef void normalise_groups(
 
 
 cdef bint vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
-    """An optional tensor of `n` elements of the dtype: its data, or NULL; false where it is something else."""
+    """Read an optional contiguous tensor of `n` elements of the dtype; False if it is something else."""
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
@@ -141,7 +141,7 @@ cdef object layer_norm_rows(object x, object weight, object bias, double eps):
 
 
 cdef npy_intp length_of(int ndim, const npy_intp *dims, List shape) noexcept:
-    """How many elements the last dimensions have, which are to have that shape; 0 where they have another."""
+    """Return the number of elements of the normalized shape; 0 if the last dimensions have another shape."""
     cdef npy_intp n = 1
     cdef int i, first = ndim - <int>shape.size
     if type(shape) is not List or shape.size == 0 or first < 0:
@@ -154,7 +154,7 @@ cdef npy_intp length_of(int ndim, const npy_intp *dims, List shape) noexcept:
 
 
 cdef bint row(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, npy_intp n, void **data) noexcept:
-    """An optional tensor of the very shape of the last of these dimensions."""
+    """Read an optional tensor with exactly the normalized shape; False if it is something else."""
     cdef PyArrayObject *w
     cdef int d, first = ndim - <int>shape.size
     if not vector(x, kind, n, data):
@@ -171,7 +171,7 @@ cdef bint row(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, n
 
 
 cdef int put_with_moments(Operator op, IValue *r, const int32_t *at, object made, object mean, object scale, int kind) except -1:
-    """The result, and the moments where the operator gives them."""
+    """Store the result, and the moments if they were computed."""
     put_array(&r[at[op.nargs]], made, kind)
     if mean is not None:
         put_array(&r[at[op.nargs + 1]], mean, kind)
@@ -233,7 +233,7 @@ cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_m
 cdef void scale_rows(
     const floating *x, npy_intp rows, npy_intp n, const floating *weight, double eps, floating *out
 ) noexcept nogil:
-    """Each row by the root of the mean of its squares."""
+    """Divide each row by the root of its mean square."""
     cdef double lane[LANES]
     cdef double total
     cdef floating by
@@ -263,7 +263,7 @@ cdef void scale_rows(
 
 
 cdef inline double read_eps(IValue *x, int kind) noexcept:
-    """What the dtype rounds by, unless it is given."""
+    """Return eps, by default the machine epsilon of the dtype."""
     return x.v.f if x.tag == TAG_FLOAT else (FLT_EPSILON if kind == FLOAT else DBL_EPSILON)
 
 
@@ -300,7 +300,7 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int native_group_norm(Operator op, IValue *r, const int32_t *at) except -1:
-    """Whose sizes may be other ones than the tensor has: those are the record's."""
+    """Run group norm if the size arguments agree with the tensor; else the record's own kernel."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     if a == NULL or ndim_of(a) < 2 or dims_of(a)[0] != r[at[3]].v.i or dims_of(a)[1] != r[at[4]].v.i:
         return run_record(op, r, at)
@@ -350,7 +350,7 @@ cdef int normalise_channels(
     return put_with_moments(op, r, at, made, mean, scale, kind)
 
 
-# ---------------------------------------------------------------- at the end of groups
+# ---------------------------------------------------------------- epilogues of fusion groups
 
 cdef void end_layers(const End *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
     normalise_rows(x, rows, end.n, <const floating *>end.vectors[0], <const floating *>end.vectors[1], end.by, out, NULL, NULL)
@@ -375,7 +375,7 @@ cdef void end_double_scales(const void *end, const char *x, npy_intp rows, char 
 
 
 cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
-    """Rows of the shape that the first argument says, with the weights that the second one has."""
+    """Configure an epilogue over rows of the given shape, with the optional weight of the second argument."""
     cdef int d
     if kind != FLOAT and kind != DOUBLE:
         return False

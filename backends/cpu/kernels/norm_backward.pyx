@@ -1,12 +1,13 @@
-"""The ways back through normalisations of CPU tensors whose elements lie in order: by layers, groups of channels, batches.
+"""Backward of layer, group and batch normalization for contiguous CPU tensors.
 
-In: registers with a gradient, the input, its moments and weights, and what is wanted.  Out: the registers of the gradients of
-input, weight and bias; one that is not wanted has no elements.
+In: registers with the gradient, the input, its moments and weights, and the output mask. Out: the registers
+of the gradients of input, weight and bias; those not requested are empty.
 
-    native_layer_norm_backward      rows
-    native_group_norm_backward      planes; so native_batch_norm_backward, or columns where a plane is one element
+    native_layer_norm_backward      by rows
+    native_group_norm_backward      by planes; native_batch_norm_backward too, or by columns if a plane is one element
 
-Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
+own kernel.
 """
 
 cimport numpy as cnp
@@ -36,7 +37,7 @@ ctypedef fused floating:
     double
 
 
-# Gradients in C: NULL where they are not wanted.
+# Addresses of the gradients; NULL for those not requested.
 ctypedef struct Made:
     void *of_input
     void *of_weight
@@ -64,13 +65,13 @@ cdef bint is_wanted(IValue *mask, Py_ssize_t i) noexcept:
 
 
 cdef PyArrayObject *numbers(IValue *x, int kind, npy_intp n) noexcept:
-    """A tensor of so many elements of the dtype, in order; NULL for anything else."""
+    """Return the array of a contiguous tensor of `n` elements of the dtype; NULL for anything else."""
     cdef PyArrayObject *a = flat_array(x)
     return a if a != NULL and scalar_type(x) == kind and size_of(a) == n else NULL
 
 
 cdef bint weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
-    """The same of an argument that may be absent: its data, or NULL."""
+    """Read the data of an optional contiguous tensor of `n` elements of the dtype; False if it is something else."""
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
@@ -82,7 +83,7 @@ cdef bint weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
 
 
 cdef PyArrayObject *like_input(IValue *gradient, PyArrayObject *x, int kind) noexcept:
-    """The gradient of a result that is as the input is; NULL for anything else."""
+    """Return the array of a contiguous gradient with the input's shape and dtype; NULL for anything else."""
     cdef PyArrayObject *g = numbers(gradient, kind, size_of(x))
     cdef int d
     if g == NULL or ndim_of(g) != ndim_of(x):
@@ -94,7 +95,7 @@ cdef PyArrayObject *like_input(IValue *gradient, PyArrayObject *x, int kind) noe
 
 
 cdef void *made_at(list made, Py_ssize_t i, IValue *mask, int nd, npy_intp *dims, int kind, bint zeroed) except? NULL:
-    """An array for a gradient that is wanted, and NULL for one that is not, after putting it into the list."""
+    """Append a gradient's array to the list, empty if it is not requested; return its data, or NULL if not requested."""
     cdef npy_intp none = 0
     cdef PyArrayObject *a
     if not is_wanted(mask, i):
@@ -115,7 +116,7 @@ cdef int put_all(Operator op, IValue *r, const int32_t *at, list made, int kind)
     return 0
 
 
-# ---------------------------------------------------------------- layers
+# ---------------------------------------------------------------- layer normalization
 
 cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[1]])
@@ -158,7 +159,7 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     return put_all(op, r, at, arrays, kind)
 
 
-# ---------------------------------------------------------------- groups of channels
+# ---------------------------------------------------------------- group normalization
 
 ctypedef struct Groups:
     npy_intp images
@@ -171,7 +172,7 @@ cdef void group_planes(
     const floating *g, const floating *x, const floating *weight, const floating *mean, const floating *scale, Groups *s,
     floating *of_x, floating *of_weight, floating *of_bias,
 ) noexcept nogil:
-    """Each group of an image: the sums of its planes first."""
+    """Compute the gradients of each group of an image from the sums of its planes."""
     cdef npy_intp i, c, at, count = s.channels * s.inner
     cdef double first, second, one, two, by, along, about, w
     for i in range(s.images * s.groups):
@@ -237,18 +238,18 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     return put_all(op, r, at, arrays, kind)
 
 
-# ---------------------------------------------------------------- batches
+# ---------------------------------------------------------------- batch normalization
 
 ctypedef struct Batch:
     npy_intp images
     npy_intp channels
     npy_intp inner
-    bint training                      # the moments are the batch's own: they depend on the input
+    bint training                      # the moments are those of the batch, and so depend on the input
     double eps
 
 
 cdef inline double scale_of(floating spread, Batch *s) noexcept nogil:
-    """1 / the deviation, of what was saved of it, or of a running variance."""
+    """Return 1 / standard deviation: saved in training, else computed from the running variance."""
     return <double>spread if s.training else 1 / sqrt(spread + s.eps)
 
 
@@ -284,7 +285,7 @@ cdef void batch_columns(
     const floating *g, const floating *x, const floating *weight, const floating *mean, const floating *spread, Batch *s,
     floating *of_x, floating *of_weight, floating *of_bias, floating *room,
 ) noexcept nogil:
-    """The same where each plane is one element; `room` has five numbers for each channel, the first two zeros."""
+    """Compute batch norm gradients for planes of one element; `room`: five numbers per channel, the first two zero."""
     cdef npy_intp c, n = s.channels
     cdef floating *first = room
     cdef floating *second = room + n

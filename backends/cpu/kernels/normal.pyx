@@ -1,12 +1,13 @@
-"""Normal numbers of a stream, straight into new tensors or those that lie in order.
+"""Sampling of normal numbers from the default generator into new or contiguous CPU tensors.
 
-In: registers with sizes, a mean, a deviation.  Out: the register of the tensor.
+In: registers with sizes, a mean, a standard deviation.  Out: the register of the tensor.
 
     randn([2, 3])     randn_like(x)     x.normal_(0, 1)
 
-Numbers are PyTorch's, and are drawn in its order.  Fewer than 16 come one by one, in double.  Others come in blocks of 16 uniform
-numbers (Box and Muller): eight radii, then eight angles; the last 16 are drawn again where the numbers are no multiple of 16.
-Other generators, dtypes, layouts and wrong arguments are left to the record's own kernel, which has its blocks from here, too.
+The numbers and their order are PyTorch's. Fewer than 16 are drawn one by one, in double. Otherwise each block
+of 16 uniform numbers gives 16 normal ones by the Box-Muller transform: eight radii, then eight angles. If the
+size is not a multiple of 16, the last 16 are drawn again. Other generators, dtypes, layouts and invalid
+arguments are left to the record's own kernel, which uses `block_normals`.
 """
 
 import numpy as np
@@ -38,7 +39,7 @@ ctypedef fused floating:
 
 cdef enum:
     BLOCK = 16
-    HALF_TILE = 256                    # radii, and angles, that are made at once
+    HALF_TILE = 256                    # number of radii, and of angles, computed at a time
 
 cdef Loops logarithm = ufunc_loops("log")
 cdef Loops cosine = ufunc_loops("cos")
@@ -55,7 +56,7 @@ cdef inline void apply(Loops loops, const floating *x, npy_intp n, floating *out
 
 
 cdef void turn_blocks(floating *x, npy_intp blocks, floating mean, floating deviation) noexcept:
-    """Uniform numbers become normal ones, block by block."""
+    """Transform uniform to normal numbers, block by block (Box-Muller)."""
     cdef floating radius[HALF_TILE]
     cdef floating angle[HALF_TILE]
     cdef floating wave[HALF_TILE]
@@ -89,7 +90,7 @@ cdef void fill_uniform(MersenneTwister stream, floating *out, npy_intp n) noexce
 
 
 cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint narrow, floating mean, floating deviation) noexcept:
-    """At least 16 numbers.  In `narrow` dtypes those that are drawn again have not been drawn before."""
+    """Fill `n` >= 16 numbers. With `narrow`, the remainder after whole blocks is drawn only once, for the last block."""
     cdef npy_intp whole = n - n % BLOCK
     fill_uniform(stream, out, whole if narrow else n)
     turn_blocks(out, whole // BLOCK, mean, deviation)
@@ -99,9 +100,9 @@ cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint na
 
 
 def block_normals(MersenneTwister stream not None, npy_intp n, bint double_, bint narrow):
-    """`n` >= 16 standard normal numbers, as an array; see the module."""
+    """Return an array of `n` >= 16 standard normal numbers in PyTorch's block order; ValueError if `n` is less."""
     if n < BLOCK:
-        raise ValueError(f"{n} numbers are no block")
+        raise ValueError(f"expected at least 16 numbers, got {n}")
     made = np.empty(n, np.float64 if double_ else np.float32)
     if double_:
         fill_blocks(stream, <double *>cnp.PyArray_DATA(<cnp.ndarray>made), n, narrow, <double>0, <double>1)

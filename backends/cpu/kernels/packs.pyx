@@ -5,15 +5,14 @@ In: the tensor of an operand, at each product.  Out: its panels, from its second
     for x in batches: torch.nn.functional.linear(x, weight)         weight is packed at its second use and reused
 
 Panels are valid as long as the memory has not been written to. This is known for memory that only one tensor
-and its views refer to, since
-they share a version counter. Therefore a packed operand must have
+and its views refer to, since they share a version counter. Therefore a packed operand must have
 
     an array that owns its memory and is referenced only by that tensor and the view at hand (checked by reference count)
     an unchanged version counter
 
 `let_go` drops the panels of an array that is handed out (`x.array`, storages, `x.data`). Writes through
-addresses are not visible: a tensor
-whose address was handed out, as NumPy and DLPack do too, is no longer packed.
+addresses are not visible: a tensor whose address was handed out, as NumPy and DLPack do too, is no longer
+packed.
 
 Code that reuses a tensor's array for another result must count that as a write (`wrote`); there is no such
 code yet.
@@ -175,7 +174,7 @@ def last_use(Place place not None):
 
 
 cdef void let_go(PyObject *array, bint by_address) noexcept:
-    """Drop the panels of an array that is handed out, or of which the address is: it may be written to unnoticed."""
+    """Drop the panels of an array when it, or the address of its memory, is handed out: writes may go unnoticed."""
     cdef Py_ssize_t i
     cdef PyObject *owning
     if not in_use and not by_address:

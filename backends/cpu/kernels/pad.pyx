@@ -1,12 +1,12 @@
-"""Padding of CPU tensors whose elements lie in order: with a number, reflected, replicated, circular.
+"""Padding of contiguous CPU tensors: constant, reflect, replicate, circular.
 
-In: registers with a tensor, pairs (before, after) from the last dimension on, a mode and a number.  Out: the register of
-the result.
+In: registers with a tensor, pairs (before, after) from the last dimension on, a mode and a number.  Out: the
+register of the result.
 
     pad(x, [1, 2], "reflect")      constant_pad_nd(x, [1, 1], 0.5)
 
-Each place of the result has a source along each dimension, or none: then it is the number.  Other layouts, numbers that the
-dtype does not hold, and wrong arguments are left to the record's own kernel.
+Each element of the result has a source index along each dimension, or none: then it is the fill value. Other
+layouts, fill values that do not fit the dtype and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -34,16 +34,16 @@ cdef enum Mode:
     UNKNOWN
 
 cdef enum:
-    WIDEST = 16                        # bytes of an element
+    WIDEST = 16                        # maximum bytes of an element
 
-cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # beyond, the general kernel refuses
+cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # limit; the record's kernel raises the error
 
 
 ctypedef struct Plan:
     Mode mode
     int nd
     int first                          # the first dimension that is padded
-    npy_intp before[MOST_DIMS]         # elements before it, of each dimension; what is cut off is negative
+    npy_intp before[MOST_DIMS]         # padding before each dimension; negative: elements cut off
     npy_intp size[MOST_DIMS]           # of the source
     npy_intp new[MOST_DIMS]
     npy_intp step[MOST_DIMS]           # of the source, in bytes
@@ -52,7 +52,7 @@ ctypedef struct Plan:
 
 
 cdef inline npy_intp source_of(Plan *p, int d, npy_intp i) noexcept nogil:
-    """Where place i of the result comes from along a dimension; -1: from nowhere."""
+    """Return the source index of result index `i` along a dimension; -1 for the fill value."""
     cdef npy_intp n = p.size[d]
     i -= p.before[d]
     if 0 <= i < n:
@@ -84,7 +84,7 @@ cdef inline char *put_fill(Plan *p, char *out, npy_intp count) noexcept nogil:
 
 
 cdef char *put_row(Plan *p, const char *row, char *out) noexcept nogil:
-    """One row of the last dimension; from nowhere where `row` is NULL."""
+    """Write one row of the result; a row of fill values if `row` is NULL."""
     cdef int d = p.nd - 1
     cdef npy_intp n = p.new[d], i = 0, at, inside
     if row == NULL:
@@ -106,7 +106,7 @@ cdef char *put_row(Plan *p, const char *row, char *out) noexcept nogil:
 
 
 cdef void put_rows(Plan *p, const char *x, npy_intp outer, char *out) noexcept nogil:
-    """All rows; those dimensions that are not padded are one, `outer` long."""
+    """Write all rows; the dimensions that are not padded are merged to `outer`."""
     cdef npy_intp index[MOST_DIMS]
     cdef npy_intp k, at, rows = 1
     cdef const char *row
@@ -152,7 +152,7 @@ cdef Mode mode_of(IValue *x) noexcept:
 
 
 cdef bint fits(Plan *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
-    """Whether the mode pads a dimension so; what is refused, and what is cut off and goes round, the record knows."""
+    """Whether the mode supports the padding of a dimension; the record's own kernel handles the rest."""
     if p.mode == CONSTANT:
         return n + before + after >= 0
     if n == 0 or n + before + after < 1 or -before >= n or -after >= n:
@@ -197,7 +197,7 @@ cdef bint make_plan(Plan *p, PyArrayObject *a, IValue *pads) noexcept:
 
 
 cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
-    """The number in the dtype: 0 in each, others where `store` has them."""
+    """Read the fill value in the dtype: 0 for any dtype, other numbers if `store` supports them."""
     if value.tag == TAG_NONE or (value.tag == TAG_INT and value.v.i == 0) or (value.tag == TAG_BOOL and value.v.i == 0):
         memset(out, 0, WIDEST)
         return True

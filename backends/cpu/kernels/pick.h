@@ -1,4 +1,5 @@
-/* A choice without a branch: by a mask of bits, which compilers make vectors of, where they would rather compute one of two numbers only.
+/* Selection of one of two numbers by a bit mask: compilers vectorize it, while they may turn `?:` into a
+   branch.
 
    float_pick(x > 0, x, x * slope) */
 

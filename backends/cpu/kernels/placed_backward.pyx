@@ -1,12 +1,14 @@
-"""Ways back to the places that elements were read from: maxima of windows, rows of tables; and softmax, whose rows stay.
+"""Backward of max pooling, embedding and softmax.
 
-In: registers with a floating gradient in order, and the places or the result.  Out: the register of the gradient.
+In: registers with a contiguous floating gradient, and the indices or the result.  Out: the register of the
+gradient.
 
-    max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, with each gradient added at its place in the plane
-    embedding_dense_backward(grad, indices, rows)       a table of zeros, with each gradient added to its row
+    max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, each gradient added at its index in the plane
+    embedding_dense_backward(grad, indices, rows)       a table of zeros, each gradient added to its row
     _softmax_backward_data(grad, y, -1)                 y * (grad - sum(grad * y)), row by row
 
-Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
+own kernel.
 """
 
 cimport numpy as cnp
@@ -32,7 +34,7 @@ cnp.import_array()
 cdef const RowLoops *LOOPS = row_loops_here()
 
 cdef void log_softmax_of_doubles(const double *g, const double *y, npy_intp rows, npy_intp n, double *out) noexcept nogil:
-    """g - exp(y) * sum(g), by rows."""
+    """Compute g - exp(y) * sum(g) for each row."""
     cdef double by
     cdef npy_intp r, i
     for r in range(rows):
@@ -63,12 +65,12 @@ cdef object zeros(int nd, npy_intp *dims, int kind):
     return array
 
 
-# ---------------------------------------------------------------- maxima of windows
+# ---------------------------------------------------------------- max pooling
 
 cdef bint add_at(
     const floating *g, const int64_t *places, npy_intp planes, npy_intp count, npy_intp plane, floating *out
 ) noexcept nogil:
-    """Each plane's gradients at their places; false where one is outside."""
+    """Add each plane's gradients at their indices; False if an index is out of range."""
     cdef npy_intp p, i
     for p in range(planes):
         for i in range(count):
@@ -82,7 +84,7 @@ cdef bint add_at(
 
 
 cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) except -1:
-    """The places are the argument `last`; planes have n dimensions."""
+    """Run max-pool backward; argument `last` has the indices, and planes have `n` dimensions."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
     cdef PyArrayObject *places = flat_array(&r[at[last]])
@@ -126,7 +128,7 @@ cdef bint all_from(IValue *numbers, int64_t least) noexcept:
 
 
 cdef int max_pool_by_windows(Operator op, IValue *r, const int32_t *at, int n) except -1:
-    """The windows have said where the places are; what they are is the record's to refuse."""
+    """Run max-pool backward after checking the window arguments, which the computation does not need."""
     if all_from(&r[at[2]], 1) and all_from(&r[at[3]], 1) and all_from(&r[at[4]], 0) and all_from(&r[at[5]], 1):
         return max_pool(op, r, at, 7, n)
     return run_record(op, r, at)
@@ -148,12 +150,12 @@ cdef int adaptive_max_pool3d(Operator op, IValue *r, const int32_t *at) except -
     return max_pool(op, r, at, 2, 3)
 
 
-# ---------------------------------------------------------------- rows of a table
+# ---------------------------------------------------------------- embedding
 
 cdef bint add_rows(
     const floating *g, const int64_t *indices, npy_intp count, npy_intp width, npy_intp rows, int64_t skipped, floating *out
 ) noexcept nogil:
-    """Each gradient to the row of its index; false where that is outside."""
+    """Add each gradient to the row of its index; False if an index is out of range."""
     cdef npy_intp i
     for i in range(count):
         if not 0 <= indices[i] < rows:

@@ -1,9 +1,9 @@
-"""Elements that indices name: a walk over indices of any layout, which reads or writes what each of them says.
+"""Iteration over index tensors with any strides: gather, scatter and indexed updates.
 
     out[j] = x[i, index[j]]       x[index[i, j], j] += y[i, j]       x[index] = 0
 
-An index is read once, tested, and used: a thread that writes to the indices meanwhile leads to another element of the same
-array, or ends the walk.
+Each index is read once, checked, and then used: a thread that writes to the indices meanwhile can only select
+another element of the same array, or end the iteration.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -20,16 +20,16 @@ cdef extern from "simd.h" nogil:
 
 
 cdef inline int64_t place_at(const char *index, bint narrow, npy_intp i, npy_intp wrap) noexcept nogil:
-    """The place that index `i` means, where `wrap` is added to negative ones."""
+    """Return index `i` as a position: `wrap`, the length or 0, is added if it is negative."""
     cdef int64_t j = once_narrow(<const int32_t *>index + i) if narrow else once_wide(<const int64_t *>index + i)
     return j + (wrap & (j >> 63))
 
 
-cdef enum Way:                         # what is done at each place
-    TEST                               # nothing: whether all of them are there
+cdef enum Way:                         # operation at each index
+    TEST                               # nothing: only check the indices
     TAKE                               # other = array
     PUT                                # array = other
-    ADD                                # array += other, and so on
+    ADD                                # array += other; the following likewise
     MULTIPLY
     LARGEST
     LEAST
@@ -37,14 +37,14 @@ cdef enum Way:                         # what is done at each place
 
 ctypedef struct Walk:
     int nd
-    npy_intp dims[MOST_DIMS]           # of the indices
-    npy_intp array[MOST_DIMS]          # steps in bytes, beside that by index
+    npy_intp dims[MOST_DIMS]           # shape of the indices
+    npy_intp array[MOST_DIMS]          # strides in bytes, not counting the indexed dimension
     npy_intp index[MOST_DIMS]
     npy_intp other[MOST_DIMS]
-    npy_intp step                      # from one place in the array to the next
-    npy_intp n                         # how many places there are
-    npy_intp width                     # of an element, in bytes: 1, 2, 4 or 8
-    bint narrow                        # indices are of 32 bits
+    npy_intp step                      # bytes between positions of the indexed dimension
+    npy_intp n                         # number of positions
+    npy_intp width                     # bytes of an element: 1, 2, 4 or 8
+    bint narrow                        # indices have 32 bits
 
 
 cdef inline void begin_walk(Walk *walk, npy_intp width, npy_intp step, npy_intp n, bint narrow) noexcept nogil:
@@ -52,19 +52,20 @@ cdef inline void begin_walk(Walk *walk, npy_intp width, npy_intp step, npy_intp 
 
 
 cdef inline void add_dim(Walk *walk, npy_intp n, npy_intp array, npy_intp index, npy_intp other) noexcept nogil:
-    """A dimension inside of those that the walk has."""
+    """Append a dimension inside the existing ones."""
     if n != 1:
         walk.dims[walk.nd], walk.array[walk.nd], walk.index[walk.nd], walk.other[walk.nd] = n, array, index, other
         walk.nd += 1
 
 
-# Whether all indices were in [0, n); where one is not, the walk has ended before it.  `kind` is the ScalarType of the elements;
-# there is no arithmetic but for those that `counts`.
+# Run the operation; return False if an index is not in [0, n), which ends the iteration there. `kind` is the
+# ScalarType of the elements; arithmetic requires a dtype for which `counts` is True.
 cdef bint walk_places(Walk *walk, Way way, int kind, char *array, const char *index, char *other) noexcept nogil
-# Whether elements of a ScalarType are added and compared.
+# Whether elements of a ScalarType support arithmetic here.
 cdef bint counts(int kind) noexcept nogil
-# The indices of a tensor on the CPU, of any layout; NULL for anything else.
+# Return the array of an aligned int32 or int64 CPU tensor with any strides; NULL for anything else.
 cdef PyArrayObject *indices_at(IValue *x) noexcept
-# For the first dimensions, of these lengths, an index each: the places that they name together, counted through those
-# dimensions, in an array of the shape that they are together.  None where one is not there, or they do not fit.
+# Combine one index tensor for each of the first dimensions, of the given lengths, into linear indices over
+# those dimensions, in an array of their broadcast shape. None if an index is out of range or the shapes do
+# not broadcast.
 cdef object places_together(List indices, npy_intp *lengths)

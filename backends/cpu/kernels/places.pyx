@@ -1,4 +1,4 @@
-"""Elements that indices name: `places.pxd` says how they are walked over."""
+"""Iteration over index tensors; see the `.pxd` for the contract."""
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
@@ -25,7 +25,7 @@ ctypedef fused element:
     double
 
 
-# ---------------------------------------------------------------- a row of indices
+# ---------------------------------------------------------------- one row of indices
 
 cdef inline void meet_at(Way way, element *array, element *other) noexcept nogil:
     if way == TAKE:
@@ -45,7 +45,7 @@ cdef inline void meet_at(Way way, element *array, element *other) noexcept nogil
 
 
 cdef inline void meet_in_line(Way way, npy_intp n, element *array, npy_intp step, element *other, npy_intp other_step) noexcept nogil:
-    """At one place, n elements that are steps of bytes apart."""
+    """Apply the operation to n elements at one index; strides are in bytes."""
     cdef npy_intp j
     if step == sizeof(element) and other_step == sizeof(element):
         if way == ADD:
@@ -63,7 +63,7 @@ cdef inline bint walk_indices(
     bint narrow, Way way, uint64_t most, npy_intp step, npy_intp n, char *array, npy_intp array_step, const char *index,
     npy_intp index_step, element *other, npy_intp other_step
 ) noexcept nogil:
-    """What the elements share are values of its own, or each that is stored could have changed them."""
+    """Apply the operation along a row of indices; loop invariants are arguments, as stores could alias structure fields."""
     cdef npy_intp j
     cdef int64_t place
     cdef char *to = <char *>other
@@ -99,7 +99,7 @@ cdef bint walk_row(
 
 
 cdef bint walk_elements(Walk *walk, Way way, char *array, const char *index, element *other) noexcept nogil:
-    """Row by row, an odometer over the other dimensions."""
+    """Process all rows, advancing a multi-dimensional index."""
     cdef npy_intp at[MOST_DIMS]
     cdef char *beside = <char *>other
     cdef int d, last = walk.nd - 1
@@ -151,7 +151,7 @@ cdef bint walk_places(Walk *walk, Way way, int kind, char *array, const char *in
     return walk_elements[int8_t](walk, way, array, index, <int8_t *>other)
 
 
-# ---------------------------------------------------------------- several indices
+# ---------------------------------------------------------------- linear indices
 
 cdef PyArrayObject *indices_at(IValue *x) noexcept:
     cdef PyArrayObject *a

@@ -52,7 +52,7 @@ cdef inline bint channels_innermost(PyArrayObject *a) noexcept:
 
 
 cdef inline bint dense_channels_last(PyArrayObject *a) noexcept:
-    """Whether a channels-last array is aligned and has no gaps."""
+    """Whether a channels-last array is aligned and dense."""
     cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int nd = ndim_of(a), d
     if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:

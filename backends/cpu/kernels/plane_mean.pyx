@@ -1,11 +1,12 @@
-"""Means of whole planes of CPU tensors: what an adaptive pooling to one place is.
+"""Global average pooling of CPU tensors (adaptive average pooling to one element).
 
-In: registers with images whose elements lie in order, or with their channels innermost, and sizes that are all 1.  Out: the
-register of the result, (images, channels, 1, 1).
+In: registers with contiguous or channels-last images, and sizes that are all 1.  Out: the register of the
+result, (images, channels, 1, 1).
 
     adaptive_avg_pool2d(x, [1, 1])
 
-Sums are in double.  Other sizes, layouts and dtypes, and no elements, are left to the record's own kernel.
+Sums are accumulated in double. Other sizes, layouts and dtypes, and empty tensors, are left to the record's
+own kernel.
 """
 
 cimport numpy as cnp
@@ -43,7 +44,7 @@ cdef void mean_planes(const floating *x, npy_intp planes, npy_intp n, floating *
 cdef void mean_rows(
     const floating *x, npy_intp images, npy_intp channels, npy_intp n, double *sums, floating *out
 ) noexcept nogil:
-    """The same with the channels innermost; `sums` holds one number for each."""
+    """Average channels-last images; `sums` has one number per channel."""
     cdef npy_intp i, k, c
     for i in range(images):
         for c in range(channels):

@@ -1,8 +1,9 @@
-/* Arithmetic of floats in rows, and over the two innermost dimensions of operands that broadcast, where a loop for each row is a call less.
+/* Binary float arithmetic: inner loops for contiguous rows, and for the two innermost dimensions of broadcast
+   operands at once.
 
-   In: the operands' and the result's memory, lengths, and steps in bytes, as NumPy's inner loops take them.  Steps are such that a row
-   is read element by element or again and again; others are left: by a plane to the caller, by a loop to the loop that `other` is.
-   C, for `simd_level.h`. */
+   In: memory of operands and result, lengths, and strides in bytes, as for NumPy's inner loops. Supported are
+   contiguous operands and scalars (stride 0) with a contiguous result; for other strides, plane functions
+   return 0, and loops call NumPy's loop, `other`. In C, because `simd_level.h` needs it. */
 
 #ifndef TS_PLANES_H
 #define TS_PLANES_H
@@ -12,7 +13,7 @@
 
 #include "simd_level.h"
 
-/* The result may be an operand; other memory it does not share. */
+/* The result may be one of the operands, but does not overlap them otherwise. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define NO_CARRIED_ELEMENT _Pragma("GCC ivdep")
 #else
@@ -21,7 +22,7 @@
 
 typedef void (*InnerLoop)(char **args, const ptrdiff_t *count, const ptrdiff_t *steps, void *data);
 
-/* One row; 0 where it has other steps. */
+/* One row; returns 0 if the strides are unsupported. */
 #define ROW(NAME, number, OP)                                                                                          \
     static inline __attribute__((always_inline)) int NAME##_##number##_row(const number *x, const number *y,           \
                                                                            number *out, ptrdiff_t n,                   \
@@ -76,7 +77,7 @@ PLANES(subtract, -)
 PLANES(multiply, *)
 PLANES(divide, /)
 
-/* By NumPy's names; NULL where there are none.  Of floats first, then of doubles. */
+/* Loops and plane functions by NumPy's ufunc name, for float and double; NULL for other names. */
 struct Arithmetic {
     const char *name;
     InnerLoop loops[2];

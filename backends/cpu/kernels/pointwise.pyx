@@ -27,7 +27,7 @@ cdef dict _loops_of = {}  # cache: (ufunc name, type promotion, dtypes) -> loops
 
 
 cdef Loops loops_behind(Operator op):
-    """Return the ufunc loops of the operator, or of the operator that it is derived from; None without a ufunc."""
+    """Return the ufunc loops of the operator's record or of its base record; None without a ufunc."""
     record = op.record.base or op.record
     if record.ufunc is None:
         return None

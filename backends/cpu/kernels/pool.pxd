@@ -1,4 +1,4 @@
-"""Windows of poolings over planes, and what is computed of them."""
+"""Pooling windows over planes, and their reductions."""
 
 from libc.stdint cimport int64_t
 
@@ -18,7 +18,8 @@ cdef struct Windows:
     int64_t *stop[3]
     int64_t dilation[3]
 
-# The maxima of planes [first, last), and their places where `index` is not NULL; -1 without memory.
+# Compute the maxima of the planes [first, last), and their indices unless `index` is NULL; return -1 without
+# memory.
 cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil
-# Sums over windows divided by `divisor`, which has one number a window; -1 without memory.
+# Compute the sums of windows divided by `divisor`, which has one number per window; return -1 without memory.
 cdef int means(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil

@@ -1,11 +1,11 @@
-"""Largest elements and sums of windows, on the CPU.
+"""Pooling loops on the CPU: maxima and means of windows.
 
-In: planes (C-contiguous, three spatial dimensions) and where the windows of each dimension begin and stop; out: one
-element a window, and for maxima its place in the plane.
+In: planes (C-contiguous, three spatial dimensions) and the start and end of each window along each dimension;
+out: one element per window, and for maxima its index in the plane.
 
-A line of windows is computed in two steps: the rows that it sees become one row, elementwise, which the compiler
-turns into vector instructions; then each window takes its part of that row.  NaN wins over all numbers, the last one
-over the others; of equal numbers the first wins.
+A row of windows is computed in two steps: the input rows that it covers are reduced to one row, elementwise,
+which the compiler vectorizes; then each window reduces its part of that row. NaN takes precedence over all
+numbers, the last NaN over the others; of equal numbers the first is selected.
 """
 
 cimport cython
@@ -127,26 +127,26 @@ cdef int means(Windows *w, real *x, real *out, real *divisor, int64_t first, int
 
 cdef int64_t *_numbers(array, Py_ssize_t count) except NULL:
     if array.dtype.char not in "lq" or array.itemsize != 8 or array.ndim != 1 or not array.flags.c_contiguous:
-        raise TypeError("an array of int64 was expected")
+        raise TypeError("expected a contiguous 1-d array of int64")
     if len(array) != count:
-        raise ValueError(f"{count} windows were expected, not {len(array)}")
+        raise ValueError(f"expected {count} windows, got {len(array)}")
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 
 @cython.final
 cdef class Table:
-    """Where the windows begin and stop along three dimensions, checked once."""
+    """Start and end of the windows along three dimensions, checked once."""
 
     cdef Windows windows
-    cdef object kept                   # the arrays that the pointers are of
+    cdef object kept                   # owners of the memory that the pointers refer to
 
     def __cinit__(self, sizes, begin, stop, dilation):
         cdef int d
         if not len(sizes) == len(begin) == len(stop) == len(dilation) == 3:
-            raise ValueError("a table has three dimensions")
+            raise ValueError("Table: each argument must have three dimensions")
         self.kept = (begin, stop)
         if sizes[0] * sizes[1] >= 1 << 31:
-            raise ValueError("planes of so many rows are not handled here")
+            raise ValueError("Table: a plane must have fewer than 2**31 rows")
         for d in range(3):
             self.windows.size[d] = sizes[d]
             self.windows.places[d] = len(begin[d])
@@ -154,20 +154,20 @@ cdef class Table:
             self.windows.begin[d] = _numbers(begin[d], len(begin[d]))
             self.windows.stop[d] = _numbers(stop[d], len(begin[d]))
             if len(begin[d]) and (begin[d].min() < 0 or stop[d].max() > sizes[d] or dilation[d] < 1):
-                raise ValueError("a window lies outside of the input")
+                raise ValueError("Table: a window is outside the input")
 
     def places(self):
-        """The spatial shape of the result."""
+        """Return the spatial shape of the result."""
         return (self.windows.places[0], self.windows.places[1], self.windows.places[2])
 
 
 @cython.final
 cdef class Run:
     cdef Windows *windows
-    cdef tuple held                    # whose memory the pointers are of, as long as any thread runs
+    cdef tuple held                    # owners of the memory that the pointers refer to
     cdef char *x
     cdef char *out
-    cdef char *more                    # places of maxima, or divisors
+    cdef char *more                    # indices of maxima, or divisors
     cdef str kind
     cdef bint mean
     cdef int64_t planes
@@ -211,12 +211,12 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
     cdef object array
     for array in (x, out) if more is None else (x, out, more):
         if not array.flags.c_contiguous or not array.flags.aligned:
-            raise ValueError("pooling takes contiguous arrays")
+            raise ValueError("pooling: operands must be contiguous and aligned")
     run.planes = len(x)
     if x.shape != (run.planes, *[table.windows.size[d] for d in range(3)]):
-        raise ValueError("the input is not of the size that the windows are of")
+        raise ValueError("pooling: the input does not match the windows")
     if out.shape != (run.planes, *table.places()) or out.dtype != x.dtype:
-        raise ValueError("the output does not fit the windows")
+        raise ValueError("pooling: the output does not match the windows or the input's dtype")
     run.held = (table, x, out, more)
     run.windows = &table.windows
     run.x = data_of(<PyArrayObject *>x)
@@ -230,16 +230,16 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
 
 
 def max_of_windows(Table table not None, x, out, index):
-    """Write each window's largest element to `out`, its place in the plane to `index`, which may be None."""
+    """Write each window's maximum to `out`, and its plane index to `index` (or None)."""
     if x.dtype.char not in "fdlq" or x.itemsize < 4:
-        raise TypeError("maxima are of float32, float64 or int64")
+        raise TypeError("max_of_windows: expected float32, float64 or int64")
     if index is not None and (index.dtype.char not in "lq" or index.shape != out.shape):
-        raise TypeError("places are int64")
+        raise TypeError("max_of_windows: index must be int64 with the output's shape")
     _run(table, x, out, index, False)
 
 
 def mean_of_windows(Table table not None, x, out, divisor):
     """Write each window's sum, divided by the window's element of `divisor`, to `out`."""
     if x.dtype.char not in "fd" or divisor.dtype != x.dtype or divisor.size * len(x) != out.size:
-        raise TypeError("means are of float32 or float64, divided by as many of the same")
+        raise TypeError("mean_of_windows: expected float32 or float64 operands of one dtype, and a divisor per window")
     _run(table, x, out, divisor, True)

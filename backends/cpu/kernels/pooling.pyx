@@ -1,11 +1,12 @@
-"""Pooling of CPU tensors of floats whose elements lie in order: from registers to the loops of `pool.pyx`.
+"""Pooling operators on contiguous floating CPU tensors: from registers to the loops of `pool.pyx`.
 
-In: registers with planes, sizes of the windows, strides, paddings, dilations.  Out: the register of the result, or those of
-maxima and their places.
+In: registers with planes, kernel sizes, strides, paddings, dilations. Out: the register of the result, or
+those of maxima and their indices.
 
     max_pool2d(x, [2, 2])    max_pool2d_with_indices(x, [3], [2], [1])    avg_pool1d(x, [4])    adaptive_avg_pool2d(x, [3, 3])
 
-Channels that lie innermost, other dtypes, wrong arguments, and what several threads share are left to the record's own kernel.
+Channels-last tensors, other dtypes, invalid arguments, and inputs large enough for several threads are left
+to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -33,9 +34,9 @@ from ts.backends.cpu import workers
 cnp.import_array()
 
 cdef enum:
-    LONGEST = 1 << 30                  # of any size
-    MOST = 1 << 20                     # windows
-    ALONE = 1 << 15                    # elements; more may be shared by threads
+    LONGEST = 1 << 30                  # limit of each size
+    MOST = 1 << 20                     # maximum number of windows per dimension
+    ALONE = 1 << 15                    # elements; larger inputs may use several threads
 
 cdef enum Divisor:
     WITH_PADDING
@@ -44,19 +45,19 @@ cdef enum Divisor:
 
 
 ctypedef struct Plan:
-    int n                              # dimensions that are pooled
+    int n                              # number of pooled dimensions
     int64_t kernel[3]
     int64_t stride[3]
     int64_t padding[3]
     int64_t planes
     Windows windows
-    int64_t *memory                    # of the windows; NULL where there are none
+    int64_t *memory                    # of `windows`; NULL before it is allocated
     npy_intp shape[5]                  # of the result
     int nd
 
 
 cdef bint read_sizes(IValue *x, int n, int64_t least, int64_t *out):
-    """One number for each dimension, or one for all; into the last n of three."""
+    """Read one number per dimension, or one for all, into the last n of three; False if one is out of range."""
     cdef List sizes
     cdef int d
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
@@ -76,7 +77,7 @@ cdef bint is_empty_list(IValue *x):
 
 
 cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
-    """Sizes, and dimensions before them; others are one long."""
+    """Read the sizes of planes and the dimensions before them; missing spatial dimensions have size 1."""
     cdef int d, nd = ndim_of(a)
     if nd != n + 1 and nd != n + 2:
         return False
@@ -96,7 +97,7 @@ cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
 
 
 cdef bint make_room(Plan *p) except -1:
-    """Memory for where windows begin and stop, when `places` are known."""
+    """Allocate the windows' starts and ends once the output size is known; False if there are too many windows."""
     cdef int64_t *w = p.windows.places
     cdef int d
     cdef int64_t *at
@@ -116,7 +117,7 @@ cdef bint make_room(Plan *p) except -1:
 
 
 cdef bint move_windows(Plan *p, bint ceil) except -1:
-    """Windows that move by a stride."""
+    """Compute windows that advance by a stride; False if the arguments are invalid."""
     cdef int64_t size, room, k, s, pad, gap, start, i
     cdef int d
     for d in range(3):
@@ -139,7 +140,7 @@ cdef bint move_windows(Plan *p, bint ceil) except -1:
 
 
 cdef bint divide_evenly(Plan *p) except -1:
-    """Windows that divide each dimension into nearly equal parts."""
+    """Compute the windows of adaptive pooling, which divide each dimension into nearly equal parts."""
     cdef int64_t i, n, m
     cdef int d
     if not make_room(p):
@@ -153,7 +154,7 @@ cdef bint divide_evenly(Plan *p) except -1:
 
 
 cdef bint shared(PyArrayObject *a, Plan *p):
-    """Whether several threads would take part, which the record's kernel divides the work among."""
+    """Whether the input is large enough for several threads, which the record's kernel uses."""
     cdef int64_t work = size_of(a) + p.planes * p.windows.places[0] * p.windows.places[1] * p.windows.places[2]
     return work > ALONE and workers.parts(2 * work) > 1
 
@@ -216,7 +217,7 @@ cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- means
 
 cdef int64_t count_seen(Plan *p, int d, int64_t i, Divisor by) noexcept nogil:
-    """The elements that a window sees along a dimension, or would see if the padding were elements."""
+    """Return the number of elements of a window along a dimension, with padding or without."""
     cdef int64_t start = i * p.stride[d] - p.padding[d]
     if by == WITH_PADDING:
         return min(start + p.kernel[d], p.windows.size[d] + p.padding[d]) - start
@@ -294,7 +295,7 @@ cdef int avg_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
     return avg_pool(op, r, at, 3)
 
 
-# ---------------------------------------------------------------- a given number of parts
+# ---------------------------------------------------------------- adaptive pooling
 
 cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint maxima) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])

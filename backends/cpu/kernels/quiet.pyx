@@ -2,9 +2,8 @@
 
     run(kernel, [np, x, y], -1)        kernel(np, x, y)
 
-NumPy's loops read the error state from a context variable.  Setting it directly does the work of
-`np.errstate` at a tenth of its cost.
-If a NumPy version has no such variable, `np.errstate` is used.
+NumPy's loops read the error state from a context variable. Setting it directly does the work of `np.errstate`
+at a tenth of its cost. If a NumPy version has no such variable, `np.errstate` is used.
 """
 
 import numpy as np

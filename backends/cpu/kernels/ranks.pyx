@@ -1,11 +1,13 @@
-"""Sorting, selection and medians along a dimension of CPU tensors whose elements lie in order.
+"""Sorting, selection and medians along a dimension of contiguous CPU tensors.
 
-In: registers with a tensor, a dimension, and how many or which element is wanted.  Out: the registers of values and places.
+In: registers with a tensor, a dimension, and the number or index of the requested elements.  Out: the
+registers of values and indices.
 
     sort(x, 1)    argsort(x)    topk(x, 3)    kthvalue(x, 2)    median(x), median(x, 0)    nanmedian(x)    msort(x)
 
-NaN counts as the largest, and equal elements end where PyTorch's algorithms leave them (`sort.pyx`).  Other dtypes and
-layouts, no elements, and wrong arguments are left to the record's own kernel.
+NaN sorts as the largest, and equal elements are in the order of PyTorch's algorithms (`sort.pyx`).
+Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
+own kernel.
 """
 
 cimport numpy as cnp
@@ -35,24 +37,24 @@ ctypedef fused number:
     uint8_t
 
 cdef enum Wanted:
-    ALL                                # in order
+    ALL                                # sorted
     ALL_STABLY
-    FIRST                              # the first `k` in order
+    FIRST                              # the first `k`, sorted
     FIRST_ANYHOW
-    NTH                                # the one that would be the `k`-th, from 0
-    MEDIAN                             # the first NaN, where there is one
+    NTH                                # the `k`-th in sorted order, from 0
+    MEDIAN                             # the first NaN if there is one
     MEDIAN_OF_NUMBERS
 
 
 ctypedef struct Task:
     Wanted what
     Axis axis
-    npy_intp k                         # how many results a line has; of NTH, which one
+    npy_intp k                         # results per line; for NTH, the index
     bint descending
 
 
 cdef inline int64_t key_of(number x) noexcept nogil:
-    """Keys are in the order of the elements; zeros are equal, and NaN is the largest."""
+    """Return an int64 key with the element's order; both zeros have one key, NaN has the largest."""
     cdef double wide
     cdef int64_t bits
     if number is float or number is double:
@@ -65,7 +67,7 @@ cdef inline int64_t key_of(number x) noexcept nogil:
 
 
 cdef void settle_ties(Item *items, npy_intp n) noexcept nogil:
-    """Equal elements in the order in which they were."""
+    """Restore the original order of equal elements."""
     cdef npy_intp first = 0, last, i
     cdef int64_t key
     while first < n:
@@ -83,7 +85,7 @@ cdef void settle_ties(Item *items, npy_intp n) noexcept nogil:
 
 
 cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_numbers, Item *items) noexcept nogil:
-    """The lower of two, and of equal ones the one that a stable sort leaves there."""
+    """Return the index of the lower median, of equal elements the one that a stable sort puts there."""
     cdef npy_intp i, missing = 0, first = -1, middle, place, before = 0
     cdef int64_t key
     if number is float or number is double:
@@ -108,7 +110,7 @@ cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_n
 
 
 cdef void rank(const number *x, Task *task, Item *items, number *values, int64_t *places) noexcept nogil:
-    """`values` may be NULL."""
+    """Process each line along the axis; `values` may be NULL."""
     cdef npy_intp n = task.axis.n, inner = task.axis.inner, o, j, i, line, at, count = 1
     if task.what <= FIRST_ANYHOW:
         count = task.k
@@ -157,7 +159,7 @@ cdef void rank_kind(int kind, void *x, Task *task, Item *items, void *values, in
 cdef int run_ranks(
     Operator op, IValue *r, const int32_t *at, Task *task, int64_t dim, bint keepdim, bint with_values, bint with_places
 ) except -1:
-    """The registers of results are one or two: values, and places."""
+    """Run a task along a dimension and store values, indices or both."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef npy_intp shape[MOST_DIMS]
     cdef int kind, nd, d, left = 0, axis
@@ -258,7 +260,7 @@ cdef int nanmedian_along(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int median_of_all(Operator op, IValue *r, const int32_t *at, Wanted what) except -1:
-    """The tensor as one line."""
+    """Compute the median over all elements."""
     cdef Task task = task_of(what, 0, False)
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef npy_intp none = 0

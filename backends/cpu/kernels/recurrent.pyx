@@ -6,11 +6,9 @@ states.
     lstm, gru, rnn_tanh, rnn_relu     padded and packed          lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell
 
 The gates' contribution of the input is one matrix product for all time steps. A time step is then a product
-with the hidden state and
-one pass over the gates, which updates the state in place, in the tensors that are returned. Rows of packed
-sequences that have ended keep
-their last state. Dropout between layers, other dtypes and invalid arguments are left to the record's own
-kernel.
+with the hidden state and one pass over the gates, which updates the state in place, in the tensors that are
+returned. Rows of packed sequences that have ended keep their last state. Dropout between layers, other dtypes
+and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -274,10 +272,9 @@ cdef bint run_layer(
     """Run all time steps of one layer and direction; False if the matrix products are unsupported.
 
     `x` holds the rows of all time steps, `sizes` the batch size of each. `hidden` and `cell` are updated in
-    place to the last state. The
-    hidden state after each row is written to `out`, with `pitch` elements between rows. `given` receives the
-    gates of all rows: activated, if
-    `cells` is not NULL and receives the cell states.
+    place to the last state. The hidden state after each row is written to `out`, with `pitch` elements
+    between rows. `given` receives the gates of all rows: activated, if `cells` is not NULL and receives the
+    cell states.
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
     cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>given)[0], size = item_size(w.dtype)
@@ -349,7 +346,7 @@ cdef inline void copy_rows(const char *x, npy_intp rows, npy_intp length, char *
 # ---------------------------------------------------------------- stacks
 
 cdef object weight_at(IValue *x, int dtype):
-    """Return the array of a weight, None for None, False if it is not a contiguous CPU tensor of the dtype."""
+    """Return a weight's contiguous CPU array of the dtype, None for None, False for any other value."""
     cdef PyArrayObject *a = float_array(x)
     if x.tag == TAG_NONE:
         return None
@@ -502,7 +499,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
 
 
 cdef list weights_in(object params, int dtype):
-    """Return the arrays of a list of weights; None if it is not a list."""
+    """Return the arrays of a weight list; None for a value of another type."""
     cdef list found = []
     cdef Py_ssize_t i = 0
     if type(params) is not List:

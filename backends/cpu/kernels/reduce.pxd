@@ -1,4 +1,4 @@
-"""What is reduced, and sums of blocks: what reductions, softmax and normalisation have in common."""
+"""Helpers of reductions, softmax and normalization: reduced dimensions, and block sums."""
 
 from numpy cimport npy_intp
 
@@ -8,27 +8,27 @@ from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 
 cdef enum:
     BLOCK = 512                        # elements, or rows, between additions in double
-    LANES = 16                         # running sums
+    LANES = 16                         # parallel accumulators
 
 ctypedef fused floating:
     float
     double
 
 ctypedef struct Shape:
-    npy_intp outer                     # the array as (outer, n, inner), of which n goes
+    npy_intp outer                     # the array as (outer, n, inner), of which n is reduced
     npy_intp n
     npy_intp inner
-    int nd                             # of the result
+    int nd                             # dimensions of the result
     npy_intp dims[MOST_DIMS]
 
-# The array by the dimensions to reduce (an int, a list of them; NULL, None or an empty list: all); false where they are no
-# neighbours, where there are no elements, or an argument is wrong.
+# Split the shape by the dimensions to reduce (an int, a list of them; NULL, None or an empty list: all).
+# Return False if they are not adjacent, an argument is invalid, or (`read_shape`) the array is empty.
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept
 cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noexcept
 
 
 cdef inline double block_sum(const floating *x, npy_intp n, double total) noexcept nogil:
-    """`total` and the elements of at most one block, by running sums: the same order on every machine."""
+    """Return `total` plus the elements of at most one block, in an order that does not depend on the machine."""
     cdef floating lane[LANES]
     cdef npy_intp i = 0, j
     if n >= LANES:
@@ -50,7 +50,7 @@ cdef inline double block_sum(const floating *x, npy_intp n, double total) noexce
 
 
 cdef inline double block_squares(const double *x, npy_intp n, double mean, double total, double *first) noexcept nogil:
-    """`total` and (x - mean) ** 2 for the elements of at most one block; x - mean is added to `first`."""
+    """Return `total` plus the squares of x - mean for at most one block; the sum of x - mean is added to `first`."""
     cdef double lane[LANES]
     cdef double plain[LANES]
     cdef double off

@@ -1,16 +1,17 @@
-"""Sums of CPU tensors whose elements lie in order: sums, means, products, moments, Euclidean norms.
+"""Reductions of contiguous CPU tensors by sums: sum, mean, product, variance, Euclidean norm.
 
 In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the register of the result.
 
-    x.sum(), x.sum([1, 2])     neighbouring dimensions are one: (outer, n, inner) -> (outer, inner)
+    x.sum(), x.sum([1, 2])     adjacent dimensions are merged: (outer, n, inner) -> (outer, inner)
     x.var(1), x.norm()         squares about the mean, or about 0
 
-Floating sums: running sums in vectors over `BLOCK` elements, whose total is added in double.
-Rows that are reduced across (inner > 1) are added to a row of running sums, which is added in double every `BLOCK` rows.
-So results do not depend on how often or where something runs, and are at least as exact as PyTorch's.
-Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+Floating rows are summed by parallel accumulators over `BLOCK` elements, whose total is added in double.
+Columns (inner > 1) are added to a row of accumulators, which is added in double every `BLOCK // 8` rows. So
+results depend neither on the machine nor on the number of threads, and are at least as accurate as PyTorch's.
+Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's
+own kernel.
 
-`minmax` and `any_all` reduce otherwise, but read their dimensions here.
+`minmax` and `any_all` use `read_shape` too.
 """
 
 cimport numpy as cnp
@@ -44,7 +45,7 @@ cdef extern from "simd.h" nogil:
     int64_t simd_sum_int64(const int64_t *x, npy_intp n)
 
 cdef enum:
-    TILE = 256                         # columns whose running sums are on the stack
+    TILE = 256                         # columns whose accumulators are on the stack
 
 
 cdef enum Reduction:
@@ -73,10 +74,10 @@ ctypedef fused integer:
     uint8_t
 
 
-# ---------------------------------------------------------------- what is reduced
+# ---------------------------------------------------------------- reduced dimensions
 
 cdef bint mark(IValue *dim, int nd, bint *marked) noexcept:
-    """Mark one dimension; false where it is none, or marked already."""
+    """Mark one dimension; False if it is out of range or marked already."""
     cdef int64_t d = dim.v.i
     if d < 0:
         d += nd
@@ -91,7 +92,7 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
 
 
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept:
-    """Dimensions as (outer, n, inner); false where reduced ones are not neighbours, or an argument is wrong."""
+    """Split a shape into (outer, n, inner); False if the reduced dimensions are not adjacent or an argument is invalid."""
     cdef bint marked[MOST_DIMS]
     cdef List listed
     cdef IValue dim
@@ -138,7 +139,7 @@ cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepd
     return True
 
 
-# ---------------------------------------------------------------- rows of floating numbers
+# ---------------------------------------------------------------- floating rows
 
 cdef double row_sum(const floating *x, npy_intp n) noexcept nogil:
     cdef double total = 0
@@ -150,7 +151,7 @@ cdef double row_sum(const floating *x, npy_intp n) noexcept nogil:
 
 
 cdef double row_squares(const floating *x, npy_intp n, double mean) noexcept nogil:
-    """The sum of (x - mean) ** 2; what the mean lacks by rounding is made good for."""
+    """Return the sum of (x - mean) ** 2, corrected for the rounding of the mean."""
     cdef double total = 0, first = 0
     cdef npy_intp count = n
     if floating is float:
@@ -197,10 +198,10 @@ cdef double reduce_row(Reduction what, const floating *x, npy_intp n, double cor
     return sqrt(left) if what == DEVIATION else left
 
 
-# ---------------------------------------------------------------- across rows
+# ---------------------------------------------------------------- floating columns
 
 cdef void column_sums(const floating *x, npy_intp n, npy_intp step, npy_intp width, double *total) noexcept nogil:
-    """The sums of `width` <= TILE columns, `step` elements apart."""
+    """Compute the sums of `width` <= TILE columns of rows that are `step` elements apart."""
     cdef floating part[TILE]
     cdef npy_intp i = 0, j, until
     for j in range(width):
@@ -247,7 +248,7 @@ cdef void column_squares(
 cdef void reduce_columns(
     Reduction what, const floating *x, npy_intp n, npy_intp step, npy_intp width, double correction, floating *out
 ) noexcept nogil:
-    """One of the sums, for `width` columns."""
+    """Compute a reduction of `width` columns."""
     cdef double total[TILE]
     cdef floating mean[TILE]
     cdef npy_intp i, j
@@ -301,7 +302,7 @@ cdef void reduce_floating(Reduction what, const floating *x, Shape *s, double co
 # ---------------------------------------------------------------- integers
 
 cdef inline int64_t number(integer x, bint is_bool) noexcept nogil:
-    """What an element counts; a bool may be any byte (`x.view(ts.bool)`), of which all but 0 are True."""
+    """Return the value of an element; of a bool, any non-zero byte (`x.view(ts.bool)`) is True."""
     if integer is uint8_t:
         return x != 0 if is_bool else x
     return x
@@ -341,7 +342,7 @@ cdef void reduce_integers(Reduction what, const integer *x, Shape *s, int64_t *o
 cdef int run_reduction(
     Operator op, IValue *r, const int32_t *at, Reduction what, IValue *dims, bint keepdim, double correction
 ) except -1:
-    """`dims` NULL: all of them."""
+    """Run a reduction over `dims`, or over all dimensions if NULL."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
     cdef int kind, result
@@ -361,7 +362,7 @@ cdef int run_reduction(
     if (what == VARIANCE or what == DEVIATION) and s.n <= correction:
         held = <object>a
         warn(UserWarning, VAGUE_DEVIATION if what == DEVIATION else VAGUE_VARIANCE, 1)
-        if flat_array(&r[at[0]]) != a:  # whoever was warned has changed it
+        if flat_array(&r[at[0]]) != a:  # a warning filter may run code that changes the tensor
             return run_record(op, r, at)
     made = new_flat(s.nd, s.dims, result)
     x = data_of(a)
@@ -388,7 +389,7 @@ cdef int run_reduction(
 cdef inline int run_typed(
     Operator op, IValue *r, const int32_t *at, Reduction what, IValue *dims, bint keepdim, IValue *dtype
 ) except -1:
-    """A reduction with an argument for the dtype, which has to be the tensor's own."""
+    """Run a reduction whose optional dtype argument must be the tensor's own."""
     if dtype.tag != TAG_NONE and not (flat_array(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
         return run_in_order(op, r, at)
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):
@@ -484,7 +485,7 @@ cdef int vector_norm(Operator op, IValue *r, const int32_t *at) except -1:
     return norm(op, r, at, &r[at[2]], r[at[3]].v.i)
 
 
-# ---------------------------------------------------------------- at the end of groups
+# ---------------------------------------------------------------- epilogues of fusion groups
 
 cdef void end_floating(const End *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
     cdef npy_intp i
@@ -529,7 +530,7 @@ cdef void finish_sum(const void *end, double total, char *out) noexcept nogil:
 cdef bint read_reduction(
     Reduction what, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, End *end
 ) noexcept:
-    """`reduced` NULL: all dimensions; `dtype` NULL: it has no such argument."""
+    """Configure the epilogue over the dimensions `reduced`, or all if NULL; `dtype` is NULL for operators without it."""
     cdef Shape s
     cdef int d
     if not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:
@@ -537,7 +538,7 @@ cdef bint read_reduction(
     if dtype != NULL and not same_dtype(dtype, kind):
         return False
     if (what == VARIANCE or what == DEVIATION) and s.n <= correction:
-        return False                   # it warns
+        return False                   # the operator warns
     end.kind = kind
     if kind == FLOAT:
         end.function = end_floats

@@ -1,14 +1,14 @@
-"""Weighted sums of few elements of an array, on the CPU: what resampling and sampling at the places of a grid do.
+"""Weighted sums along a dimension or at arbitrary indices, for resampling and grid sampling on the CPU.
 
-In: an array (C-contiguous; float32, float64 or int32), for each place of the result the places that it reads (taps) and
-their weights; out: the sums, in the array's dtype, added in the order of the taps.
+In: a C-contiguous array (float32, float64, int32 or bytes), and for each element of the result the indices
+that it reads (taps) and their weights. Out: the sums, in the array's dtype, added in the order of the taps.
 
     weighted_sums(x, out, axis, index, weight)       taps along one dimension, the same for all others
-    weighted_bytes(x, out, axis, index, weight, places)    of bytes, with integers that have so many binary places
+    weighted_bytes(x, out, axis, index, weight, places)    uint8, with fixed-point weights of `places` fractional bits
     weighted_picks(x, out, index, weight)            taps anywhere in a plane, the same for all its channels
 
-Where other dimensions lie inside of this one, a tap adds a whole row to another, which the compiler turns into vector
-instructions; the innermost dimension is gathered element by element.
+If the dimension is not the innermost, a tap adds one row to another, which the compiler vectorizes; the
+innermost dimension is gathered element by element.
 """
 
 import numpy as np
@@ -31,15 +31,15 @@ ctypedef fused number:
 
 
 cdef struct Taps:
-    int64_t n                          # places of the source
-    int64_t m                          # of the result
-    int64_t count                      # taps for each of them
-    int64_t inner                      # elements inside of a place; of picks, the channels of a batch
-    int64_t *index                     # (m, count), each in [0, n); of picks (batch, m, count), -1 for a zero
+    int64_t n                          # length of the source's dimension
+    int64_t m                          # length of the result's dimension
+    int64_t count                      # taps per element of the result
+    int64_t inner                      # product of the inner dimensions; for picks, the channels of an image
+    int64_t *index                     # (m, count), each in [0, n); for picks (batch, m, count), -1 for zero
 
 
 cdef void along(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
-    """The sums of planes [first, last)."""
+    """Compute the sums of the outer indices [first, last)."""
     cdef int64_t p, i, t, c, inner = taps.inner, count = taps.count
     cdef int64_t *index
     cdef number *w
@@ -58,7 +58,7 @@ cdef void along(Taps *taps, number *x, number *out, number *weight, int64_t firs
                 for t in range(count):
                     total += source[index[t]] * w[t]
                 target[0] = total
-            elif inner == 3:  # colours
+            elif inner == 3:  # RGB
                 total = second = third = 0
                 for t in range(count):
                     row = source + index[t] * 3
@@ -88,7 +88,7 @@ cdef inline uint8_t rounded(int32_t total, int places) noexcept nogil:
 cdef void bytes_along(
     Taps *taps, const uint8_t *x, uint8_t *out, const int32_t *weight, int places, int32_t *totals, int64_t first, int64_t last
 ) noexcept nogil:
-    """The sums of planes [first, last), rounded; `totals` has room for the elements inside of a place."""
+    """Compute the rounded sums of the outer indices [first, last); `totals` has room for `inner` numbers."""
     cdef int64_t p, i, t, c, inner = taps.inner, count = taps.count
     cdef int64_t *index
     cdef const int32_t *w
@@ -134,7 +134,7 @@ cdef void bytes_along(
 
 
 cdef void picks(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
-    """The sums of planes [first, last), of which each batch has `inner`."""
+    """Compute the sums of the planes [first, last); each image has `inner` planes."""
     cdef int64_t p, i, t, at, count = taps.count
     cdef int64_t *index
     cdef number *w
@@ -159,14 +159,14 @@ cdef void picks(Taps *taps, number *x, number *out, number *weight, int64_t firs
 @cython.final
 cdef class Run:
     cdef Taps taps
-    cdef tuple held                    # whose memory the pointers are of, as long as any thread runs
+    cdef tuple held                    # owners of the memory that the pointers refer to
     cdef char *x
     cdef char *out
     cdef char *weight
     cdef str kind
     cdef int64_t planes
-    cdef bint anywhere                 # picks
-    cdef int places                    # of the weights of bytes
+    cdef bint anywhere                 # whether the taps are picks
+    cdef int places                    # fractional bits of the weights of bytes
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
         require_part(part, parts, self.kind is not None)
@@ -206,25 +206,25 @@ seal(Run)
 cdef int _require_arrays(arrays) except -1:
     for array in arrays:
         if type(array) is not np.ndarray:
-            raise TypeError("weighted sums are of NumPy's arrays")
+            raise TypeError("weighted sums: operands must be NumPy arrays")
     return 0
 
 
 cdef Run _prepared(x, out, index, weight, int64_t length, int64_t lowest):
-    """The work on checked arrays: their dtypes, that they are contiguous, that taps lie in [lowest, length)."""
+    """Check the arrays (dtype, contiguity, taps in [lowest, length)) and return the prepared run."""
     cdef Run run = Run.__new__(Run)
     if x.dtype.char not in "fdiB" or out.dtype != x.dtype or index.dtype.char not in "lq":
-        raise TypeError("weighted sums are of float32, float64, int32 or bytes, at int64 places")
+        raise TypeError("weighted sums: expected float32, float64, int32 or uint8 operands of one dtype, and int64 indices")
     if weight.dtype.char != ("i" if x.dtype.char == "B" else x.dtype.char):
-        raise TypeError("weights are of the same dtype, and of bytes int32")
+        raise TypeError("weighted sums: weights must have the operands' dtype, int32 for uint8")
     for array in (x, out, index, weight):
         if not array.flags.c_contiguous or not array.flags.aligned or not array.dtype.isnative:
-            raise ValueError("weighted sums take contiguous arrays")
+            raise ValueError("weighted sums: operands must be contiguous and aligned")
     if weight.shape != index.shape:
-        raise ValueError("each place has a weight")
-    places = index.copy()  # nobody else writes to it
+        raise ValueError("weighted sums: index and weight must have the same shape")
+    places = index.copy()  # private copy: checked indices cannot change
     if places.size and (places.min() < lowest or places.max() >= length):
-        raise IndexError("a tap lies outside of the input")
+        raise IndexError("weighted sums: a tap is outside the input")
     run.held = (x, out, places, weight)
     run.taps.index = <int64_t *>data_of(<PyArrayObject *>places)
     run.taps.n = length
@@ -243,28 +243,28 @@ cdef int _start(Run run, int64_t size) except -1:
 
 
 def weighted_sums(x, out, int axis, index, weight):
-    """Write the weighted sums along `axis` of x to `out`; index and weight are (places of the result, taps)."""
+    """Write the weighted sums along `axis` of x to `out`; index and weight are (result length, taps)."""
     if type(x) is np.ndarray and x.dtype.char == "B":
-        raise TypeError("sums of bytes are rounded")
+        raise TypeError("weighted_sums: use weighted_bytes for uint8")
     _sum_along(x, out, axis, index, weight, 0)
 
 
 def weighted_bytes(x, out, int axis, index, weight, int places):
-    """The same of bytes: weights are integers with so many binary places, and sums are rounded to bytes."""
+    """Write the weighted sums of uint8 elements, rounded; weights are integers with `places` fractional bits."""
     if not 0 <= places <= 22 or type(x) is not np.ndarray or x.dtype.char != "B":
-        raise TypeError("bytes are weighted with up to 22 binary places")
+        raise TypeError("weighted_bytes: expected uint8 operands and 0 to 22 fractional bits")
     _sum_along(x, out, axis, index, weight, places)
 
 
 cdef int _sum_along(x, out, int axis, index, weight, int places) except -1:
     _require_arrays((x, out, index, weight))
     if not 0 <= axis < x.ndim or index.ndim != 2:
-        raise ValueError("places and weights are two matrices of one size, for a dimension that there is")
+        raise ValueError("weighted sums: axis out of range, or index and weight are not matrices")
     cdef Run run = _prepared(x, out, index, weight, x.shape[axis], 0)
     shape = list(x.shape)
     shape[axis] = run.taps.m
     if out.shape != tuple(shape):
-        raise ValueError("the output is not of the size of the sums")
+        raise ValueError("weighted sums: the output has the wrong shape")
     run.planes = 1
     for d in shape[:axis]:
         run.planes *= d
@@ -276,18 +276,18 @@ cdef int _sum_along(x, out, int axis, index, weight, int places) except -1:
 
 
 def weighted_picks(x, out, index, weight):
-    """Write to out (N, C, places) sums of elements of x (N, C, cells); index and weight are (N, places, taps).
+    """Write to out (N, C, m) sums of elements of x (N, C, n); index and weight are (N, m, taps).
 
-    An index of -1 stands for an element of 0.
+    An index of -1 stands for a zero.
     """
     _require_arrays((x, out, index, weight))
     if x.dtype.char == "B":
-        raise TypeError("picks are of numbers that are not rounded")
+        raise TypeError("weighted_picks: uint8 is not supported")
     if x.ndim != 3 or index.ndim != 3 or len(index) != len(x):
-        raise ValueError("picks are from (N, C, cells) at (N, places, taps)")
+        raise ValueError("weighted_picks: expected x (N, C, n) and index (N, m, taps)")
     cdef Run run = _prepared(x, out, index, weight, x.shape[2], -1)
     if out.shape != (x.shape[0], x.shape[1], run.taps.m):
-        raise ValueError("the output is not of the size of the sums")
+        raise ValueError("weighted_picks: the output has the wrong shape")
     run.anywhere = True
     run.taps.inner = x.shape[1]
     run.planes = x.shape[0] * x.shape[1]

@@ -1,12 +1,13 @@
-"""CPU tensors in another shape or of another dtype: views where their elements lie so, copies where a copy is asked for.
+"""Reshaping and expansion of CPU tensors: views if the strides allow it, copies only for operators that may copy.
 
 In: registers, with a tensor and sizes.  Out: the register of the view.
 
-    x.view(2, -1), x.reshape(6), x.flatten(1), x.unflatten(0, [2, 3])     as many elements
-    x.expand(4, 3), x.expand_as(y)                                        one for several
-    view_as_real(z), view_as_complex(x)                                   the same bytes
+    x.view(2, -1), x.reshape(6), x.flatten(1), x.unflatten(0, [2, 3])     the same number of elements
+    x.expand(4, 3), x.expand_as(y)                                        repeated elements
+    view_as_real(z), view_as_complex(x)                                   another dtype
 
-A shape that does not fit, and a view that would need a copy, are left to the record's own kernel, which has the messages.
+Invalid shapes, and views that would need a copy, are left to the record's own kernel, which raises the
+errors.
 """
 
 cimport numpy as cnp
@@ -29,10 +30,10 @@ from ts.backends.cpu.kernels.walk cimport in_order
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- as many elements
+# ---------------------------------------------------------------- reshape
 
 cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
-    """A shape of `count` elements, which are some; one size may be -1."""
+    """Read a shape with at most one size -1 for `count` > 0 elements; return False if it does not match."""
     cdef npy_intp known = 1
     cdef Py_ssize_t i
     cdef int open_at = -1
@@ -57,9 +58,10 @@ cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
 
 
 cdef bint fit(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides) noexcept:
-    """The strides of the same elements in another shape; false where they would have to be copied.
+    """Compute the strides of a view with another shape; False if it would need a copy.
 
-    Dimensions that lie evenly one behind the other are a run, of which new dimensions are made from the inside.
+    Adjacent dimensions without gaps between them are merged; new dimensions split the merged ones from the
+    inside.
     """
     cdef int i = ndim_of(a) - 1, j = nd - 1
     cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a), run = 1, filled = 1
@@ -84,7 +86,7 @@ cdef bint fit(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides)
 
 
 cdef int put_fitting(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
-    """A view of as many elements in another shape, or a copy, or what the record says."""
+    """Store a view with another shape of the same size, or a copy if allowed; else run the record's own kernel."""
     cdef npy_intp strides[MOST_DIMS]
     cdef cnp.PyArray_Dims shape
     if fit(a, nd, dims, strides):
@@ -142,7 +144,7 @@ cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
-    """One dimension in several: always a view."""
+    """Split one dimension into several, which is always a view."""
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef List sizes = <List>r[at[2]].v.o
     cdef npy_intp dims[MOST_DIMS]
@@ -165,7 +167,7 @@ cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
     return put_view(&r[at[3]], <Tensor>r[at[0]].v.o, ndim_of(a) + more, dims, strides, 0)
 
 
-# ---------------------------------------------------------------- one element for several
+# ---------------------------------------------------------------- expand
 
 cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])
@@ -191,7 +193,7 @@ cdef int expand_as(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims) except -1:
-    """The view of a with these sizes, of which -1 is a's; a step of 0 repeats."""
+    """Store the view of `a` expanded to the given sizes, of which -1 keeps a dimension."""
     cdef npy_intp strides[MOST_DIMS]
     cdef int i, extra = nd - ndim_of(a)
     cdef npy_intp n, room = INT64_MAX // cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
@@ -206,7 +208,7 @@ cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *
             return run_record(op, r, at)
         elif n != 1:
             strides[i] = 0
-        else:  # as `unsqueeze` has it
+        else:  # the stride that `unsqueeze` uses
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
         if dims[i] > 1:
             room //= dims[i]
@@ -215,7 +217,7 @@ cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *
     return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 
-# ---------------------------------------------------------------- the same bytes
+# ---------------------------------------------------------------- complex and real
 
 cdef int view_as_real(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = plain_array(&r[at[0]])

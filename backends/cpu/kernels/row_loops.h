@@ -1,12 +1,13 @@
-/* Loops over whole rows, of which each kind of processor has its own: what `vector_rows.h` fills in, and `vector_math.pxd` has for kernels. */
+/* Table of row kernels on floats, filled in once per SIMD level by `vector_rows.h` and used through
+   `vector_math.pxd`. */
 
 #ifndef TS_ROW_LOOPS_H
 #define TS_ROW_LOOPS_H
 
 #include <stddef.h>
 
-/* Rows are taken some at a time, step by step: the last steps of a row (its peak, its sum) take as long as many of its elements, unless
-   those of other rows go on meanwhile. */
+/* Several rows are processed together, step by step: the serial end of a reduction (maximum, sum) of one row
+   then overlaps with other rows. */
 enum { ROWS_AT_ONCE = 32, ELEMENTS_AT_ONCE = 4096 };
 
 static inline ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
@@ -15,15 +16,15 @@ static inline ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
     return rows < most ? rows : most;
 }
 
-/* The ways back through normalisations and softmax, of floats and of doubles. */
+/* Backward of normalizations and softmax, for float and double. */
 #define BACKWARD_OF(NAME, T) \
 typedef struct { \
-    /* the gradient of each row, and sums over the rows for each column; where they are not NULL */ \
+    /* gradients of the rows, and sums over the rows for each column; outputs may be NULL */ \
     void (*rows)(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, ptrdiff_t n, T *of_x, T *of_weight, \
                  T *of_bias); \
-    void (*sums)(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second); /* of g and of g * (x - about) */ \
+    void (*sums)(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second); /* sums of g and of g * (x - about) */ \
     void (*affine)(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out);                /* g * a + x * b + c */ \
-    /* the same for columns, each about a number of its own */ \
+    /* the same for columns, with one `about` per column */ \
     void (*column_sums)(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, T *second); \
     void (*column_affine)(const T *g, const T *x, const T *a, const T *b, const T *c, ptrdiff_t rows, ptrdiff_t n, T *out); \
     void (*softmax)(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out); /* y * (g - sum(g * y)) */ \
@@ -34,27 +35,29 @@ BACKWARD_OF(FloatBackward, float)
 BACKWARD_OF(DoubleBackward, double)
 
 typedef struct {
-    float (*peak)(const float *x, ptrdiff_t n); /* the largest element; any where there is a NaN */
+    float (*peak)(const float *x, ptrdiff_t n); /* maximum; undefined if there is a NaN */
     double (*sum)(const float *x, ptrdiff_t n);
-    double (*squares)(const float *x, ptrdiff_t n, float about, double *first); /* of x - about, and in `first` the sum of that itself */
+    double (*squares)(const float *x, ptrdiff_t n, float about, double *first); /* sum of (x - about)^2; `first`: sum of x - about */
     double (*raised)(const float *x, ptrdiff_t n, float peak);                  /* the sum of exp(x - peak) */
     void (*raised_each)(const float *x, ptrdiff_t n, const float *peak, float *out, float *total); /* out = exp(x - peak), total += out */
-    void (*softmax)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out);                     /* `out` is not x */
-    void (*totals)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total);       /* peaks, and sums of exp(x - peak) */
+    void (*softmax)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out);                     /* `out` must not be x */
+    void (*totals)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total);       /* maxima, and sums of exp(x - peak) */
     void (*lower)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out); /* (x - first) - then */
-    void (*moments)(const float *x, ptrdiff_t n, double eps, double *mean, double *scale); /* and 1 / sqrt(variance + eps) */
+    void (*moments)(const float *x, ptrdiff_t n, double eps, double *mean, double *scale); /* scale = 1 / sqrt(variance + eps) */
     void (*normalise)(const float *x, ptrdiff_t n, float scale, float shift, float *out);  /* x * scale + shift */
-    /* weight, bias and where the moments go may be NULL */
+    /* weight, bias, means and scales may be NULL */
     void (*layer_norm)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias, double eps, float *out, float *means,
                        float *scales);
-    /* g - exp(y) * sum(g), the way back through log_softmax */
+    /* g - exp(y) * sum(g), the backward of log_softmax */
     void (*log_softmax_backward)(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out);
-    /* One step of recurrent cells: for each row the gates' shares of the input and of the hidden state, as many elements a gate as the cell has;
-       and the state, which is replaced by that after the step.  `bias`, which may be NULL, belongs to what the hidden state gives to the candidate.
-       What the gates let through is kept in `kept`, which may be NULL, or where `given` lies. */
+    /* One time step of recurrent cells: `given` and `fed` are the gates' contributions of the input and of
+       the hidden state for each row, n elements per gate; the state is updated in place. `bias`, which may be
+       NULL, is added to the hidden state's contribution to the candidate. `kept` receives the activated
+       gates; it may be NULL, or `given`. */
     void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *kept);
-    /* The way back through it: from what was kept and the cells before and after it, to the gates' gradients.  The hidden state's is the sum of
-       `grad`, which may be NULL, and `through`; that of the cells after the step is replaced by that of the cells before it. */
+    /* Backward of `lstm_step`: from saved gates and the cell states before and after the step to the gates'
+       gradients. The gradient of the hidden state is the sum of `grad`, which may be NULL, and `through`;
+       `of_cell`, the gradient of the cell state after the step, is replaced by that before the step. */
     void (*lstm_step_backward)(ptrdiff_t rows, ptrdiff_t n, const float *kept, const float *before, const float *after, const float *grad,
                                const float *through, float *of_cell, float *of_gates);
     void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden);

@@ -1,9 +1,9 @@
-"""Loops over whole rows of floats, of which each kind of processor has its own (`row_loops.h` says what they do)."""
+"""Tables of row kernels on floats, one table per SIMD level (described in `row_loops.h`)."""
 
 from numpy cimport npy_intp
 
 cdef extern from "row_loops.h" nogil:
-    npy_intp rows_at_once(npy_intp rows, npy_intp n)     # of so many elements: 32 at most
+    npy_intp rows_at_once(npy_intp rows, npy_intp n)     # 32 at most
 
     ctypedef struct FloatBackward:
         void (*rows)(

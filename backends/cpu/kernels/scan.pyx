@@ -1,11 +1,12 @@
-"""Running sums and products of CPU tensors whose elements lie in order.
+"""Cumulative sums and products of contiguous CPU tensors.
 
 In: registers with a tensor and a dimension.  Out: the register of the result.
 
     cumsum(x, 0), cumprod(x, -1)
 
-Totals are kept in double, four steps a round along rows of floats, and for up to `COLUMNS` columns at once.
-Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+Totals are accumulated in double: along rows of float32 four elements at a time, and for up to `COLUMNS`
+columns at once. Non-contiguous tensors are copied; other dtypes, empty tensors and invalid arguments are left
+to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -37,7 +38,7 @@ ctypedef fused scanned:
 cdef void scan_columns(
     bint product, const scanned *x, npy_intp n, npy_intp step, npy_intp width, scanned *out
 ) noexcept nogil:
-    """`width` columns, `step` elements apart."""
+    """Scan `width` columns of rows that are `step` elements apart."""
     cdef double total[COLUMNS]
     cdef int64_t whole[COLUMNS]
     cdef npy_intp i, j
@@ -80,7 +81,8 @@ cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_i
             total = 1 if product else 0
             i = 0
             if scanned is float:
-                # Four steps a round in double: the sums of a round wait for the last one's only once.
+                # Four elements per iteration shorten the dependency chain: one addition to the running total
+                # for four results.
                 while i + 4 <= n:
                     if product:
                         two = <double>x[i] * x[i + 1]

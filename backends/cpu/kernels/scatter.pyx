@@ -1,11 +1,11 @@
-"""Writing into CPU tensors by indices.
+"""Scatter and indexed updates of CPU tensors.
 
-In: registers with a tensor, indices and what goes there.  Out: the register of a copy, or of the tensor itself.
+In: registers with a tensor, indices and values.  Out: the register of a copy, or of the tensor itself.
 
     scatter, scatter_add, scatter_reduce     index_add, index_copy, index_reduce     x[i, j] = y, x[mask] = 2
 
-In place, all indices are tested before anything is written.  Numbers of 32 and 64 bits are added and compared, elements of
-any width up to that are put.  Everything else is left to the record's own kernel, and so is an index that is not there.
+In-place operators check all indices before they write. Arithmetic supports 32-bit and 64-bit numbers, copies
+any element of up to 64 bits. Other cases, and indices out of range, are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -37,10 +37,10 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- what is written to
+# ---------------------------------------------------------------- destination
 
 cdef PyArrayObject *array_at(IValue *x) noexcept:
-    """The array of a CPU tensor with elements of up to 64 bits, of any layout; NULL for anything else."""
+    """Return the array of an aligned CPU tensor with elements of up to 64 bits, any strides; NULL for anything else."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -49,7 +49,7 @@ cdef PyArrayObject *array_at(IValue *x) noexcept:
 
 
 cdef bint may_write(Tensor x, PyArrayObject *index, PyArrayObject *other) noexcept:
-    """Whether a tensor is written in place here: its elements lie in order, and apart from those that are read."""
+    """Whether a tensor can be written in place: contiguous, writable, without overlap with the operands."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
     if flags_of(a) & FLAT != FLAT or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
@@ -57,12 +57,12 @@ cdef bint may_write(Tensor x, PyArrayObject *index, PyArrayObject *other) noexce
 
 
 cdef inline bint apart(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
-    """Whether two arrays share nothing; those without elements that begin at one place count as one, as in PyTorch."""
+    """Whether two arrays share no memory; empty arrays with the same address count as overlapping, as in PyTorch."""
     return data_of(a) != data_of(b) and not meet(a, b)
 
 
 cdef object target_of(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
-    """The array to write to: a copy, the tensor's own, or None."""
+    """Return the array to write to: a copy, or the tensor's own array; None if that cannot be written."""
     cdef Tensor t = <Tensor>x.v.o
     if in_place:
         return t.array if may_write(t, index, other) else None
@@ -89,7 +89,7 @@ cdef inline npy_intp turns(Walk *walk) noexcept nogil:
 cdef struct Reduction:
     Way way
     bint mean
-    bint afresh                        # what was there does not count
+    bint afresh                        # the initial value is not included
 
 
 cdef bint read_reduction(IValue *name, bint include_self, Reduction *out) except -1:
@@ -109,7 +109,7 @@ WAYS = {
 
 
 cdef void store_start(Way way, int kind, char *out) noexcept nogil:
-    """What changes nothing: 0 of a sum, the least number of a maximum."""
+    """Store the neutral element of a reduction: 0 for a sum, the lowest number for a maximum."""
     cdef bint low = way == LARGEST, high = way == LEAST
     if kind == INT64:
         (<int64_t *>out)[0] = INT64_MIN if low else INT64_MAX if high else way == MULTIPLY
@@ -132,7 +132,7 @@ cdef bint put_starts(Walk *walk, Way way, int kind, char *array, const char *ind
 
 
 cdef bint count_places(Walk *walk, int64_t *counted, const char *index) noexcept nogil:
-    """counted[i] += how often i is named; `counted` has the shape of the array that is written to."""
+    """Add to counted[i] the number of occurrences of index i; `counted` has the destination's shape."""
     cdef int64_t one = 1
     cdef Walk ones = walk[0]
     cdef npy_intp size = walk.width
@@ -157,7 +157,7 @@ cdef bint divide(int kind, char *array, const int64_t *counted, npy_intp n) noex
 cdef int write(
     Operator op, IValue *r, const int32_t *at, Walk *walk, Reduction how, bint in_place, object target, PyArrayObject *index, char *other
 ) except -1:
-    """target := target with `other` reduced in, where the walk leads."""
+    """Reduce `other` into `target` at the indices, and store the result."""
     cdef int kind = scalar_type(&r[at[0]]), d
     cdef PyArrayObject *a = <PyArrayObject *>target
     cdef char *array = data_of(a)
@@ -188,7 +188,7 @@ cdef int write(
 # ---------------------------------------------------------------- scatter
 
 cdef int scatter_with(Operator op, IValue *r, const int32_t *at, Reduction how) except -1:
-    """(self, dim, index, source): an index for each element of the source, or of its beginning."""
+    """Run scatter on (self, dim, index, source), with one index per element; the source may be larger than the index."""
     cdef PyArrayObject *a = array_at(&r[at[0]])
     cdef PyArrayObject *index = indices_at(&r[at[2]])
     cdef PyArrayObject *source = array_at(&r[at[3]])
@@ -249,10 +249,10 @@ cdef int scatter_reduce(Operator op, IValue *r, const int32_t *at) except -1:
     return scatter_with(op, r, at, how)
 
 
-# ---------------------------------------------------------------- index_add and its like
+# ---------------------------------------------------------------- index_add, index_copy, index_reduce
 
 cdef int write_rows(Operator op, IValue *r, const int32_t *at, Reduction how) except -1:
-    """(self, dim, index, source): an index for each row along a dimension."""
+    """Run on (self, dim, index, source), with one index per slice along the dimension."""
     cdef PyArrayObject *a = array_at(&r[at[0]])
     cdef PyArrayObject *index = indices_at(&r[at[2]])
     cdef PyArrayObject *source = array_at(&r[at[3]])
@@ -304,7 +304,7 @@ cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- x[...] = y
 
 cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
-    """(self, indices, values, accumulate): by tensors of integers for the first dimensions, or by a mask of all of it."""
+    """Run index_put on (self, indices, values, accumulate): integer index tensors of the leading dimensions, or a mask."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *values = array_at(&r[at[2]])
     cdef PyArrayObject *index
@@ -355,7 +355,7 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int put_masked(
     Operator op, IValue *r, const int32_t *at, PyArrayObject *a, IValue *by, PyArrayObject *value, bint in_place, bint adds
 ) except -1:
-    """One value wherever a mask of the tensor's shape is true."""
+    """Write one value where a mask of the tensor's shape is true."""
     cdef PyArrayObject *mask = flat_array(by)
     cdef npy_intp i, n
     cdef npy_intp width = item_size(value)
@@ -385,7 +385,7 @@ cdef int put_masked(
 
 
 cdef int register_both(str name, str overload, Kernel kernel) except -1:
-    """The functional form, and the one in place."""
+    """Register the kernel for the functional and the in-place variant."""
     register_kernel(f"aten::{name}{overload}", kernel)
     return register_kernel(f"aten::{name}_{overload}", kernel)
 

@@ -1,6 +1,6 @@
-"""16-bit floats in 32 bits, and back: `short_floats.pxd` says what for.
+"""Conversion between half precision and float32; see the `.pxd` for the contract.
 
-NumPy's own conversion warns of what overflows, and takes longer than a small product.
+NumPy's own conversion warns of overflow, and takes longer than a small matrix product.
 """
 
 cimport numpy as cnp
@@ -14,7 +14,7 @@ from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result, walk
 cnp.import_array()
 
 cdef enum:
-    TILE = 1024                        # elements of scratch, which stays in the first-level cache
+    TILE = 1024                        # elements of a tile, whose buffers fit the L1 cache
 
 
 cdef bint is_exact(double x, int kind) noexcept nogil:
@@ -30,7 +30,7 @@ cdef bint is_short(int number) noexcept:
     return kind == HALF or kind == BRAIN
 
 
-# Loops of one operand; the results that `walk` gives them have no gaps.
+# Unary loops; `walk` passes them contiguous results.
 
 cdef void widen_halves(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     widen(args[0], steps[0], n[0], False, <float *>args[1])
@@ -56,7 +56,7 @@ cdef void in_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *
         wide[k] = <char *>scratch[k]
         wide_steps[k] = sizeof(float)
     for k in range(last):
-        if steps[k] == 0:              # a number, for all elements
+        if steps[k] == 0:              # a scalar
             widen(args[k], 2, 1, to.brain, scratch[k])
             wide_steps[k] = 0
     if to.gives_bools:

@@ -1,8 +1,8 @@
-"""Softmax of rows, for kernels that are made of several."""
+"""Softmax of rows, for kernels that consist of several operations."""
 
 from numpy cimport npy_intp
 
-# Of rows of `n` floats or doubles (the ScalarType `kind`); x and out do not overlap.
+# Compute softmax of rows of `n` elements of ScalarType `kind`, FLOAT or DOUBLE; x and out must not overlap.
 cdef void softmax_rows(int kind, void *x, npy_intp rows, npy_intp n, void *out) noexcept nogil
-# Its logarithm along the middle dimension of (outer, n, inner); false where there is no memory for it.
+# Compute log_softmax along the middle dimension of (outer, n, inner); False without memory.
 cdef bint log_softmax_of(int kind, void *x, npy_intp outer, npy_intp n, npy_intp inner, void *out) noexcept nogil

@@ -1,13 +1,13 @@
-"""Softmax of CPU tensors whose elements lie in order, its logarithm, and the logarithm of its denominator.
+"""softmax, log_softmax and logsumexp of contiguous CPU tensors.
 
 In: registers with a floating tensor and a dimension.  Out: the register of the result.
 
-    softmax(x, -1)         rows: exp(x - peak) / sum, in vectors
-    log_softmax(x, 0)      columns: one row after the other, for all columns at once
+    softmax(x, -1)         rows: exp(x - max) / sum, vectorized
+    log_softmax(x, 0)      columns: row by row, for all columns in parallel
     logsumexp(x, [1])
 
-The exponentials of doubles are NumPy's vectorised loops, over tiles of rows that stay in the first-level cache.
-Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+Exponentials of float64 use NumPy's vectorized loops, over tiles of rows that fit the L1 cache. Non-contiguous
+tensors are copied; other dtypes, empty tensors and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -47,14 +47,14 @@ cdef extern from "simd.h" nogil:
 
 cdef enum:
     TILE = 2048                        # elements
-    MOST_ROWS = 32                     # that `rows_at_once` gives
+    MOST_ROWS = 32                     # maximum of `rows_at_once`
 
 
-ctypedef struct Bound:                 # a loop, and what it is given for its data
+ctypedef struct Bound:                 # a loop with its data
     Loop function
     void *data
 
-# Loops of ufuncs, for float and double.
+# Ufunc loops for float32 and float64.
 cdef Bound _exp[2]
 cdef Bound _log[2]
 cdef Bound _maximum[2]
@@ -86,7 +86,7 @@ take_loops("divide", _divide)
 # ---------------------------------------------------------------- rows
 
 cdef inline void pairwise(Bound *loops, floating *x, floating *y, npy_intp y_step, floating *out, npy_intp n) noexcept nogil:
-    """out[i] = x[i] op y[i * y_step]"""
+    """Compute out[i] = x[i] op y[i * y_step]."""
     cdef char *args[3]
     cdef npy_intp steps[3]
     args[0], args[1], args[2] = <char *>x, <char *>y, <char *>out
@@ -142,7 +142,7 @@ cdef enum Kind:
 
 
 cdef double infinite_sum(const float *x, npy_intp n, double peak) noexcept nogil:
-    """The infinite peak of a row, unless there is a NaN in it."""
+    """Return the infinite maximum of a row, or a NaN of the row."""
     cdef npy_intp i
     for i in range(n):
         if x[i] != x[i]:
@@ -174,7 +174,7 @@ cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n,
 
 
 cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating *out, floating *scratch) noexcept nogil:
-    """`scratch` holds as many elements as a tile, unless `out` serves for it."""
+    """Process rows of `n` elements; `scratch` has room for a tile, except for SOFTMAX, which uses `out`."""
     cdef npy_intp tile = max(<npy_intp>1, TILE // n), count, i, j
     cdef floating *raised
     cdef floating *shifted
@@ -190,7 +190,7 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
             value = peak_of(x + i * n, n)
             peaks[i] = value
             if what == LOG_SUM_EXP and (value - value) != 0 and value == value:
-                value = peaks[i] = 0  # infinite: the sum says it
+                value = peaks[i] = 0  # infinite: the sum of exponentials is infinite or 0 then
             if n < LANES:
                 for j in range(n):
                     shifted[i * n + j] = x[i * n + j] - value
@@ -220,7 +220,7 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
 # ---------------------------------------------------------------- along another dimension
 
 cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inner, float *out, float *scratch) noexcept nogil:
-    """As `across_rows`, for softmax and its logarithm."""
+    """Like `across_rows`, for float32 softmax and log_softmax."""
     cdef float *peak = scratch
     cdef float *total = scratch + inner
     cdef float *raised = scratch + 2 * inner
@@ -245,7 +245,7 @@ cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inne
 
 
 cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floating *out, floating *scratch) noexcept nogil:
-    """One (n, inner) matrix; `scratch` holds three rows."""
+    """Process one (n, inner) matrix along its first dimension; `scratch` has room for three rows."""
     cdef floating *peak = scratch
     cdef floating *total = scratch + inner
     cdef floating *raised = scratch + 2 * inner
@@ -281,7 +281,7 @@ cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floati
 # ---------------------------------------------------------------- the operators
 
 cdef bint softmax_of(Kind what, floating *x, npy_intp outer, npy_intp n, npy_intp inner, floating *out) noexcept nogil:
-    """False where there is no memory for scratch."""
+    """Process an array seen as (outer, n, inner); False without memory."""
     cdef floating *scratch = NULL
     cdef npy_intp o, need = 3 * inner
     if floating is float:
@@ -384,7 +384,7 @@ cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
     return run_softmax(op, r, at, LOG_SUM_EXP, list_item(<PyObject *>dims, 0).v.i, r[at[2]].v.i)
 
 
-# ---------------------------------------------------------------- at the end of groups
+# ---------------------------------------------------------------- epilogues of fusion groups
 
 cdef void end_floats(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
     along_float_rows(<Kind>(<const End *>end).what, <const float *>x, rows, (<const End *>end).n, <float *>out)

@@ -1,4 +1,4 @@
-"""Items that are sorted by their keys, with the places that they come from."""
+"""Sorting of items by key, with their original indices."""
 
 from libc.stdint cimport int64_t
 
@@ -6,10 +6,10 @@ cdef struct Item:
     int64_t key
     int64_t place
 
-# Memory for items; whoever asks gives it back with `free`.
+# Allocate memory for items; the caller releases it with `free`.
 cdef Item *room(Py_ssize_t n) except NULL
 cdef void sort(Item *first, Item *last) noexcept nogil
-# The k smallest to the front, in order unless `ordered` is False; k is 1 at least.
+# Move the k >= 1 smallest items to the front, sorted if `ordered`.
 cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered) noexcept nogil
-# The place of the k-th item, from 0; the items end in another order.
+# Return the original index of the k-th smallest item, from 0, reordering the items.
 cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil

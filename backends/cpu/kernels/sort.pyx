@@ -1,16 +1,16 @@
-"""Sorting and selection whose order of equal elements is PyTorch's.
+"""Sorting and selection with PyTorch's order of equal elements.
 
-In: rows of 64-bit keys (`ts.ops.sort.keys` makes them of any dtype); out: where the elements of each row were,
-in order.
+In: rows of int64 keys with the order of the elements; out: the indices of the elements of each row, in sorted
+order.
 
-    argsort(keys)                all of a row, from the smallest key
-    smallest(keys, k, True)      the k smallest in order; `False`: the k smallest
-    nth(keys, k)                 one of a row: what would be the k-th in order, from 0
+    argsort(keys)                all of a row, ascending
+    smallest(keys, k, True)      the k smallest, sorted; `False`: in any order
+    nth(keys, k)                 one per row: the k-th smallest, from 0
 
-PyTorch sorts with its C++ library, and equal elements end where these algorithms leave them.  They are
-written out here, so that the order is the same whatever a compiler brings: introsort (quicksort by the median
-of three, heapsort where it goes too deep, insertion below 17 elements), heap selection where few elements of
-many are asked for, quickselect otherwise.
+PyTorch sorts with the C++ standard library (libstdc++), which determines the order of equal elements. Its
+algorithms are reimplemented here, so that the order does not depend on the compiler: introsort
+(median-of-three quicksort, heapsort beyond a depth limit, insertion sort below 17 elements), heap selection
+if few of many elements are requested, quickselect otherwise.
 """
 
 from libc.stdint cimport int64_t
@@ -18,8 +18,8 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-cdef Py_ssize_t SMALL = 16      # below this many elements, insertion is left to finish the work
-cdef int64_t FEW = 64           # heap selection where one in so many elements is asked for
+cdef Py_ssize_t SMALL = 16      # runs of up to this length are left to insertion sort
+cdef int64_t FEW = 64           # heap selection if at most 1 of FEW elements is requested
 
 
 cdef inline void swap(Item *a, Item *b) noexcept nogil:
@@ -31,7 +31,7 @@ cdef inline void swap(Item *a, Item *b) noexcept nogil:
 # ---------------------------------------------------------------- heaps
 
 cdef void sift(Item *first, Py_ssize_t hole, Py_ssize_t length, Item value) noexcept nogil:
-    """Fill the hole in a heap of `length` items: larger children move up, then `value` finds its place."""
+    """Fill the hole in a heap of `length` items: move larger children up, then insert `value`."""
     cdef Py_ssize_t top = hole, child = hole, parent
     while child < (length - 1) // 2:
         child = 2 * (child + 1)
@@ -53,7 +53,7 @@ cdef void sift(Item *first, Py_ssize_t hole, Py_ssize_t length, Item value) noex
 
 
 cdef void heap_select(Item *first, Item *middle, Item *last) noexcept nogil:
-    """The smallest items in first..middle, as a heap with the largest of them on top."""
+    """Move the smallest items to [first, middle), as a max-heap."""
     cdef Py_ssize_t length = middle - first, parent
     cdef Item value
     if length >= 2:
@@ -84,7 +84,7 @@ cdef void sort_heap(Item *first, Item *last) noexcept nogil:
 # ---------------------------------------------------------------- quicksort
 
 cdef Item *partition(Item *first, Item *last) noexcept nogil:
-    """Part first..last around the median of three of its items; where the second part begins."""
+    """Partition [first, last) around the median of three items; return the start of the second part."""
     cdef Item *a = first + 1
     cdef Item *b = first + (last - first) // 2
     cdef Item *c = last - 1
@@ -108,7 +108,7 @@ cdef Item *partition(Item *first, Item *last) noexcept nogil:
 
 
 cdef void insert_from(Item *first, Item *at, Item *last) noexcept nogil:
-    """Insert at..last, one by one, into the sorted items before them."""
+    """Insertion sort: insert the items [at, last) into the sorted items [first, at)."""
     cdef Item value
     cdef Item *hole
     while at < last:
@@ -130,7 +130,7 @@ cdef int depth_limit(Py_ssize_t n) noexcept nogil:
 
 
 cdef void quicksort(Item *first, Item *last, int depth) noexcept nogil:
-    """Sort down to runs of 16 items, each of them larger than those before."""
+    """Sort down to unsorted runs of at most 16 items, which are ordered among each other."""
     cdef Item *cut
     while last - first > SMALL:
         if depth == 0:
@@ -150,7 +150,7 @@ cdef void sort(Item *first, Item *last) noexcept nogil:
 
 
 cdef void select(Item *first, Item *nth, Item *last) noexcept nogil:
-    """Bring to `nth` what would stand there in order; smaller items before it, larger ones behind."""
+    """Move the item with rank `nth` to that position, with smaller items before and larger ones after it."""
     cdef int depth = depth_limit(last - first)
     cdef Item *cut
     if first == last or nth == last:
@@ -180,7 +180,7 @@ cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered)
 
 
 cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-    """The place of the k-th item, by Hoare's selection with the median of three moved to the front."""
+    """Return the original index of the k-th item, by Hoare's quickselect with the median of three as pivot."""
     cdef Py_ssize_t low = 0, high = n - 1, i, j
     cdef Item pivot
     while low < high:
@@ -232,7 +232,7 @@ cdef inline void fill(Item *items, const int64_t *keys, Py_ssize_t n) noexcept n
 
 
 def argsort(const int64_t[:, ::1] keys not None):
-    """The places of the keys of each row, in order."""
+    """Return the indices that sort each row of keys."""
     cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row, i
     result = np.empty((rows, n), np.int64)
     cdef int64_t[:, ::1] out = result
@@ -250,10 +250,10 @@ def argsort(const int64_t[:, ::1] keys not None):
 
 
 def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=True):
-    """The places of the k smallest keys of each row, in order unless `ordered` is False."""
+    """Return the indices of the k smallest keys of each row, sorted unless `ordered` is False."""
     cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row, i
     if not 0 <= k <= n:
-        raise ValueError(f"{k} of {n} elements")
+        raise ValueError(f"smallest: k must be in [0, {n}], got {k}")
     result = np.empty((rows, k), np.int64)
     cdef int64_t[:, ::1] out = result
     if rows == 0 or k == 0:
@@ -270,15 +270,15 @@ def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=Tru
 
 
 def nth(const int64_t[:, ::1] keys not None, const int64_t[::1] k not None):
-    """The place of the k-th key of each row, from 0."""
+    """Return the index of the k-th key of each row, from 0."""
     cdef Py_ssize_t rows = keys.shape[0], n = keys.shape[1], row
     result = np.empty(rows, np.int64)
     cdef int64_t[::1] out = result
     if k.shape[0] != rows:
-        raise ValueError(f"{k.shape[0]} places for {rows} rows")
+        raise ValueError(f"nth: expected one k per row, got {k.shape[0]} for {rows} rows")
     for row in range(rows):
         if not 0 <= k[row] < n:
-            raise ValueError(f"element {k[row]} of {n}")
+            raise ValueError(f"nth: k must be in [0, {n}), got {k[row]}")
     if rows == 0:
         return result
     cdef Item *items = room(n)

@@ -1,6 +1,6 @@
-"""Special functions that need no SciPy, as NumPy ufuncs of float32 and float64."""
+"""Special functions without SciPy, as NumPy ufuncs of float32 and float64."""
 
 import numpy as np
 
 UFUNCS: dict[str, np.ufunc]
-OURS_OF_NUMPY: tuple[str, ...]  # among UFUNCS, those that are NumPy's but for some loops
+OURS_OF_NUMPY: tuple[str, ...]  # NumPy's ufuncs among UFUNCS, with some loops replaced

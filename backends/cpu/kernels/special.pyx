@@ -1,12 +1,13 @@
-"""Special functions that need no SciPy, as NumPy ufuncs of float32 and float64.
+"""Special functions without SciPy, as NumPy ufuncs of float32 and float64.
 
 In: arrays.  Out: arrays of the same dtype; the names are those of `scipy.special`:
 
     special.erf(x), special.gammaln(x), special.erfinv(x), special.xlogy(x, y)
 
-Error functions and activations are rows of `vector_math.h`, and the gamma function's logarithm is the C library's.  `ndtri` is Wichura's
-rational approximation of the normal distribution's quantile (algorithm AS 241), good to 1e-16.  float32 is computed
-in float64 and rounded once, but for what has rows.  Beside them stand those of NumPy's functions that have rows, too.
+Error functions and activations are row kernels of `vector_math.h`, the log-gamma function is the C library's.
+`ndtri` is Wichura's rational approximation of the normal quantile (algorithm AS 241), accurate to 1e-16.
+Without a row kernel, float32 is computed in float64 and rounded once. NumPy's functions that have row kernels
+are included too.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ ctypedef double (*Unary)(double) noexcept nogil
 ctypedef double (*Binary)(double, double) noexcept nogil
 
 
-# ---------------------------------------------------------------- loops; the function is their `data`
+# ---------------------------------------------------------------- loops whose `data` is the function
 
 cdef void unary_double(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     cdef Unary function = <Unary>data
@@ -70,7 +71,7 @@ cdef double c_gammaln(double x) noexcept nogil:
 
 
 cdef double quantile(double tail, double offset) noexcept nogil:
-    """The normal distribution's quantile at 1/2 + offset; `tail` is 1/2 - |offset|, which may be tiny."""
+    """Return the normal quantile at 1/2 + offset; `tail` is 1/2 - |offset|, which may be tiny."""
     cdef double r, numerator, denominator
     if fabs(offset) <= 0.425:
         r = 0.180625 - offset * offset
@@ -116,7 +117,7 @@ cdef double c_ndtr(double x) noexcept nogil:
 
 
 cdef double c_psi(double x) noexcept nogil:
-    """Upwards by the recurrence, then the asymptotic series; below zero by reflection."""
+    """Compute the digamma function: recurrence upwards, then the asymptotic series; reflection below zero."""
     cdef double result = 0, square
     if isnan(x) or x == -INFINITY:
         return NAN
@@ -151,7 +152,7 @@ cdef double c_xlog1py(double x, double y) noexcept nogil:
     return 0 if x == 0 and not isnan(y) else x * log1p(y)
 
 
-# ---------------------------------------------------------------- ufuncs; NumPy keeps the addresses of these tables
+# ---------------------------------------------------------------- ufuncs; NumPy refers to these tables, so they must be static
 
 cdef char TYPES[4]
 cdef char TYPES_OF_TWO[6]
@@ -167,7 +168,7 @@ rounded[0], rounded[1] = <cnp.PyUFuncGenericFunction>unary_rounded, <cnp.PyUFunc
 two[0], two[1] = <cnp.PyUFuncGenericFunction>binary_rounded, <cnp.PyUFuncGenericFunction>binary_double
 
 cdef enum:
-    OF_ROWS = 9                        # of NAMES, those that are all rows
+    OF_ROWS = 9                        # number of leading NAMES with row kernels for both dtypes
     MOST_NAMES = 40
     MOST_LOOPS = 12
 
@@ -176,7 +177,7 @@ cdef char **NAMES = [
     "gammaln", "ndtri", "ndtr", "psi", "entr", "xlogy", "xlog1py",
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
 ]
-cdef int IMPROVED = 16                 # from here on: NumPy's own with some of its loops exchanged, which have the same signature
+cdef int IMPROVED = 16                 # NAMES from here on are NumPy's ufuncs with some loops replaced
 cdef int COUNT = 32
 cdef Unary OF_ONE[5]
 cdef Binary OF_TWO[2]
@@ -189,7 +190,7 @@ cdef char types_of_exchanged[MOST_NAMES][2 * MOST_LOOPS]
 
 
 cdef object made(int at):
-    """Of floats and doubles."""
+    """Create the ufunc of NAMES[at] with a float32 and a float64 loop."""
     cdef str name = NAMES[at].decode()
     if at < OF_ROWS:
         functions[at][0], functions[at][1] = <void *>float_row(name), <void *>double_row(name)

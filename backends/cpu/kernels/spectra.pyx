@@ -1,12 +1,13 @@
-"""Spectra over time of CPU tensors: the short-time Fourier transform and its inverse.
+"""Short-time Fourier transform and its inverse for CPU tensors: stft, istft.
 
-In: registers with signals of floats that lie in order, or with spectra, the length of a transform, the hop between two, a
-window.  Out: the register of the result, whose elements lie by frames, as `ts.ops.stft` leaves them.
+In: registers with contiguous floating signals, or with spectra, the length of a transform, the hop length, a
+window. Out: the register of the result, in memory order (batch, frames, frequencies), as `ts.ops.stft`
+returns it.
 
     stft(signal, 8, return_complex=True)      istft(spectra, 8, window=w, length=20)
 
-Signals and windows that are complex, all frequencies of real signals, padding other than reflected, results as pairs of real
-numbers, large tensors and wrong arguments are left to the record's own kernel.
+Complex signals and windows, two-sided spectra, padding modes other than reflect, results as pairs of real
+numbers, large tensors and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -28,8 +29,8 @@ from ts.backends.cpu.kernels.walk cimport in_order
 
 cnp.import_array()
 
-cdef int64_t MOST = <int64_t>1 << 28   # elements of frames; beyond, the general kernel asks for the memory
-cdef double LEAST_WEIGHT = 1e-11       # of a sample that windows add up to
+cdef int64_t MOST = <int64_t>1 << 28   # elements of all frames; for more, the record's kernel checks the memory
+cdef double LEAST_WEIGHT = 1e-11       # minimum sum of squared window weights of a sample
 
 ctypedef fused floating:
     float
@@ -38,17 +39,17 @@ ctypedef fused floating:
 
 ctypedef struct Frames:
     npy_intp batch
-    npy_intp count                     # frames of each signal
-    npy_intp samples                   # of a signal as it is given
-    npy_intp pad                       # reflected samples on either side
+    npy_intp count                     # frames of a signal
+    npy_intp samples                   # of a signal before padding
+    npy_intp pad                       # reflected samples on each side
     npy_intp n                         # length of a frame
     npy_intp hop
-    npy_intp left                      # where the window begins in a frame
-    npy_intp width                     # its length
+    npy_intp left                      # offset of the window in a frame
+    npy_intp width                     # length of the window
 
 
 cdef bint may_be(IValue *x, int64_t value) noexcept:
-    """Whether an optional bool is not given, or this one."""
+    """Whether an optional bool is None or equal to `value`."""
     return x.tag == TAG_NONE or x.v.i == value
 
 
@@ -61,17 +62,17 @@ cdef bint reflects(IValue *x):
 
 
 cdef PyArrayObject *window_of(IValue *x, int kind, npy_intp width) noexcept:
-    """The window of floats of a kind that lies in order; NULL for anything else."""
+    """Return the array of a contiguous window of the dtype and length; NULL for anything else."""
     cdef PyArrayObject *a = flat_array(x)
     if a == NULL or scalar_type(x) != kind or ndim_of(a) != 1 or dims_of(a)[0] != width:
         return NULL
     return a
 
 
-# ---------------------------------------------------------------- from signals to spectra
+# ---------------------------------------------------------------- stft
 
 cdef void cut(const floating *x, const floating *window, Frames *f, floating *out) noexcept nogil:
-    """The windowed frames of one signal; `window` is NULL for ones."""
+    """Write the windowed frames of one signal; `window` NULL stands for ones."""
     cdef npy_intp k, i, at, first
     cdef const floating *source
     for k in range(f.count):
@@ -166,12 +167,12 @@ cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
     return spectra(op, r, at, r[at[5]].v.i != 0, &r[at[7]], &r[at[8]], &r[at[9]], &r[at[10]])
 
 
-# ---------------------------------------------------------------- and back
+# ---------------------------------------------------------------- istft
 
 cdef void add_up(
     const floating *frames, const floating *window, Frames *f, floating *signal, floating *weight
 ) noexcept nogil:
-    """The windowed frames of one signal, added up; `weight` gets the squares of the windows, where it is not NULL."""
+    """Overlap-add the windowed frames of one signal; `weight`, unless NULL, receives the sums of squared windows."""
     cdef npy_intp k, i
     cdef floating w = 1
     for k in range(f.count):
@@ -187,7 +188,7 @@ cdef void add_up(
 cdef bint divide(
     const floating *signal, const floating *weight, npy_intp first, npy_intp last, npy_intp length, floating *out
 ) noexcept nogil:
-    """Samples [first, last) by their weights, zeros after them; false where a weight is too small."""
+    """Divide the samples [first, last) by their weights and append zeros; False if a weight is too small."""
     cdef npy_intp i
     for i in range(first, last):
         if not fabs(weight[i]) >= LEAST_WEIGHT:
@@ -203,7 +204,7 @@ cdef bint join(
     const floating *frames, const floating *window, Frames *f, npy_intp first, npy_intp last, npy_intp length,
     floating *scratch, floating *out,
 ) noexcept nogil:
-    """Signals of a batch; `scratch` is zeros, and has room for two."""
+    """Reconstruct the signals of a batch; `scratch` is zeroed and has room for two signals."""
     cdef npy_intp total = (f.count - 1) * f.hop + f.n, b, i
     for b in range(f.batch):
         for i in range(total):

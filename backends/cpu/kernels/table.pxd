@@ -18,13 +18,11 @@ ctypedef struct Tile:
     const void *vectors                # per-channel loops: vectors of `channels` elements that the loop reads
 
 # For operators in fusion groups (`Record.tile`): configure the loop over the first argument, a tensor of
-# dtype `kind`, from the other
-# arguments; False if there is no loop for them.
+# dtype `kind`, from the other arguments; False if there is no loop for them.
 ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 
 # For operators with per-channel vectors (`Record.channels`): as ReadTile, with vectors of `tile.channels`
-# elements. `memory` has room
-# for two such vectors, which the loop reads.
+# elements. `memory` has room for two such vectors, which the loop reads.
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
 cdef int register_channels(str name, ReadChannels read) except -1
@@ -42,9 +40,8 @@ ctypedef struct View:
     npy_intp item                      # bytes of an element
 
 # For view operators that fusion groups evaluate themselves (`Record.head`): replace the geometry in `view` by
-# that of the view, from the
-# arguments after the tensor; for operators with a list of `parts` results, of result `part`. False if there
-# is no such view.
+# that of the view, from the arguments after the tensor; for operators with a list of `parts` results, of
+# result `part`. False if there is no such view.
 ctypedef bint (*ReadView)(View *view, IValue **others, int part, int parts) noexcept
 
 cdef enum:
@@ -73,9 +70,8 @@ ctypedef struct End:
     const void *vectors[2]             # one element per row element, or NULL
 
 # For operators that may end groups (`Record.ends`): configure the epilogue for rows of dtype `kind` in a
-# tensor of shape `dims`, from
-# the other arguments; False if it does not reduce whole rows along the last dimensions or does not support
-# the arguments.
+# tensor of shape `dims`, from the other arguments; False if it does not reduce whole rows along the last
+# dimensions or does not support the arguments.
 ctypedef bint (*ReadEnd)(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept
 
 cdef int register_end(str name, ReadEnd read) except -1

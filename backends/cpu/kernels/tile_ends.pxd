@@ -4,8 +4,8 @@
     ((x - y) ** 2).mean()              in chunks of a row: partial sums of blocks, which are added in order at the end
 
 An epilogue uses the loops of its operator's own kernel on the same rows, so the results are bit-identical to
-unfused execution. An
-operator that does not read contiguous rows along the last dimensions runs separately, after the steps.
+unfused execution. An operator that does not read contiguous rows along the last dimensions runs separately,
+after the steps.
 """
 
 from libc.stdint cimport int32_t
@@ -18,8 +18,7 @@ from ts.backends.cpu.kernels.tile_plans cimport Group, Plan
 # Reset the run's epilogues.
 cdef void no_ends(Group g, Plan plan, Run *run) noexcept
 # Add epilogue `e` to the run of a stage if its input has shape `dims`, is contiguous and its operator
-# supports it.
-# `held` owns the result.
+# supports it. `held` owns the result.
 cdef int place_end(
     Group g, Plan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
 ) except -1

@@ -284,7 +284,7 @@ cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept:
 
 
 cdef void lay_results(Group g, Plan plan, Layout *layout) noexcept:
-    """Set the strides of each step's result to those that its operator would choose on its own."""
+    """Set the strides of each step's result as its operator would choose outside of a group."""
     cdef Step *step
     cdef int i, k, slot
     for i in range(plan.count):

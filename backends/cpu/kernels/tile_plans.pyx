@@ -430,7 +430,7 @@ cdef class Group:
         return ""
 
     cdef str choose_conversion(self, Plan plan, int row):
-        """Add a conversion to a dtype, or to that of another tensor; none if the operand has it already."""
+        """Add a conversion to a dtype, or to another tensor's dtype; an operand of that dtype needs no step."""
         cdef int first = plan.at[self.operands[row][0]], target, to
         if self.arity[row] != 2 or plan.kind[first] == NOWHERE:
             return "other arguments than a dtype"

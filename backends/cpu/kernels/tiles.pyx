@@ -9,8 +9,7 @@ and its results.
       4 = tanh(3)                        numbers     one element with a stride of 0
 
 The loops are those of the operators' own kernels, on operands of the same dtypes, so the results are
-bit-identical. `tile_plans` chooses
-them, `tile_places` computes the addresses.
+bit-identical. `tile_plans` chooses them, `tile_places` computes the addresses.
 
 If the group does not support its inputs, the first result is False, and the bytecode continues with the
 single operators.
@@ -94,7 +93,7 @@ cdef void run_tiles(Plan plan, Run *run, char *memory, npy_intp start, npy_intp 
 
 
 cdef void run_pieces(Plan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
-    """Run the tiles [first, last) of a stage, or its chunks, each followed by the epilogues."""
+    """Run tiles or chunks [first, last) of a stage; chunks are followed by the epilogues."""
     cdef npy_intp piece, start, end
     if run.ends.count == 0:
         run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
@@ -260,7 +259,7 @@ cdef int place_ends(Group g, Plan plan, Run *run, Layout *layout, IValue *r, con
 
 
 cdef bint is_whole(Plan plan, Run *run, int slot) noexcept:
-    """Whether a slot of this stage is a result of the group or is read by a later stage."""
+    """Whether a slot is a result of the group or read by a later stage."""
     cdef Step *step
     cdef int i, k
     if plan.given[slot]:

@@ -1,11 +1,11 @@
-"""Triangles of matrices and what is drawn with diagonals, as new CPU tensors.
+"""tril, triu, their indices, and identity matrices for CPU tensors.
 
-In: registers with a tensor in order, or sizes, and which diagonal divides.  Out: the register of the result.
+In: registers with a contiguous tensor, or sizes, and the diagonal.  Out: the register of the result.
 
     x.tril(), x.triu(-1)      tril_indices(3, 3), triu_indices(3, 3)      eye(3), eye(3, 4)
 
-Elements are moved as bytes, whatever they mean.  Other devices, layouts and dtypes of what is made are left to the record's own
-kernel.
+Elements of any dtype are copied as bytes. Non-contiguous tensors are copied first; other devices, and other
+dtypes of new tensors, are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -24,13 +24,13 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MOST = 1 << 24            # rows or columns of what is made: beyond, the record looks whether there is memory
+cdef int64_t MOST = 1 << 24            # rows or columns of new tensors; for more, the record's kernel checks the memory
 
 
-# ---------------------------------------------------------------- a part of a matrix
+# ---------------------------------------------------------------- tril and triu
 
 cdef inline npy_intp kept_until(npy_intp row, int64_t diagonal, npy_intp columns) noexcept nogil:
-    """How many columns of a row lie left of the diagonal, or on it; above it, they are those that `diagonal - 1` leaves."""
+    """Return the number of columns of a row up to the diagonal; with `diagonal - 1`, strictly before it."""
     return min(max(row + diagonal + 1, <npy_intp>0), columns)
 
 
@@ -61,7 +61,7 @@ cdef void keep_upper(
 
 
 cdef inline int64_t within(int64_t diagonal, npy_intp rows, npy_intp columns) noexcept:
-    """A diagonal that divides a matrix as the given one does, and lies beside it at most."""
+    """Clamp the diagonal to the range that makes a difference, [-rows, columns]."""
     return max(<int64_t>-rows, min(diagonal, <int64_t>columns))
 
 
@@ -98,10 +98,10 @@ cdef int triu(Operator op, IValue *r, const int32_t *at) except -1:
     return triangle(op, r, at, True)
 
 
-# ---------------------------------------------------------------- the places of a part
+# ---------------------------------------------------------------- tril_indices and triu_indices
 
 cdef int indices(Operator op, IValue *r, const int32_t *at, bint upper) except -1:
-    """Rows, and below them columns, of the places in a triangle."""
+    """Return the row and column indices of a triangle as a (2, n) tensor."""
     cdef int64_t rows = r[at[0]].v.i, columns = r[at[1]].v.i, diagonal
     cdef npy_intp dims[2]
     cdef npy_intp i, j, edge
@@ -136,7 +136,7 @@ cdef int triu_indices(Operator op, IValue *r, const int32_t *at) except -1:
     return indices(op, r, at, True)
 
 
-# ---------------------------------------------------------------- ones on a diagonal
+# ---------------------------------------------------------------- eye
 
 cdef int identity(Operator op, IValue *r, const int32_t *at, int64_t rows, int64_t columns, int dtype_at) except -1:
     cdef IValue one

@@ -1,11 +1,11 @@
-"""CPU tensors with their elements the other way round along some dimensions, or moved along them.
+"""flip and roll of contiguous CPU tensors.
 
-In: registers with a tensor whose elements lie in order, dimensions, shifts.  Out: the register of the copy.
+In: registers with a tensor, dimensions, shifts.  Out: the register of the copy.
 
     x.flip(0), x.fliplr(), x.flipud()      x.roll(1), x.roll([1, 2], [0, 1])
 
-Elements are moved as bytes, whatever they mean: whole rows behind the last dimension that turns.  Other layouts and wrong
-arguments are left to the record's own kernel.
+Elements of any dtype are copied as bytes: whole rows after the last flipped dimension. Non-contiguous tensors
+and invalid arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
@@ -29,7 +29,7 @@ from ts.backends.cpu.kernels.view cimport wrapped
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- the other way round
+# ---------------------------------------------------------------- flip
 
 cdef inline void reverse_elements(const element *x, npy_intp n, element *out) noexcept nogil:
     cdef npy_intp i
@@ -38,7 +38,7 @@ cdef inline void reverse_elements(const element *x, npy_intp n, element *out) no
 
 
 cdef void reverse(const char *x, npy_intp n, npy_intp width, char *out) noexcept nogil:
-    """out[i] = x[n - 1 - i], of `width` bytes each."""
+    """Compute out[i] = x[n - 1 - i] for elements of `width` bytes."""
     cdef npy_intp i
     if width == 4:
         reverse_elements(<const four_bytes *>x, n, <four_bytes *>out)
@@ -56,7 +56,7 @@ cdef void reverse(const char *x, npy_intp n, npy_intp width, char *out) noexcept
 cdef void flip_along(
     const char *x, npy_intp item, int last, const npy_intp *dims, const bint *turns, npy_intp inner, char *out
 ) noexcept nogil:
-    """Dimensions up to `last`, which turns; behind it lie rows of `inner` elements."""
+    """Flip along dimensions up to `last`, which is flipped; `inner` is the number of elements after it."""
     cdef npy_intp place[MOST_DIMS]
     cdef npy_intp step[MOST_DIMS]
     cdef npy_intp width = inner * item, row = dims[last] * width, rows = 1, i, size = row
@@ -81,7 +81,7 @@ cdef void flip_along(
 
 
 cdef int put_flipped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const bint *turns, int last) except -1:
-    """`last` -1: a copy."""
+    """Store the flipped copy; `last` -1 means no flipped dimension."""
     cdef npy_intp inner = 1, item = item_size(a)
     cdef int d, kind = scalar_type(&r[at[0]])
     cdef const char *x = data_of(a)
@@ -136,10 +136,10 @@ cdef int fliplr(Operator op, IValue *r, const int32_t *at) except -1:
     return flip_one(op, r, at, 1)
 
 
-# ---------------------------------------------------------------- moved along
+# ---------------------------------------------------------------- roll
 
 cdef void move_along(const char *x, Axis *axis, npy_intp item, int64_t shift, char *out) noexcept nogil:
-    """`shift` in [0, n)."""
+    """Rotate along an axis by `shift` in [0, n)."""
     cdef npy_intp row = axis.n * axis.inner * item, first = shift * axis.inner * item, o
     for o in range(axis.outer):
         memcpy(out, x + row - first, first)
@@ -154,7 +154,7 @@ cdef inline int64_t in_range(int64_t shift, npy_intp n) noexcept:
 
 
 cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
-    """One dimension after the other, each into a tensor of its own."""
+    """Roll along one dimension after the other, each into a new array."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef List shifts = <List>r[at[1]].v.o
     cdef List listed = <List>r[at[2]].v.o

@@ -1,14 +1,16 @@
-/* Elementary functions of a vector of floats: `lane_exp` and its like; those by way of doubles, rounded once, are `narrow_sin` and its like.
+/* Elementary functions of a vector of floats (`lane_exp` etc.); `narrow_sin` etc. compute in double and round
+   once.
 
-   Read behind `vector_words.h`, `vector_tables.h` and `vector_doubles.h`.  Functions begin with what is usual and ask once whether all elements
-   are; the rest is chosen element by element.  "In two parts" means a sum of two vectors, the second what the first was rounded off. */
+   Included after `vector_words.h`, `vector_tables.h` and `vector_doubles.h`. Functions first compute the
+   common case and check once whether it holds for all elements; other cases are selected per element. "In two
+   parts" means an unevaluated sum of two vectors, the second being the rounding error of the first. */
 
 #ifndef TS_VECTOR_FLOATS_H
 #define TS_VECTOR_FLOATS_H
 
 /* ---------------------------------------------------------------- exponentials of floats */
 
-#define LANE_WHOLE 12582912.0f /* 1.5 * 2**23: behind an addition the integer stands in the low bits */
+#define LANE_WHOLE 12582912.0f /* 1.5 * 2**23: after its addition, the low bits hold the rounded integer */
 
 /* e**r - 1 - r + more for |r| <= ln(2) / 2. */
 INLINE lanes lane_exp_rest(lanes r, lanes more) {
@@ -21,7 +23,7 @@ INLINE lanes lane_exp_near(lanes x, lanes *n) {
     *n = shifted;
     return first + lane_exp_rest(r, then);
 }
-/* y * 2**n for n that has been shifted; the first where the result is no subnormal. */
+/* y * 2**n for n shifted by LANE_WHOLE; `lane_raised` only if the result is normal. */
 INLINE lanes lane_raised(lanes y, lanes n) { return (lanes)((int_lanes)y + ((int_lanes)n << 23)); }
 INLINE lanes lane_power(lanes n) { return (lanes)(((int_lanes)n << 23) + BITS.one); }
 INLINE lanes lane_scaled(lanes y, lanes n) {
@@ -43,7 +45,7 @@ INLINE lanes lane_exp2(lanes x) {
     return lane_scaled(y, n);
 }
 
-/* exp(x - less) in two parts, to be scaled by n; `less` is small, as what the rounding of x lost. */
+/* exp(x - less) in two parts, to be multiplied by 2**n; `less` is small, such as the rounding error of x. */
 INLINE lanes lane_exp_parts(lanes x, lanes less, lanes *low, lanes *n) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE, first = LANE_FUSED(whole, -0.693359375f, x);
     lanes r = LANE_FUSED(whole, 2.12194440e-4f, first), lost = LANE_FUSED(whole, 2.12194440e-4f, first - r) - less;
@@ -53,13 +55,13 @@ INLINE lanes lane_exp_parts(lanes x, lanes less, lanes *low, lanes *n) {
     return high;
 }
 
-/* y / (1 + exp(-x)) for |x| < 16.0f: there 1 + 2**n is exact, and to it comes 2**n * (e**r - 1). */
+/* y / (1 + exp(-x)) for |x| < 16.0f: then 1 + 2**n is exact, and 2**n * (e**r - 1) is added to it. */
 INLINE lanes lane_by_sigmoid(lanes y, lanes x) {
     lanes n, q = lane_exp_near(-x, &n), power = lane_power(n), whole = 1.0f + power;
     lanes down = lane_fused(power, q, whole), lost = lane_fused(power, q, whole - down), inverse = lane_inverse(down), found = y * inverse;
     return lane_fused(lane_fused(-found, lost, lane_fused(-found, down, y)), inverse, found);
 }
-/* y * sigmoid(x) for any x, where y is 1 or x. */
+/* y * sigmoid(x) for any x; y is 1 or x. */
 INLINE lanes lane_by_sigmoid_far(lanes y, lanes x, lanes near) {
     lanes n, low, high = lane_exp_parts(lane_most(LANE(-120.0f), -lane_abs(x)), LANE(0.0f), &low, &n), small = lane_scaled(high, n);
     lanes times = lane_most(LANE(-120.0f), lane_least(LANE(1.0f), y)), p = times * high;
@@ -79,7 +81,7 @@ INLINE lanes lane_silu(lanes x) {
 
 /* ---------------------------------------------------------------- error functions and tanh of floats */
 
-/* A table's polynomial at z, whose interval is named by the bits of u = z + 1; in two parts. */
+/* A table's polynomial at z, in two parts; the bits of u = z + 1 select the interval. */
 INLINE lanes lane_of_table(float_table table, lanes z, lanes *low) {
     int_lanes bits = (int_lanes)(z + 1.0f), i = bits >> 20;
     lanes d = z - ((lanes)((bits & (int32_t)0xFFF00000) | 0x00080000) - 1.0f);
@@ -92,7 +94,7 @@ INLINE lanes lane_of_table(float_table table, lanes z, lanes *low) {
     *low = p - (high - c[0]);
     return high;
 }
-/* x * table(|x|), where that is a constant from `most` on. */
+/* x * table(|x|), for a table that is constant from `most` on. */
 INLINE lanes lane_odd_of_table(float_table table, lanes x, float most) {
     lanes low, z = lane_least(LANE(most), lane_abs(x)), high = lane_of_table(table, z, &low), p = z * high;
     return lane_signed(p + (lane_fused(z, high, -p) + z * low), x);
@@ -100,7 +102,7 @@ INLINE lanes lane_odd_of_table(float_table table, lanes x, float most) {
 INLINE lanes lane_erf(lanes x) { return lane_odd_of_table(ERF, x, 4.0f); }
 INLINE lanes lane_tanh(lanes x) { return lane_odd_of_table(TANH, x, 9.1f); }
 
-/* table(z) * exp(-s - t) in two parts, to be scaled by n. */
+/* table(z) * exp(-s - t) in two parts, to be multiplied by 2**n. */
 INLINE lanes lane_tail(float_table table, lanes z, lanes s, lanes t, lanes *low, lanes *n) {
     lanes el, e = lane_exp_parts(-s, t, &el, n), cl, c = lane_of_table(table, z, &cl), p = e * c;
     *low = lane_fused(e, c, -p) + (e * cl + el * c);
@@ -120,7 +122,8 @@ INLINE lanes lane_gelu_far(lanes x) {
     low = lane_fused(z, high, -p) + z * low;
     return lane_choose(lane_less(LANE(0.0f), x), x, -lane_scaled(p + low, n));
 }
-/* The table has middles of intervals, the values there and a polynomial; high and low are |x| * table, before they come to be times e**first * e**v. */
+/* The table has the intervals' midpoints, the values there and a polynomial; high and low are |x| * table,
+   before the multiplication with e**first * e**v. */
 INLINE lanes lane_gelu(lanes x) {
     lanes z = lane_abs(x), half = z * 0.5f, s = half * z, over = lane_most(LANE(0.0f), x);
     int_lanes i = (int_lanes)LANE_FUSED(z, 5.75f, LANE_WHOLE);
@@ -154,7 +157,7 @@ INLINE lanes lane_softplus(lanes x) {
 }
 INLINE lanes lane_logsigmoid(lanes x) { return -lane_softplus(-x); }
 
-/* x * table(1 - |x|), whose interval is the exponent. */
+/* x * table(1 - |x|), whose exponent selects the interval. */
 INLINE lanes lane_erfinv(lanes x) {
     lanes size = lane_abs(x);
     int_lanes bits = (int_lanes)(1.0f - size), i = bits >> 23;
@@ -173,7 +176,8 @@ INLINE lanes lane_erfinv(lanes x) {
 
 /* ---------------------------------------------------------------- logarithms of floats */
 
-/* log(x * 2**more) to the base of which are `base` (its row in the table), log(2) in two parts and 1 / log(base) in two parts. */
+/* log(x * 2**more) to a base. `base` is its row in the table; `by` has log(2) in two parts and 1 / log(base)
+   in two parts. */
 INLINE lanes lane_log_near(lanes x, lanes more, int base, const float by[4]) {
     int_lanes above = (int_lanes)x - 0x3F420000, i = above >> 18;
     lanes m = (lanes)((int_lanes)x - (above & (int32_t)0xFF800000)), k = __builtin_convertvector(above >> 23, lanes) + more;
@@ -198,9 +202,9 @@ LANE_LOG(log, 1, (const float[]){0.693145751953125f, 1.42860677e-6f, 1.0f, 0.0f}
 LANE_LOG(log2, 3, (const float[]){1.0f, 0.0f, 1.44269504088896341f, 1.92596303e-8f})
 LANE_LOG(log10, 5, (const float[]){0.301025390625f, 4.605038981e-6f, 0.43429448190325182f, -1.01032389e-8f})
 
-/* ---------------------------------------------------------------- arcs of floats */
+/* ---------------------------------------------------------------- inverse trigonometric functions of floats */
 
-/* sqrt(x) in two parts; 0 has 0, negative numbers have NaN.  What is added is lost in all others. */
+/* sqrt(x) in two parts; 0 for 0, NaN for negative numbers. The added constant only affects 0. */
 INLINE lanes lane_root_parts(lanes x, lanes *low) {
 #if TIER == 4
     lanes guess = lane_root_guess(x + 1e-30f), half = guess * 0.5f, y = x * guess;
@@ -213,7 +217,7 @@ INLINE lanes lane_root_parts(lanes x, lanes *low) {
 }
 #define LANE_ASIN(z) LANE_SUM(z, 0.1666666634f, 0.07500094543f, 0.04459940153f, 0.03110066274f, 0.01714923836f, 0.0336908472f)
 
-/* asin(|x|) = pi / 2 - 2 * asin(sqrt((1 - |x|) / 2)) beyond a half. */
+/* asin(|x|) = pi / 2 - 2 * asin(sqrt((1 - |x|) / 2)) for |x| >= 1/2. */
 INLINE lanes lane_asin(lanes x) {
     lanes size = lane_abs(x), low;
     lane_mask near = lane_less(size, LANE(0.5f));
@@ -245,7 +249,7 @@ INLINE lanes lane_atan(lanes x) {
     return lane_signed(lane_choose(far, turned + lane_fused(-y, p, lost), lane_fused(y, p, y)), x);
 }
 
-/* ---------------------------------------------------------------- floats by way of doubles */
+/* ---------------------------------------------------------------- floats computed in double */
 
 /* e**r - 1 and n of x = r + n * ln(2), to 38 bits. */
 INLINE wides narrow_exp_near(wides x, wides *n) {
@@ -277,7 +281,7 @@ INLINE wides narrow_expm1(wides x) {
     wides n, q = narrow_exp_near(wide_most(WIDE(-40.0), wide_least(WIDE(90.0), x)), &n), power = wide_power(n);
     return wide_choose(wide_less(wide_abs(x), WIDE(1e-9)), x, WIDE_FUSED(power, q, power - 1.0));
 }
-/* From cosh(r) and sinh(r), the powers 2**n and 2**-n. */
+/* sinh or cosh from cosh(r) and sinh(r) and the powers 2**n and 2**-n. */
 INLINE wides narrow_hyperbolic(wides x, int sine) {
     wides v = wide_least(WIDE(92.0), wide_abs(x)), shifted = WIDE_FUSED(v, 1.44269504088896340736, WIDE_WHOLE);
     wides r = WIDE_FUSED(shifted - WIDE_WHOLE, -0.693147180559945309417, v), z = r * r;
@@ -295,7 +299,7 @@ INLINE wides narrow_cosh(wides x) { return narrow_hyperbolic(x, 0); }
             if (!(fabs(x[i]) < FEW_TURNS) || x[i] == 0.0) y[i] = NAME(x[i]); \
     return y;
 
-/* sin(x) or cos(x), from the sine of what is left of whole turns by pi. */
+/* sin(x) or cos(x), by the sine of the remainder modulo pi. */
 INLINE wides narrow_sine(wides x, int turn) {
     wides shifted = WIDE_FUSED(x, 0.318309886183790671538, WIDE_WHOLE);
     if (turn) shifted = WIDE_FUSED(x, 0.318309886183790671538, -0.5) + WIDE_WHOLE;

@@ -23,7 +23,7 @@ cdef extern from "vector_math.h" nogil:
     const RowLoops *row_loops()
 
 cdef enum:
-    TILE = 512                         # elements of scratch
+    TILE = 512                         # elements of the buffer
 
 ctypedef fused floating:
     float

@@ -1,4 +1,4 @@
-"""The loops of `vector_math.h` for processors with AVX2 and fused products; nothing here may run on others."""
+"""The row kernels of `vector_math.h` compiled for AVX2 and FMA; they must not run on other processors."""
 
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 

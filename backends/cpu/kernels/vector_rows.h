@@ -1,20 +1,22 @@
-/* Loops over rows of floats in whole vectors: sums and extremes, softmax, moments and norms, the steps of recurrent cells.
+/* Vectorized loops over rows of floats: sums and maxima, softmax, moments and normalization, time steps of
+   recurrent cells.
 
-   In: a row and its length; out: a number, or another row.  Read by `vector_math.h`, and so compiled for each TIER.  Sums are
-   made by running sums over ROW_BLOCK elements, whose total is added in double; their order is the same wherever a row stands. */
+   In: a row and its length; out: a number, or another row. Included by `vector_math.h`, and so compiled for
+   each TIER. Sums use accumulators over ROW_BLOCK elements, whose total is added in double; their order does
+   not depend on the row's address. */
 
 #ifndef TS_VECTOR_ROWS_H
 #define TS_VECTOR_ROWS_H
 
 #include "row_loops.h"
 
-enum { ROW_BLOCK = 1024, SUMS = LANES == 16 ? 2 : 4 }; /* as many at once as the additions of one wait for the last */
+enum { ROW_BLOCK = 1024, SUMS = LANES == 16 ? 2 : 4 }; /* accumulators that hide the latency of additions */
 
 typedef int32_t any_ints __attribute__((vector_size(BYTES), aligned(4), may_alias));
 typedef float fours __attribute__((vector_size(16), may_alias));
 typedef int32_t four_ints __attribute__((vector_size(16), may_alias));
 
-/* The first n elements and zeros, where there are no more. */
+/* The first n elements, padded with zeros. */
 INLINE lanes lane_first(const float *x, ptrdiff_t n) {
     lanes v = {0};
     if (n >= LANES) return lane_at(x);
@@ -28,7 +30,8 @@ INLINE void lane_first_to(float *x, lanes v, ptrdiff_t n) {
         memcpy(x, &v, n * sizeof(float));
 }
 
-/* Each vector of a row that is written to another one: the last has its last elements, of which the one before may have some. */
+/* Loop over the vectors of a row that is written to another one; the last vector holds the last elements and
+   may overlap the one before it. */
 #define FOR_VECTORS(I, LEFT, N) \
     for (ptrdiff_t I = 0, LEFT = N; LEFT > 0; I = LEFT > LANES && LEFT < 2 * LANES ? N - LANES : I + LANES, LEFT = N - I)
 
@@ -72,7 +75,7 @@ static float row_peak(const float *x, ptrdiff_t n) {
         return peak;
     }
     lanes last = lane_at(x + n - LANES), high[4] = {last, last, last, last};
-    for (; i + 4 * LANES <= n; i += 4 * LANES) /* four, since each comparison waits for the one before */
+    for (; i + 4 * LANES <= n; i += 4 * LANES) /* four accumulators hide the latency of comparisons */
         for (int k = 0; k < 4; k++) high[k] = lane_most(lane_at(x + i + k * LANES), high[k]);
     for (; i + LANES <= n; i += LANES) high[0] = lane_most(lane_at(x + i), high[0]);
     high[0] = lane_most(lane_most(high[0], high[1]), lane_most(high[2], high[3]));
@@ -96,7 +99,7 @@ static double row_sum(const float *x, ptrdiff_t n) {
         for (; i + SUMS * LANES <= until; i += SUMS * LANES)
             for (int k = 0; k < SUMS; k++) sum[k] += lane_at(x + i + k * LANES);
         for (; i + LANES <= until; i += LANES) sum[0] += lane_at(x + i);
-        if (i < until) sum[1] += only_last(until - i, lane_at(x + until - LANES)); /* the last few: those before them are masked out */
+        if (i < until) sum[1] += only_last(until - i, lane_at(x + until - LANES)); /* remainder: lanes already summed are masked out */
         i = until;
         total += sums_total(sum);
     }
@@ -144,11 +147,11 @@ static double row_squares(const float *x, ptrdiff_t n, float about, double *firs
 
 /* ---------------------------------------------------------------- softmax */
 
-/* exp(x) for x <= 0 and NaN, within 1.5 units in the last place; 0 where the result would be subnormal. */
+/* exp(x) for x <= 0 and NaN, within 1.5 units in the last place; 0 if the result would be subnormal. */
 INLINE lanes lane_exp_below(lanes x) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE;
     lanes r = LANE_FUSED(whole, 2.12194440e-4f, LANE_FUSED(whole, -0.693359375f, x)), rr = r * r;
-    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f; /* in pairs: each step of Horner's rule would wait for the last */
+    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f; /* Estrin's scheme: Horner's rule would be a longer dependency chain */
     lanes q = r * 8.3334519073e-3f + 4.1665795894e-2f;
     p = p * rr + q;
     q = r * 1.6666665459e-1f + 5.0000001201e-1f;
@@ -157,7 +160,7 @@ INLINE lanes lane_exp_below(lanes x) {
     return lane_choose(lane_less(x, LANE(-87.33654f)), (lanes){0}, p * lane_power(shifted));
 }
 
-/* The sum of exp(x - peak), whose terms go to `out` where that is not NULL; `out` is not x. */
+/* The sum of exp(x - peak), whose terms are written to `out` unless it is NULL; `out` must not be x. */
 INLINE double row_terms(const float *x, ptrdiff_t n, float peak, float *out) {
     double total = 0;
     ptrdiff_t i = 0;
@@ -206,14 +209,14 @@ static void rows_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out
                 for (ptrdiff_t i = 0; i < n; i++) out[i] *= by[r];
                 continue;
             }
-            lanes last = lane_at(out + n - LANES) * by[r]; /* read before the elements that it shares are scaled */
+            lanes last = lane_at(out + n - LANES) * by[r]; /* read before the overlapping elements are scaled */
             for (ptrdiff_t i = 0; i + LANES <= n; i += LANES) lane_to(out + i, lane_at(out + i) * by[r]);
             lane_to(out + n - LANES, last);
         }
     }
 }
 
-/* At most ROWS_AT_ONCE rows. */
+/* For at most ROWS_AT_ONCE rows. */
 static void rows_totals(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
     for (ptrdiff_t r = 0; r < rows; r++) peak[r] = row_peak(x + r * n, n);
     for (ptrdiff_t r = 0; r < rows; r++) total[r] = (float)row_terms(x + r * n, n, peak[r], NULL);
@@ -232,7 +235,7 @@ static void rows_log_softmax_backward(const float *g, const float *y, ptrdiff_t 
     }
 }
 
-/* ---------------------------------------------------------------- norms */
+/* ---------------------------------------------------------------- normalization */
 
 /* ((x - about) * scale + shift) * weight + bias; weight and bias may be NULL. */
 INLINE void row_normalised(const float *x, ptrdiff_t n, float about, float scale, float shift, const float *weight, const float *bias, float *out) {
@@ -276,12 +279,13 @@ static void rows_layer_norm(const float *x, ptrdiff_t rows, ptrdiff_t n, const f
 
 /* ---------------------------------------------------------------- recurrent cells */
 
-/* 1 / (1 + exp(-x)), without overflow on either side. */
+/* sigmoid: 1 / (1 + exp(-x)), without overflow. */
 INLINE lanes lane_gate(lanes x) {
     lanes small = lane_exp_below(-lane_abs(x)), y = 1.0f / (1.0f + small);
     return lane_choose(lane_less(x, LANE(0.0f)), small * y, y);
 }
-/* tanh within 2 units in the last place: near 0 an odd polynomial (that of Cephes), beyond it (1 - t) / (1 + t), t = exp(-2 |x|). */
+/* tanh within 2 units in the last place: an odd polynomial (Cephes) near 0, else (1 - t) / (1 + t) with t =
+   exp(-2 |x|). */
 INLINE lanes lane_state(lanes x) {
     lanes size = lane_abs(x), xx = x * x;
     lanes p = LANE_HORNER(xx, -3.33333819422e-1f, 1.33314422036e-1f, -5.37397155531e-2f, 2.06390887954e-2f, -5.70498872745e-3f);

@@ -1,13 +1,13 @@
-"""Views of CPU tensors without NumPy's call: shape, strides and a pointer are all that a view changes.
+"""View operators on CPU tensors without calling NumPy: a view changes only shape, strides and pointer.
 
 In: registers, with a tensor and dimensions or a range.  Out: the register of the view:
 
     x[1], x[i, j]    aten::select.int        x.t(), x.transpose(0, 1)     strides exchanged
-    x[a:b]           aten::slice.Tensor      x.unsqueeze(0)               a dimension of length 1
-    x.split([2, 3])  aten::split.sizes       x.mT, x.movedim(0, -1)       another order
+    x[a:b]           aten::slice.Tensor      x.unsqueeze(0)               a dimension of size 1
+    x.split([2, 3])  aten::split.sizes       x.mT, x.movedim(0, -1)       another dimension order
 
-The records of `ts.ops.view` name these kernels (`loop="select"`).  Whatever is out of the ordinary, wrong
-arguments above all, is left to the record's own kernel, which has the messages.
+The records of `ts.ops.view` name these kernels (`loop="select"`). Other cases, above all invalid arguments,
+are left to the record's own kernel, which raises the errors.
 """
 
 cimport numpy as cnp
@@ -30,7 +30,7 @@ cnp.import_array()
 
 
 cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) except -1:
-    """A view of the first argument by the others."""
+    """Store the view of the first argument computed by `read` from the other arguments."""
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef IValue *others[MOST_VIEW_ARGUMENTS]
     cdef View v
@@ -45,7 +45,7 @@ cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) exce
     return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, v.nd, v.dims, v.strides, v.offset)
 
 
-# ---------------------------------------------------------------- a part of a dimension
+# ---------------------------------------------------------------- select, slice, narrow
 
 cdef bint view_select(View *v, IValue **others, int part, int parts) noexcept:
     cdef int i, axis = wrapped(others[0].v.i, v.nd)
@@ -62,7 +62,7 @@ cdef bint view_select(View *v, IValue **others, int part, int parts) noexcept:
 
 
 cdef inline int64_t bound(IValue *x, int64_t missing, int64_t n) noexcept:
-    """An end of a slice, within the dimension."""
+    """Return a slice bound clamped to the dimension."""
     cdef int64_t i = missing if x.tag == TAG_NONE else x.v.i
     if i < 0:
         i += n
@@ -108,10 +108,10 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
     return run_view(view_narrow, op, r, at)
 
 
-# ---------------------------------------------------------------- lists of parts
+# ---------------------------------------------------------------- split, chunk, unbind
 
 cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
-    """The parts of length `size` along `axis`; the last may be shorter."""
+    """Store the list of parts of length `size` along `axis`; the last may be shorter."""
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef npy_intp dims[MOST_DIMS]
     cdef npy_intp strides[MOST_DIMS]
@@ -132,7 +132,7 @@ cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue 
 
 
 cdef bint view_part(View *v, int axis, int64_t size, int part, int parts) noexcept:
-    """The part of that number, if there are so many."""
+    """Compute part number `part`; False if the number of parts is not `parts`."""
     if (v.dims[axis] - 1) // size + 1 != parts:
         return False
     v.offset = part * size * v.strides[axis]
@@ -171,7 +171,7 @@ cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
-    """The sizes are looked at as they are used: other threads may change the list while tensors are made."""
+    """Split by sizes, reading each size once: another thread may change the list meanwhile."""
     cdef PyArrayObject *a = plain_array(&r[at[0]])
     cdef List sizes = <List>r[at[1]].v.o
     cdef npy_intp dims[MOST_DIMS]
@@ -227,7 +227,7 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-# ---------------------------------------------------------------- the order of dimensions
+# ---------------------------------------------------------------- dimension order
 
 cdef void exchange(View *v, int i, int j) noexcept:
     v.dims[i], v.dims[j] = v.dims[j], v.dims[i]
@@ -307,7 +307,7 @@ cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
     return put_view(&r[at[2]], <Tensor>r[at[0]].v.o, ndim_of(a), dims, strides, 0)
 
 
-# ---------------------------------------------------------------- dimensions of length 1
+# ---------------------------------------------------------------- dimensions of size 1
 
 cdef bint view_unsqueeze(View *v, IValue **others, int part, int parts) noexcept:
     cdef int i, axis = wrapped(others[0].v.i, v.nd + 1)
@@ -315,7 +315,7 @@ cdef bint view_unsqueeze(View *v, IValue **others, int part, int parts) noexcept
         return False
     for i in range(v.nd, axis, -1):
         v.dims[i], v.strides[i] = v.dims[i - 1], v.strides[i - 1]
-    # The step that PyTorch shows for it: past all that comes behind.
+    # PyTorch's stride for the new dimension: the extent of the dimensions after it.
     v.strides[axis] = v.dims[axis + 1] * v.strides[axis + 1] if axis < v.nd else v.item
     v.dims[axis] = 1
     v.nd += 1
@@ -327,7 +327,7 @@ cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
-    """Without the dimensions of length 1; of all dimensions, or of `axis` only."""
+    """Store the view without dimensions of size 1; only `axis` is considered unless it is negative."""
     cdef npy_intp dims[MOST_DIMS]
     cdef npy_intp strides[MOST_DIMS]
     cdef int i, nd = 0

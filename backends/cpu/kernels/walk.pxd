@@ -1,12 +1,12 @@
-"""Operands that broadcast, have gaps, or lie in another order than they are written down: how a loop walks over them.
+"""Iteration of inner loops over strided and broadcast operands.
 
-    broadcast_into(shape, ndim, a)             the shape of what a and others give
-    lay_out(&operands[0], a, ndim, shape)      the strides of a over that shape
+    broadcast_into(shape, ndim, a)             the common shape of a and other operands
+    lay_out(&operands[0], a, ndim, shape)      the strides of a for that shape
     new_result(operands, 2, ndim, shape, kind) the array of the result, which is operands[2]
     walk(loop, data, operands, 3, ndim, shape)
 
-A result without gaps has the first operand's order of dimensions, then the next one's, as `ts._core.tensor.strides.of_result`
-says it.
+A result is dense, in the dimension order of the first operand, ties decided by the next, as
+`ts._core.tensor.strides.of_result` defines.
 """
 
 from numpy cimport npy_intp
@@ -14,10 +14,11 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 
-# NumPy's signature of inner loops: operands, count, steps in bytes, the loop's own data.
+# NumPy's signature of inner loops: operands, count, strides in bytes, the loop's own data.
 ctypedef void (*Loop)(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil
 
-# The same over two dimensions: operands, two lengths, steps of the outer and of the inner one; false where it does not know such steps.
+# Loop over two dimensions: operands, two lengths, strides of the outer and of the inner dimension; False if
+# the strides are unsupported.
 ctypedef bint (*Plane)(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner) noexcept nogil
 
 cdef enum:
@@ -25,28 +26,29 @@ cdef enum:
 
 
 ctypedef struct Operand:
-    PyArrayObject *array               # NULL where it is a number
+    PyArrayObject *array               # NULL for a scalar
     char *data
     npy_intp strides[MOST_DIMS]
 
 
-# Widen `shape` by `a`'s; false where they do not fit (the general way raises).
+# Broadcast `shape` with that of `a`; False if they do not match (the record's own kernel raises the error).
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
-# The operand's strides over the broadcast shape: 0 where it repeats.
+# Set the operand's strides for the broadcast shape: 0 for repeated dimensions.
 cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
-# A number, for all elements.
+# Set up a scalar operand, with strides of 0.
 cdef void lay_out_number(Operand *operand, char *number, int ndim) noexcept nogil
-# Dimensions of `shape`, and of the strides over it, from the outermost in memory to the innermost; true where that changes them.
+# Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory; return
+# whether that changed the order.
 cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil
-# An array of the ScalarType for the result, which becomes operands[count]; shape and strides are brought in its order.
+# Allocate the result, which becomes operands[count]; shape and strides are sorted to its dimension order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
-# Run over an n-dimensional index space: the loop takes the innermost dimension, an odometer the rest.  Where there is a `plane`,
-# and it knows the steps, it takes the two innermost ones.
-# There are two operands at least, and the last is the result, or one of them.  The first two are held while the GIL is away:
-# who has more holds them.
+# Run a loop over an n-dimensional index space: the loop processes the innermost dimension, or `plane`, if it
+# is given and supports the strides, the two innermost ones; the others are iterated here. There are at least
+# two operands; the last is the result, or one of them. The arrays of the first two are referenced while the
+# GIL is released; the caller references further ones.
 #
-# A loop of one operand is given results without gaps: of NumPy 2.4's, `negative` and `isfinite` read the wrong elements where
-# the result has some.
+# Unary loops must get contiguous results: `negative` and `isfinite` of NumPy 2.4 read the wrong elements for
+# strided results.
 cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
-# A copy of the elements in the order in which they are written down.
+# Return a C-contiguous copy.
 cdef object in_order(PyArrayObject *a)

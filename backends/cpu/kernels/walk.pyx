@@ -1,4 +1,4 @@
-"""How a loop of a ufunc walks over operands of any strides: `walk.pxd` says what for."""
+"""Iteration of inner loops over strided and broadcast operands; see the `.pxd` for the contract."""
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
@@ -13,7 +13,7 @@ from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
-    # As PyArray_New: with strides and without data it makes elements that lie as the strides say.
+    # PyArray_New: without data it allocates, with the given strides
     object new_strided "PyArray_New"(
         PyTypeObject *, int, const npy_intp *, int, const npy_intp *, void *, int, int, PyObject *
     )
@@ -21,10 +21,10 @@ cdef extern from "numpy/arrayobject.h":
 cnp.import_array()
 
 cdef enum:
-    SHORT = 8                          # elements, fewer than which are no work for a call of the loop
-    MOST_MOVED = 1 << 16               # elements; NumPy goes through more in blocks that the cache holds
+    SHORT = 8                          # elements; for shorter inner dimensions, the longest dimension is iterated inside
+    MOST_MOVED = 1 << 16               # elements; for more, NumPy's copy is faster, since it works in cache blocks
 
-# What `walk` is given for the data of loops that may run along any dimension.
+# Marker passed as `data` for copy loops, which may run along any dimension.
 cdef void *MOVES = <void *>&move_of
 
 cdef PyTypeObject *array_type = <PyTypeObject *>cnp.ndarray
@@ -61,7 +61,7 @@ cdef void lay_out_number(Operand *operand, char *number, int ndim) noexcept nogi
 
 
 cdef int compared(Operand *operands, int count, npy_intp *shape, int a, int b) noexcept nogil:
-    """1 where dimension `a` belongs outside of `b`, -1 where inside, 0 where nothing says."""
+    """Return 1 if dimension `a` belongs outside of `b`, -1 if inside, 0 if no operand decides."""
     cdef npy_intp first, second
     cdef int k
     for k in range(count):
@@ -81,7 +81,7 @@ cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape
     cdef bint changed = False
     for i in range(ndim):
         order[i] = i
-    # From the innermost outwards; where strides are 0 the order in which they are written decides.
+    # From the innermost outwards; if all strides are 0, the logical order is kept.
     for i in range(ndim - 2, -1, -1):
         at = i
         for j in range(i + 1, ndim):
@@ -131,7 +131,7 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
 
 
 cdef void lengthen(Operand *operands, int count, npy_intp *dims, int n) noexcept nogil:
-    """Exchange the last dimension with the longest, that the loop is called less often."""
+    """Swap the last and the longest dimension to reduce the number of calls of the loop."""
     cdef int d, k, longest = n - 1
     for d in range(n - 1):
         if dims[d] > dims[longest]:
@@ -148,9 +148,9 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
     cdef char *args[MOST_OPERANDS]
     cdef npy_intp outer[MOST_OPERANDS]
     cdef char *at[MOST_OPERANDS]
-    cdef int d, k, n = 0, first  # of the dimensions that a call takes
+    cdef int d, k, n = 0, first  # first dimension that a call processes
     cdef bint mergeable
-    # Drop dimensions of length 1 and merge neighbours that every operand walks through evenly.
+    # Drop dimensions of size 1 and merge adjacent ones that are contiguous in every operand.
     for d in range(ndim):
         if shape[d] == 0:
             return 0
@@ -243,7 +243,7 @@ cdef void move_8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexce
 
 
 cdef Loop move_of(npy_intp width) noexcept nogil:
-    """The loop that moves elements of so many bytes, or NULL."""
+    """Return the copy loop for elements of `width` bytes, or NULL."""
     if width == 4:
         return move_4
     if width == 8:
