@@ -120,13 +120,13 @@ def test_a_copy_has_the_product_of_two_rows():
 @pytest.mark.parametrize(
     ("shapes", "kind", "groups", "message"),
     [
-        ([(1, 1, 4), (1, 1, 4), (1, 1, 2)], np.float64, 1, "float32, or of float64"),
-        ([(1, 1, 5), (1, 1, 4), (1, 1, 1)], np.float32, 1, "another size"),
-        ([(1, 1, 4), (1, 1, 3), (1, 1, 1)], np.float32, 1, "outside of the output"),
-        ([(2, 1, 4), (1, 1, 4), (1, 1, 1)], np.float32, 1, "as many images"),
-        ([(1, 1, 4), (1, 2, 4), (1, 1, 1)], np.float32, 1, "the weight is not"),
-        ([(1, 1, 4), (1, 1, 4), (1, 1, 0)], np.float32, 1, "outside of the window"),
-        ([(1, 1, 4), (1, 1, 4), (1, 1, 1)], np.float32, 2, "groups that divide"),
+        ([(1, 1, 4), (1, 1, 4), (1, 1, 2)], np.float64, 1, "float32 or all float64"),
+        ([(1, 1, 5), (1, 1, 4), (1, 1, 1)], np.float32, 1, "another input size"),
+        ([(1, 1, 4), (1, 1, 3), (1, 1, 1)], np.float32, 1, "outside the output"),
+        ([(2, 1, 4), (1, 1, 4), (1, 1, 1)], np.float32, 1, "batch sizes must be equal"),
+        ([(1, 1, 4), (1, 2, 4), (1, 1, 1)], np.float32, 1, "the weight does not match"),
+        ([(1, 1, 4), (1, 1, 4), (1, 1, 0)], np.float32, 1, "outside the weight's window"),
+        ([(1, 1, 4), (1, 1, 4), (1, 1, 1)], np.float32, 2, "groups must divide"),
     ],
 )
 def test_what_does_not_fit_is_refused(shapes, kind, groups, message):

@@ -346,7 +346,7 @@ def test_the_library_can_be_chosen(which):
         [sys.executable, "-c", program], env={**os.environ, "TS_BLAS": which}, capture_output=True, text=True
     )
     if which == "other":
-        assert "TS_BLAS is 'mkl', 'numpy' or 'none', not 'other'" in run.stderr
+        assert "TS_BLAS must be 'mkl', 'numpy' or 'none', not 'other'" in run.stderr
     else:
         assert run.stdout.startswith("[[3.0, 3.0], [3.0, 3.0]] "), run.stderr
         assert run.stdout.endswith("None\n") == (which == "none")
