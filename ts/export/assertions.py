@@ -73,10 +73,23 @@ class _Insertion:
                     self.define(self._as_number(node, truth), truth, None)
                 for symbol, dim in _new_symbols(node, self.defined):
                     self.define(node, symbol, dim)
+                if node.op == "call_function" and not is_size_of_input(node):
+                    self._insert_on_sizes(node)
         finally:
             recorder._numbers = before | self.defined
             recorder.notes_blocks = notes
         return {name: node.name for name, node in self.replaced.items()}
+
+    def _insert_on_sizes(self, node: Node) -> None:
+        """Insert the assertions on sizes of arguments alone after a node, the first one."""
+        on_sizes = [r for r in self.left if not any(map(expressions.is_of_data, r.condition.free_symbols))]
+        self.origin = node
+        with self.recorder.graph.inserting_before(_behind(node)):
+            for requirement in on_sizes:
+                self.left.remove(requirement)
+                if self.is_first:
+                    self.environment.asserted.append(requirement)
+                self.insert_assertion(requirement.condition)
 
     def _erase_duplicate(self, node: Node) -> bool:
         """Erase a node that computes an inserted number again, or asserts an inserted condition again."""
@@ -219,6 +232,12 @@ def _is_end_of_symbol(condition: Any) -> bool:
 
 def _behind(node: Node) -> Node:
     return node.next
+
+
+def is_size_of_input(node: Node) -> bool:
+    """Return whether a node asks for a size of an argument."""
+    source = node.args[0] if str(node.target) == "aten.sym_size.int" else None
+    return isinstance(source, Node) and source.op == "placeholder"
 
 
 def _truth_of_data(node: Node) -> Any:

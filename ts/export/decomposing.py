@@ -7,7 +7,7 @@ its inputs becomes outputs, before the others.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ts
@@ -18,12 +18,14 @@ from ts._higher_order_ops.wrapped import autocast_op, set_grad_op
 from ts.amp.autocast_mode import autocast
 from ts.export import assertions
 from ts.export.batches import STEPS
+from ts.export.decomp_utils import CustomDecompTable
 from ts.export.decompositions import table
 from ts.export.environment import Environment
 from ts.export.expressions import is_of_data
 from ts.export.fake import known_number
 from ts.export.functional import FunctionalRecorder
 from ts.export.module_calls import ModuleCallEntry
+from ts.export.node_metadata import add_tensor_metadata, count_used_sizes, rename_size_nodes
 from ts.export.node_values import values_of
 from ts.export.signature import (
     ConstantArgument,
@@ -70,15 +72,15 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
         environment.frozen = frozen
         environment.observer = None
         environment.least_in_calls = before
-    return type(program)(
+    return type(program)._create(
         module, signature, program.state_dict, program.range_constraints, calls,
         program.example_inputs, program.constants, checks, environment, Verifier.dialect,
     )  # fmt: skip
 
 
-def default_decompositions() -> dict[Any, Callable[..., Any]]:
-    """The table of `run_decompositions()`, by operator: it may be changed, and given to it."""
-    found = {}
+def default_decompositions() -> CustomDecompTable:
+    """Return the table of `run_decompositions()`, by operator: it may be changed, and given to it."""
+    found = CustomDecompTable()
     for key, function in table.core().items():
         operator = registry.operator(key)
         if operator is not None:
@@ -191,7 +193,11 @@ class _Run:
         graph.eliminate_dead_code(lambda node: node in self.kept or node.is_impure(impure_random=False))
         self.recorder.look_at_squeezed()
         if is_program:
-            renamed = assertions.insert_again(self.recorder)
+            used_sizes = count_used_sizes(graph)
+            replaced = assertions.insert_again(self.recorder)
+            renamed = rename_size_nodes(graph, used_sizes)
+            renamed |= {before: renamed.get(now, now) for before, now in replaced.items()}
+            add_tensor_metadata(graph, self.environment)
         else:
             renamed = {}
             move_sizes_to_tensors(graph)

@@ -98,6 +98,7 @@ class Environment:
         self._facts: dict[Any, bool] = {}  # truths that are neither
         self._multiples: dict[Any, tuple[int, Any]] = {}  # of symbols: what divides them, and how often
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
+        self.defers_guards = False  # the graph asserts conditions that are neither ranges nor equal sizes
         self.frozen = False  # the program is there: what is not known of its symbols is `Undecided`
         self.noted: list[Any] | None = None  # conditions that are decided nevertheless, where there is a list
         self.quiet = (
@@ -455,7 +456,11 @@ class Environment:
             if self.noted is not None:
                 self.noted.append(condition)
             return
-        self.guards.append(Guard(condition, place()))
+        if self.defers_guards and not _is_simple_guard(condition):
+            condition = self.simplify(condition)
+            self._append_requirement(_canonical_equality(condition), "")
+        else:
+            self.guards.append(Guard(condition, place()))
         self.learn(condition)
 
     def require(self, condition: Any, message: str = "") -> None:
@@ -684,6 +689,30 @@ def canonical_inequality(condition: Any) -> Any:
         for positive in (False, True)
     ]
     return (sympy.Lt if strict else sympy.Le)(*sides, evaluate=False)
+
+
+def _is_simple_guard(condition: Any) -> bool:
+    """Return whether a condition bounds one symbol by a number, or says what one symbol equals."""
+    if not isinstance(condition, sympy.core.relational.Relational):
+        return False
+    if isinstance(condition, sympy.Eq):
+        return any(x.is_Symbol for x in condition.args)
+    symbols = condition.free_symbols
+    return len(symbols) == 1 and _is_linear(sympy.expand(condition.lhs - condition.rhs), *symbols)
+
+
+def _canonical_equality(condition: Any) -> Any:
+    """Return an equality without terms that stand on both sides; other conditions unchanged."""
+    if not isinstance(condition, sympy.Eq) or any(x.is_Integer for x in condition.args):
+        return condition
+    terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(condition.lhs - condition.rhs))]
+    if not all(factor.is_Integer for factor, _ in terms):
+        return condition
+    sides = [
+        sympy.Add(*(abs(factor) * rest for factor, rest in terms if bool(factor > 0) is positive))
+        for positive in (True, False)
+    ]
+    return sympy.Eq(*sides, evaluate=False)
 
 
 def _as_multiple(condition: Any) -> Any:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from ts.absent import names_for
+from ts.export.decomp_utils import CustomDecompTable
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.program import ExportedProgram
 
@@ -14,7 +12,7 @@ __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default
 __getattr__ = names_for(__name__)
 
 
-def default_decompositions() -> dict[Any, Callable[..., Any]]:
+def default_decompositions() -> CustomDecompTable:
     """Return the default decomposition table of `run_decompositions()`; needs sympy."""
     from ts.export import decomposing
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.signature import ExportGraphSignature, InputKind
+from ts.fx.graph import CodeGen
 from ts.fx.graph_module import GraphModule
 from ts.nn.modules.module import Module
+from ts.utils._pytree import tree_flatten
 
 if TYPE_CHECKING:
     from ts.export.draft import DraftExportReport
     from ts.export.environment import Environment
     from ts.export.verifier import Verifier
+    from ts.fx.graph import Graph
 
 
 class CallSpec(NamedTuple):
@@ -23,11 +27,42 @@ class CallSpec(NamedTuple):
     out_spec: Any
 
 
+_READ_ONLY: Final = frozenset(
+    ("graph_module", "graph", "graph_signature", "state_dict", "range_constraints", "module_call_graph",
+     "constants", "tensor_constants", "verifier", "verifiers", "dialect", "call_spec")
+)  # fmt: skip
+
+
 class ExportedProgram:
-    """What `ts.export.export` gives."""
+    """The result of `ts.export.export`."""
 
     def __init__(
         self,
+        root: Module | dict[str, Any],
+        graph: Graph,
+        graph_signature: ExportGraphSignature,
+        state_dict: dict[str, Any],
+        range_constraints: dict[Any, Any],
+        module_call_graph: list[ModuleCallEntry],
+        example_inputs: Any = None,
+        constants: dict[str, Any] | None = None,
+        *,
+        verifiers: list[type[Verifier]] | None = None,
+    ) -> None:
+        graph._codegen = CodeGen()  # inputs are flat
+        module = GraphModule(root, graph)
+        if isinstance(root, Module):
+            module.meta.update(getattr(root, "meta", {}))
+        dialect = verifiers[0].dialect if verifiers else "ATEN"
+        self._set(
+            module, graph_signature, state_dict, range_constraints, module_call_graph, example_inputs,
+            constants or {}, [], None, dialect,
+        )  # fmt: skip
+        self.validate()
+
+    @classmethod
+    def _create(
+        cls,
         graph_module: GraphModule,
         graph_signature: ExportGraphSignature,
         state_dict: dict[str, Any],
@@ -38,6 +73,27 @@ class ExportedProgram:
         guards: list[Any],
         environment: Environment | None = None,
         dialect: str = "TRAINING",
+    ) -> ExportedProgram:
+        """Return a program of this module, with the conditions and the environment of an export."""
+        made = cls.__new__(cls)
+        made._set(
+            graph_module, graph_signature, state_dict, range_constraints, module_call_graph, example_inputs,
+            constants, guards, environment, dialect,
+        )  # fmt: skip
+        return made
+
+    def _set(
+        self,
+        graph_module: GraphModule,
+        graph_signature: ExportGraphSignature,
+        state_dict: dict[str, Any],
+        range_constraints: dict[Any, Any],
+        module_call_graph: list[ModuleCallEntry],
+        example_inputs: Any,
+        constants: dict[str, Any],
+        guards: list[Any],
+        environment: Environment | None,
+        dialect: str,
     ) -> None:
         self._graph_module = graph_module
         self._graph_signature = graph_signature
@@ -50,6 +106,22 @@ class ExportedProgram:
         self._environment = environment
         self._dialect = dialect
         self._report: DraftExportReport | None = None  # of a draft
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _READ_ONLY:
+            raise RuntimeError(f"Unable to set ExportedProgram's {name} attribute.")
+        super().__setattr__(name, value)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ExportedProgram:
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        made.__dict__.update({k: copy.deepcopy(x, memo) for k, x in vars(self).items()})
+        return made
+
+    def __copy__(self) -> ExportedProgram:
+        made = type(self).__new__(type(self))
+        made.__dict__.update(vars(self))
+        return made
 
     @property
     def graph_module(self) -> GraphModule:
@@ -90,6 +162,23 @@ class ExportedProgram:
     def example_inputs(self) -> Any:
         """The arguments that it was exported with."""
         return self._example_inputs
+
+    @example_inputs.setter
+    def example_inputs(self, value: Any) -> None:
+        if value is not None:
+            is_pair = isinstance(value, tuple) and len(value) == 2
+            if not (is_pair and isinstance(value[0], tuple) and isinstance(value[1], dict)):
+                raise ValueError(
+                    "Example inputs should be a tuple containing example arguments (as a tuple), "
+                    "and example kwargs (as a dictionary)."
+                )
+            given = tree_flatten(value)[1]
+            if given != self.call_spec.in_spec:
+                raise ValueError(
+                    "Example inputs do not match with the example inputs in the exported program: "
+                    f"{given} and {self.call_spec.in_spec}"
+                )
+        self._example_inputs = value
 
     @property
     def module_call_graph(self) -> list[ModuleCallEntry]:
@@ -154,11 +243,11 @@ class ExportedProgram:
         verifiers: Any = None,
     ) -> ExportedProgram:
         """Return a program with a new graph and signature that shares all other fields with this one."""
-        return type(self)(
+        dialect = verifiers[0].dialect if verifiers else self._dialect
+        return type(self)._create(
             graph_module, graph_signature, self.state_dict if state_dict is None else state_dict,
             self.range_constraints, self.module_call_graph, self.example_inputs,
-            self.constants if constants is None else constants, self._guards, self._environment,
-            self._dialect,
+            self.constants if constants is None else constants, self._guards, self._environment, dialect,
         )  # fmt: skip
 
     def parameters(self) -> Any:

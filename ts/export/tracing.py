@@ -70,7 +70,11 @@ def export(
     preserve_module_call_signature: tuple[str, ...] = (),
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """The program of `mod(*args, **kwargs)`, for tensors like these, of sizes as `dynamic_shapes` says."""
+    """Return the program of `mod(*args, **kwargs)`, for tensors of sizes as `dynamic_shapes` says.
+
+    With `prefer_deferred_runtime_asserts_over_guards` the graph asserts conditions on sizes that are neither
+    ranges nor equal sizes.
+    """
     if not isinstance(mod, Module):
         raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
     if strict:
@@ -78,7 +82,9 @@ def export(
     if not isinstance(args, tuple):
         raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
     kwargs = dict(kwargs or {})
-    return Export(mod, args, kwargs, dynamic_shapes, preserve_module_call_signature).program()
+    made = Export(mod, args, kwargs, dynamic_shapes, preserve_module_call_signature)
+    made.environment.defers_guards = prefer_deferred_runtime_asserts_over_guards
+    return made.program()
 
 
 class Export:
@@ -160,7 +166,7 @@ class Export:
         kept = {n: x for n, x in state.items() if n not in hidden}
         names = argument_names(self.module, self.args, self.kwargs)
         call = ModuleCallSignature([], [], in_spec, out_spec, names)
-        return ExportedProgram(
+        return ExportedProgram._create(
             module, signature, kept, self._ranges(), self.calls.entries(call), (self.args, self.kwargs),
             constants, self.checks, self.environment,
         )  # fmt: skip

@@ -17,6 +17,8 @@ executed or imported, and what is wrong is an ArchiveError.
 
 from __future__ import annotations
 
+import copyreg
+import io
 import os
 from collections.abc import Mapping
 from typing import IO, Any
@@ -73,5 +75,18 @@ def save(
 
     write_container(f, write_all, extra_files)
 
+
+def _program_of_bytes(content: bytes) -> ExportedProgram:
+    """Return the program of a file's bytes: the function that unpickles an `ExportedProgram`."""
+    return load(io.BytesIO(content))
+
+
+def _reduce_program(program: ExportedProgram) -> Any:
+    buffer = io.BytesIO()
+    save(program, buffer)
+    return _program_of_bytes, (buffer.getvalue(),)
+
+
+copyreg.pickle(ExportedProgram, _reduce_program)  # type: ignore[arg-type]
 
 __all__ = ["load", "save"]

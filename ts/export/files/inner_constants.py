@@ -44,7 +44,7 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
         there[i].meta["val"] = fake(x)
         specs.insert(first + k, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(there[i].name), name))
     _give(module, graph, there)
-    return ExportedProgram(
+    return ExportedProgram._create(
         GraphModule(module, graph), ExportGraphSignature(specs, program.graph_signature.output_specs),
         program.state_dict, program.range_constraints, program.module_call_graph, program.example_inputs,
         constants, program._guards, program._environment, program.dialect,

@@ -149,7 +149,7 @@ class _Reader:
         checks = conditions.checks([n.meta["val"] for n in users], self.file.guards_code)
         _add_lines(checks, written.metadata.get(schema.LINES_OF_GUARDS))
         dialect = self.file.verifiers[0] if self.file.verifiers else Verifier.dialect
-        made = ExportedProgram(
+        made = ExportedProgram._create(
             module, signature, weights, ranges, calls, self.sample_inputs(), constants, checks,
             self.symbols.environment if self.symbols.any else None, dialect,
         )  # fmt: skip
