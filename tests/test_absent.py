@@ -18,7 +18,6 @@ from ts.absent.names import ANSWERS
         ("distributions.multivariate_normal", "distributions", "MultivariateNormal constraints"),
         ("nn.modules.activation", "nn", "MultiheadAttention Module"),
         ("profiler.profiler", "profiler", "ProfilerAction schedule"),
-        ("nn.utils.stateless", "func", "functional_call"),
     ],
 )
 def test_a_module_without_a_file_has_the_objects_of_others(path, home, names):

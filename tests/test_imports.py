@@ -120,7 +120,9 @@ MAY_IMPORT = {
     "_jit_internal": "frontend futures",
     "multiprocessing": "_core",
     "types": "_core ir",
-    "_utils": "ts _core cuda",
+    "_utils": "ts _core cuda functions nn",
+    "_tensor_str": "_core absent",
+    "classes": "ops",
     "version": "",
 }  # fmt: skip
 

@@ -37,7 +37,7 @@ def test_missing_tensors(net):
     assert missing == ["1.w"] and net[1].w.tolist() == [0.0, 0.0]
     accessor.swap_tensors_dict(before, allow_missing=True)
     assert not hasattr(net[1], "w")
-    with pytest.raises(AttributeError, match="Linear has no attribute `0.foo`"):
+    with pytest.raises(AttributeError, match=r"Linear has no attribute `0\.foo`"):
         accessor.get_tensor("0.foo")
     with pytest.raises(AttributeError, match="Linear has no attribute `foo`"):
         accessor.swap_tensor("0.foo", ts.ones(1))

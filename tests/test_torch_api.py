@@ -47,7 +47,7 @@ OTHER_PARAMETERS = {
         """
         autograd.function.* jit.export jit.interface jit.script_if_tracing jit.script_method jit.unused
         jit.annotations.* library.* fx.experimental.symbolic_shapes.guard_size_oblivious utils.hooks.RemovableHandle
-        utils.data.Sampler multiprocessing.reductions.* nn.utils.stateless.functional_call
+        utils.data.Sampler multiprocessing.reductions.*
         """.split(),
         "arguments that are given by position",
     ),

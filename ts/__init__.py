@@ -77,6 +77,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor",
         "sparse_csc_tensor", "sparse_csr_tensor", "spmm",
     ),
+    "ts.functions.files": ("from_file", "get_device_module"),
     "ts.functions.lowrank": ("pca_lowrank", "svd_lowrank"),
     "ts.functions.switches": (
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
@@ -125,7 +126,8 @@ WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted sub
 _MODULES = frozenset({
     "__config__", "_dynamo", "_functorch", "_higher_order_ops", "_jit_internal", "_subclasses", "_utils",
     "_vmap_internals", "absent", "as_torch", "torch_version",
-    "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
+    "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "classes", "cli",
+    "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
     "func", "functional", "functions", "futures", "fx", "hub", "ir", "jit", "library", "linalg", "masked",
     "mps", "multiprocessing", "nn", "ops", "optim", "overrides", "passes", "profiler", "quasirandom",

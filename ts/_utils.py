@@ -91,9 +91,43 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
         return found
     if optional:
         return ts.cuda.current_device() if ts.cuda.is_available() else None  # type: ignore[return-value]
-    raise ValueError(
-        f"Expected a torch.device with a specified index or an integer, but got:{device}"
-    )
+    raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+
+
+def _get_device_module(device: Any) -> Any:
+    """Return the module of a type of device."""
+    return ts.get_device_module(device)
+
+
+def _is_alias_of(first: Tensor, second: Tensor) -> bool:
+    """Return whether two tensors share a storage."""
+    return first.untyped_storage()._cdata == second.untyped_storage()._cdata
+
+
+def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
+    """Return the tensor at a place of a storage that has a dtype."""
+    made: Tensor = ts.empty(0, dtype=storage.dtype, device=storage.device)
+    return made.set_(storage, storage_offset, tuple(size), tuple(stride))
+
+
+def _rebuild_tensor_v2(
+    storage: Any,
+    storage_offset: int,
+    size: Any,
+    stride: Any,
+    requires_grad: bool,
+    backward_hooks: Any,
+    metadata: Any = None,
+) -> Tensor:
+    """Return the tensor at a place of a storage, as pickles of tensors call it."""
+    made = _rebuild_tensor(storage, storage_offset, size, stride)
+    made.requires_grad_(bool(requires_grad))
+    return made
+
+
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
+    """Return a parameter, as pickles of parameters call it."""
+    return ts.nn.Parameter(data, requires_grad)
 
 
 def _import_dotted_name(name: str) -> Any:

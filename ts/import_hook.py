@@ -21,7 +21,7 @@ from ts.module_names import is_installed, own_name, torch_name
 
 # Packages of `ts` that PyTorch does not have: `ts.absent` adds no names to their modules.
 _OWN = frozenset({
-    "_core", "absent", "analysis", "archive", "as_torch", "autodiff", "bytecode", "cli",
+    "_core", "absent", "analysis", "archive", "as_torch", "autodiff", "bytecode", "classes", "cli",
     "debugger", "devices", "dtypes", "errors", "explain", "frontend", "functions", "functorch",
     "fusion",
     "import_hook", "ir", "module_names", "ops",

@@ -230,6 +230,11 @@ def _get_current_function_mode_stack() -> list[Any]:
     return list(modes.stack())
 
 
+def has_function_modes() -> bool:
+    """Return whether a mode intercepts functions."""
+    return bool(_get_current_function_mode_stack())
+
+
 def _push_mode(mode: Any) -> None:
     modes.push(mode)
 

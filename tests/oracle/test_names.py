@@ -24,14 +24,13 @@ EXCUSED = {
     """,
     "other libraries and devices": """
         cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mtia ipu *_vulkan_* batch_norm_*
-        grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType get_device_module
+        grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType
     """,
     "removed from PyTorch: they raise": """
         eig lstsq matrix_rank solve symeig reinforce
     """,
     "tensor types of old, and storages that know their type": """
-        *Tensor Q*Storage StorageBase storage_type DisableTorchFunction* resize
-        resize_as
+        *Tensor Q*Storage StorageBase storage_type DisableTorchFunction*
     """,
     "the compiler's own objects, not documented": """
         AliasDb Argument* *Type Benchmark* Block Bool* BufferDict CallStack Capsule Code CompilationUnit
@@ -53,7 +52,7 @@ EXCUSED = {
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
         *autocast_ipu* *autocast_xla* *anomaly*
         classes AcceleratorError OutOfMemoryError Event
-        from_file lobpcg MaskedTensor *masked_tensor maskedtensor
+        lobpcg MaskedTensor *masked_tensor maskedtensor
     """,
 }
 PATTERNS = [pattern for names in EXCUSED.values() for pattern in names.split()]

@@ -7,6 +7,10 @@ from typing import Final
 # Functions whose answer is known though what they ask about is not there.
 ANSWERS: Final = {
     "onnx.is_in_onnx_export": False,
+    "autograd._profiler_enabled": False,
+    "autograd.profiler._get_privateuse1_backend_name": "privateuseone",
+    "_C._get_cudnn_enabled": True,
+    "_utils.is_compiling": False,
     "distributed.is_mpi_available": False,
     "distributed.is_nccl_available": False,
     "distributed.is_ucc_available": False,
@@ -60,6 +64,15 @@ ELSEWHERE: Final = {
     "nn.modules.module._IncompatibleKeys": "ts.nn.modules.state.IncompatibleKeys",
     "utils._contextlib._DecoratorContextManager": "ts.autograd.grad_mode._Block",
     "utils._contextlib._NoParamDecoratorContextManager": "ts.autograd.grad_mode._PlainBlock",
+    "distributions.multivariate_normal._precision_to_scale_tril":
+        "ts.distributions.vectors._precision_to_scale_tril",
+    "distributions.transforms._clipped_sigmoid": "ts.distributions.number_transforms._clipped_sigmoid",
+    "nn.functional._canonical_mask": "ts.nn.functional.attention._canonical_mask",
+    "nn.functional._none_or_dtype": "ts.nn.functional.attention._none_or_dtype",
+    "overrides._is_torch_function_mode_enabled": "ts.overrides.has_function_modes",
+    "_C._is_torch_function_mode_enabled": "ts.overrides.has_function_modes",
+    "distributions.multivariate_normal._batch_mahalanobis": "ts.distributions.vectors.mahalanobis",
+    "_C._is_alias_of": "ts._utils._is_alias_of",
     "_C._nn._parse_to": "ts.nn.modules.conversion.parse_to",
     "utils.data._utils.collate.default_collate_err_msg_format": "ts.utils.data.collate.REFUSED",
     "nn.quantized.DeQuantize": "ts.nn.modules.quantization.DeQuantize",

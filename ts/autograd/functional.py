@@ -475,3 +475,43 @@ def hessian(
         strategy=outer_jacobian_strategy,
     )
     return found if several else found[0][0]
+
+
+# Names of PyTorch's helpers, which packages of optimizers import.
+
+
+def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> tuple[bool, Tensors]:
+    """Return whether the argument is a tuple, and its tensors; TypeError for anything but tensors."""
+    if arg_name is None and fn_name is None:
+        return isinstance(inp, tuple), inp if isinstance(inp, tuple) else (inp,)
+    several = isinstance(inp, tuple)
+    items = inp if several else (inp,)
+    for i, item in enumerate(items):
+        if not isinstance(item, Tensor):
+            found = f"the value at index {i} has" if several else f"the given {arg_name} has"
+            raise TypeError(
+                f"The {arg_name} given to {fn_name} must be either a Tensor or a tuple of Tensors but "
+                f"{found} type {type(item)}."
+            )
+    return several, items
+
+
+def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
+    """Return the only item of a tuple if it is to be unpacked, by one flag or one for each level."""
+    if isinstance(to_unpack, tuple):
+        if not to_unpack[1]:
+            res = tuple(item[0] for item in res)
+        return res if to_unpack[0] else res[0]
+    return res if to_unpack else res[0]
+
+
+def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
+    """Return gradients, detached unless a graph is wanted."""
+    return _finished(inputs, create_graph)
+
+
+def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
+    """Return the rows of the identity over all elements, cut into those of each tensor."""
+    if len(tensors) != len(tensor_numels) or not tensors:
+        raise AssertionError("as many tensors as numbers of elements are needed, and at least one")
+    return _units(tensors)

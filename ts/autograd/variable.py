@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ts._core.autograd.engine import queue_callback
 from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.type_names import type_text
 
 
 class _Engine:
@@ -22,8 +24,18 @@ class _VariableClass(type):
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor)
 
-    def __call__(cls, data: Tensor, requires_grad: bool = False) -> Any:
-        return data.detach().requires_grad_(requires_grad)
+    def __call__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        if volatile:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                stacklevel=2,
+            )
+            if requires_grad:
+                raise ValueError("Variable can't be volatile and require_grad at the same time!")
+        if data is not None and not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type_text(data)}")
+        found = Tensor() if data is None else data.detach()
+        return found.requires_grad_(bool(requires_grad))
 
 
 class Variable(metaclass=_VariableClass):

@@ -47,8 +47,7 @@ class SigmoidTransform(_OfNumbers):
     codomain = constraints.unit_interval
 
     def _call(self, x: Any) -> Any:
-        finfo = ts.finfo(x.dtype)
-        return x.sigmoid().clamp(min=finfo.tiny, max=1.0 - finfo.eps)
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Any) -> Any:
         finfo = ts.finfo(y.dtype)
@@ -233,3 +232,9 @@ class CumulativeDistributionTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         return self.distribution.log_prob(x)
+
+
+def _clipped_sigmoid(x: Any) -> Any:
+    """Return the sigmoid, between the least normal number and the greatest below 1."""
+    finfo = ts.finfo(x.dtype)
+    return x.sigmoid().clamp(min=finfo.tiny, max=1.0 - finfo.eps)

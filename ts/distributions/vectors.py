@@ -180,3 +180,11 @@ def mahalanobis(factor: Tensor, away: Tensor) -> Any:
         factor.expand((*shape, shape[-1])), away.expand(shape).unsqueeze(-1), upper=False
     )
     return solved.squeeze(-1).pow(2).sum(-1)
+
+
+def _precision_to_scale_tril(P: Tensor) -> Tensor:
+    """Return the Cholesky factor of the inverse of a precision matrix."""
+    factor = ts.linalg.cholesky(P.flip((-2, -1))).flip((-2, -1)).transpose(-2, -1)
+    identity = ts.eye(P.shape[-1], dtype=P.dtype, device=P.device)
+    inverse: Tensor = ts.linalg.solve_triangular(factor, identity, upper=False)
+    return inverse

@@ -158,7 +158,16 @@ def uninitialized(name: str) -> ValueError:
     )
 
 
-class UninitializedParameter(Parameter):
+class UninitializedTensorMixin:
+    """Base class of parameters and buffers whose shape is not known yet."""
+
+
+def is_lazy(param: Any) -> bool:
+    """Return whether the shape of a parameter or buffer is not known yet."""
+    return isinstance(param, UninitializedTensorMixin)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter whose shape is not known yet (`LazyLinear`)."""
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
@@ -199,7 +208,7 @@ class UninitializedParameter(Parameter):
     __str__ = __repr__
 
 
-class UninitializedBuffer(Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer whose shape is not known yet."""
 
     __torch_function__ = _disabled_torch_function_impl

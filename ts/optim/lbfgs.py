@@ -16,7 +16,7 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.optim.lists import State, check_rate
 from ts.optim.optimizer import Optimizer
-from ts.optim.wolfe import Slope, strong_wolfe
+from ts.optim.wolfe import Slope, _cubic_interpolate, _strong_wolfe, strong_wolfe  # noqa: F401
 
 __all__ = ["LBFGS"]
 FLAT = 1e-10  # products of steps and changes of gradients below say nothing of the curvature

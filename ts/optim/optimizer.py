@@ -19,10 +19,10 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import ts
 from ts._core.tensor.hooks import RemovableHandle, add_hook
@@ -31,6 +31,56 @@ from ts.module_names import own_name
 
 Group = dict[str, Any]
 Closure = Callable[[], Any]
+
+
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+
+def _default_to_fused_or_foreach(
+    params: list[Tensor], differentiable: bool, use_fused: bool = False
+) -> tuple[bool, bool]:
+    """Return whether an optimizer without options uses fused steps, and steps over lists of tensors."""
+    if differentiable:
+        return False, False
+    fused = use_fused and all(p is None or p.is_floating_point() for p in params)
+    on_device = all(p is None or p.device.type == "cuda" for p in params)
+    return fused, not fused and bool(params) and on_device
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """Return the types of devices whose optimizers may be captured in graphs."""
+    return ["cuda", "xpu", "hpu", "privateuseone"] + (["xla"] if supports_xla else [])
+
+
+def _get_value(x: Any) -> Any:
+    """Return the number of a tensor without dimensions, and other numbers as they are."""
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _stack_if_compiling(x: Any) -> Any:
+    """Return the argument: no compiler traces the steps of optimizers."""
+    return x
+
+
+def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
+    """Return the dtype of counters of steps."""
+    if is_fused:
+        return ts.float32
+    return ts.float64 if ts.get_default_dtype() == ts.float64 else ts.float32
+
+
+def _to_scalar(x: Any) -> Any:
+    """Return a tensor of one element without dimensions, and other objects as they are."""
+    return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
+
+
+def _view_as_real(params: list[Tensor], *state_and_grads: list[Tensor]) -> None:
+    """Replace complex tensors, in the lists themselves, by views of their real and imaginary parts."""
+    for i, p in enumerate(params):
+        if p.is_complex():
+            params[i] = ts.view_as_real(p)
+            for tensors in state_and_grads:
+                tensors[i] = ts.view_as_real(tensors[i])
 
 
 def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:

@@ -133,3 +133,29 @@ def _zoomed(
         if done:
             break
     return bracket[low]
+
+
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
+    """Return the minimum of the cubic through two places with their losses and slopes, within bounds."""
+    return cubic_minimum(Place(x1, f1, g1, g1), Place(x2, f2, g2, g2), bounds)
+
+
+def _strong_wolfe(
+    obj_func: Callable[..., tuple[float, Tensor]],
+    x: Any,
+    t: Any,
+    d: Tensor,
+    f: float,
+    g: Tensor,
+    gtd: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[float, Tensor, Any, int]:
+    """Search a length along a direction from `x`: PyTorch's form of `strong_wolfe`."""
+
+    def slope_at(length: float) -> tuple[float, Tensor]:
+        return obj_func(x, length, d)
+
+    return strong_wolfe(slope_at, t, d, f, g, gtd, c1, c2, tolerance_change, max_ls)

@@ -8,6 +8,8 @@ In: tensors; out: lists, texts, tensors of other dtypes.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -127,6 +129,31 @@ def new(self: Tensor, *args: Any, device: Any = None, **options: Any) -> Tensor:
     return construct.legacy(args, device or self.device, self.dtype)
 
 
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """Return the elements in another shape, which must have as many; warn."""
+    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    return _resized(self, sizes)
+
+
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """Return the elements in the shape of another tensor, which must have as many; warn."""
+    warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+    return _resized(self, tuple(tensor.shape))
+
+
+def _resized(x: Tensor, sizes: tuple[Any, ...]) -> Tensor:
+    are_counts = all(isinstance(size, int) for size in sizes)
+    if not are_counts or math.prod(sizes) != x.numel() or any(size < 0 for size in sizes):
+        count = math.prod(sizes) if are_counts else "*".join(map(str, sizes))
+        own = "x".join(map(str, x.shape))
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, sizes))} ({count} elements in total), but the given "
+            f"tensor has a size of {own} ({x.numel()} elements). autograd's resize can only change the shape "
+            "of a given tensor, while preserving the number of elements. "
+        )
+    return x.contiguous().view(sizes)  # type: ignore[no-any-return]
+
+
 def _applied(name: str, count: int) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any) -> Tensor:
         *others, function = args
@@ -191,6 +218,8 @@ define_methods(
         "tolist": tolist,
         "new_tensor": new_tensor,
         "new": new,
+        "resize": resize,
+        "resize_as": resize_as,
         "apply_": _applied("apply_", 0),
         "map_": _applied("map_", 1),
         "map2_": _applied("map2_", 2),

@@ -54,6 +54,13 @@ def typed_storage(self: Tensor) -> storage.TypedStorage:
     return storage.typed(self)
 
 
+def _typed_storage(self: Tensor) -> storage.TypedStorage:
+    """Return the memory with the dtype, without a warning."""
+    check_storage(self)
+    _check_strided(self)
+    return storage.TypedStorage(storage.UntypedStorage.of(self.array), self.dtype)
+
+
 def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -> bool:
     """Whether the elements lie in order without gaps: the order of dimensions, or that of a memory format."""
     if memory_format is dtypes.contiguous_format:
@@ -165,6 +172,7 @@ define_methods(
         "storage_offset": storage_offset,
         "untyped_storage": untyped_storage,
         "storage": typed_storage,
+        "_typed_storage": _typed_storage,
         "share_memory_": share_memory_,
         "is_shared": is_shared,
         "is_contiguous": is_contiguous,

@@ -238,7 +238,7 @@ def tensor_text(x: Tensor) -> str:
         suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
     elif x.requires_grad:
         suffixes.append("requires_grad=True")
-    text = _with_suffixes(prefix + body, suffixes, len(prefix))
+    text = with_suffixes(prefix + body, suffixes, len(prefix))
     return f"Parameter({text})" if is_derived(x) and getattr(x, "_is_param", False) else text
 
 
@@ -271,10 +271,10 @@ def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
         suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
     elif x.requires_grad:
         suffixes.append("requires_grad=True")
-    return _with_suffixes(text, suffixes, indent, first_on_new_line=not names)
+    return with_suffixes(text, suffixes, indent, first_on_new_line=not names)
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
+def with_suffixes(text: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
     """Append `, suffix` for each, on a line of its own where the line would become too long."""
     used = len(text) - text.rfind("\n") + 1
     parts = [text]

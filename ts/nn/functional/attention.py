@@ -323,3 +323,36 @@ def multi_head_attention_forward(
     if not batched:
         result = result.squeeze(1)
     return result, None
+
+
+def _none_or_dtype(input: Tensor | None) -> ts.dtype | None:
+    """Return the dtype of a mask, None without one; RuntimeError for other objects."""
+    if input is None:
+        return None
+    if isinstance(input, Tensor):
+        return input.dtype
+    raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
+
+
+def _canonical_mask(
+    mask: Tensor | None,
+    mask_name: str,
+    other_type: ts.dtype | None,
+    other_name: str,
+    target_type: ts.dtype,
+    check_other: bool = True,
+) -> Tensor | None:
+    """Return a mask as floats to add, in a dtype; warn if another mask has another dtype."""
+    if mask is None:
+        return None
+    if mask.dtype != ts.bool and not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+    if check_other and other_type is not None and mask.dtype != other_type:
+        warnings.warn(
+            f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both "
+            "instead.",
+            stacklevel=3,
+        )
+    if mask.dtype == ts.bool:
+        return ts.zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)
+    return mask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import ts
@@ -300,3 +301,15 @@ class ConvTranspose3d(_ConvTransposeNd):
             self.groups,
             self.dilation,
         )
+
+
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """Deprecated base class of transposed convolutions; to create an instance of a subclass warns."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            "`_ConvTransposeMixin` is a deprecated internal class. Please consider using public APIs.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(*args, **kwargs)

@@ -55,7 +55,7 @@ def _length(x: Tensor, batch_first: bool) -> int:
     return x.size(0)
 
 
-def _activation(name: Any) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(name: Any) -> Callable[[Tensor], Tensor]:
     if not isinstance(name, str):
         return name
     if name not in ("relu", "gelu"):
@@ -63,7 +63,7 @@ def _activation(name: Any) -> Callable[[Tensor], Tensor]:
     return getattr(F, name)
 
 
-def _copies(layer: Module, n: int) -> ModuleList:
+def _get_clones(layer: Module, n: int) -> ModuleList:
     return ModuleList([copy.deepcopy(layer) for _ in range(n)])
 
 
@@ -99,7 +99,7 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
@@ -175,7 +175,7 @@ class TransformerDecoderLayer(Module):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
@@ -255,7 +255,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -286,7 +286,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 

@@ -41,40 +41,46 @@ def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any
     raise TypeError(REFUSED.format(type(first)))
 
 
-def _tensors(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    """Return tensors stacked along a new first dimension."""
     return ts.stack(list(batch), 0)
 
 
-def _arrays(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    """Return NumPy arrays as one tensor; TypeError for arrays of texts and objects."""
     if batch[0].dtype.kind in "SUO":
         raise TypeError(REFUSED.format(batch[0].dtype))
-    return _tensors([ts.as_tensor(array) for array in batch])
+    return collate_tensor_fn([ts.as_tensor(array) for array in batch])
 
 
-def _numpy_numbers(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+def collate_numpy_scalar_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    """Return NumPy numbers as a tensor."""
     return ts.as_tensor(np.asarray(batch))
 
 
-def _floats(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    """Return floats as a tensor of float64."""
     return ts.tensor(batch, dtype=ts.float64)
 
 
-def _integers(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    """Return integers as a tensor."""
     return ts.tensor(batch)
 
 
-def _texts(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+def collate_str_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    """Return texts as they are."""
     return batch
 
 
 default_collate_fn_map: dict[Any, Callable[..., Any]] = {
-    Tensor: _tensors,
-    np.ndarray: _arrays,
-    (np.bool_, np.number): _numpy_numbers,
-    float: _floats,
-    int: _integers,
-    str: _texts,
-    bytes: _texts,
+    Tensor: collate_tensor_fn,
+    np.ndarray: collate_numpy_array_fn,
+    (np.bool_, np.number): collate_numpy_scalar_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
 }
 
 

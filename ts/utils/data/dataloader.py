@@ -17,6 +17,7 @@ from multiprocessing.context import BaseContext
 from typing import Any, Final, Generic, TypeVar
 
 from ts.ops.generator import Generator
+from ts.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 from ts.utils.data.collate import default_collate, default_convert
 from ts.utils.data.dataset import Dataset, IterableDataset
 from ts.utils.data.iteration import Batches, ByWorkers, InProcess
@@ -29,6 +30,23 @@ from ts.utils.data.worker import get_worker_info
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 T = TypeVar("T", covariant=True)
+_collate_fn_t = Callable[[list[Any]], Any]
+_worker_init_fn_t = Callable[[int], None]
+
+
+class _DatasetKind:
+    """Kinds of data sets: samples by index, or in their own order."""
+
+    Map = 0
+    Iterable = 1
+
+    @staticmethod
+    def create_fetcher(
+        kind: int, dataset: Any, auto_collation: bool, collate_fn: _collate_fn_t, drop_last: bool
+    ) -> Any:
+        """Return the fetcher of one pass through a data set."""
+        cls = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
+        return cls(dataset, auto_collation, collate_fn, drop_last)
 
 
 class _Endless(Sampler[None]):

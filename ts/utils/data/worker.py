@@ -70,6 +70,8 @@ class WorkerInfo:
     num_workers: int
     seed: int
     dataset: Any
+    rng: Any = None
+    worker_method: str | None = "multiprocessing"
 
 
 _info: WorkerInfo | None = None
@@ -110,9 +112,14 @@ def _settle(job: Job) -> None:
     seed = job.base_seed + job.id
     random.seed(seed)
     ts.manual_seed(seed)
-    low, high = job.base_seed & 0xFFFFFFFF, job.base_seed >> 32
-    np.random.seed(np.random.SeedSequence([job.id, low, high, 0]).generate_state(4))
+    np.random.seed(generate_state(job.base_seed, job.id))
     _info = WorkerInfo(job.id, job.num_workers, seed, job.how.dataset)
+
+
+def generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """Return four words that seed NumPy's generator in a worker."""
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return [int(word) for word in np.random.SeedSequence(words).generate_state(4)]
 
 
 class _Batches:

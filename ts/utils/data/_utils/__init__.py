@@ -1,7 +1,14 @@
 """PyTorch's private home of what loaders do: programs import `collate.default_collate` from it."""
 
-from ts.absent import names_for
-from ts.utils.data._utils import collate, worker
+import sys
 
-__all__ = ["collate", "worker"]
+from ts.absent import names_for
+from ts.utils.data._utils import collate, fetch, pin_memory, worker
+from ts.utils.data.failure import ExceptionWrapper
+
+__all__ = ["ExceptionWrapper", "collate", "fetch", "pin_memory", "worker"]
+HAS_NUMPY = True
+IS_WINDOWS = sys.platform == "win32"
+MP_STATUS_CHECK_INTERVAL = 5.0  # seconds between two looks at the other processes
+python_exit_status = False
 __getattr__ = names_for(__name__)

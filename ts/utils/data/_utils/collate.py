@@ -2,7 +2,23 @@
 
 import re
 
-from ts.utils.data.collate import collate, default_collate, default_collate_fn_map, default_convert
+from ts.absent import names_for
+from ts.utils.data.collate import (
+    collate,
+    collate_float_fn,
+    collate_int_fn,
+    collate_numpy_array_fn,
+    collate_numpy_scalar_fn,
+    collate_str_fn,
+    collate_tensor_fn,
+    default_collate,
+    default_collate_fn_map,
+    default_convert,
+)
 
-__all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
+__all__ = [
+    "collate", "collate_float_fn", "collate_int_fn", "collate_numpy_array_fn", "collate_numpy_scalar_fn",
+    "collate_str_fn", "collate_tensor_fn", "default_collate", "default_collate_fn_map", "default_convert",
+]  # fmt: skip
+__getattr__ = names_for(__name__)
 np_str_obj_array_pattern = re.compile(r"[SaUO]")  # NumPy's types of texts and objects, which make no tensors

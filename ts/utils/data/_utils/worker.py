@@ -1,5 +1,26 @@
-"""The workers of a loader, as far as programs ask for them."""
+"""Workers of a loader under PyTorch's private names, for programs that start workers of their own."""
 
+from __future__ import annotations
+
+import os
+
+from ts.absent import names_for
 from ts.utils.data.worker import WorkerInfo, get_worker_info
+from ts.utils.data.worker import generate_state as _generate_state
 
-__all__ = ["WorkerInfo", "get_worker_info"]
+__all__ = ["ManagerWatchdog", "WorkerInfo", "_generate_state", "get_worker_info"]
+__getattr__ = names_for(__name__)
+
+
+class ManagerWatchdog:
+    """Says whether the process that started this one is alive."""
+
+    def __init__(self) -> None:
+        self.manager_pid = os.getppid()
+        self.manager_dead = False
+
+    def is_alive(self) -> bool:
+        """Return whether the parent process is the one of the start."""
+        if not self.manager_dead:
+            self.manager_dead = os.getppid() != self.manager_pid
+        return not self.manager_dead

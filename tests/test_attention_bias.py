@@ -1,0 +1,35 @@
+"""`ts.nn.attention.bias`: causal masks that are made when attention uses them."""
+
+import pytest
+
+import ts
+from ts.nn.attention.bias import CausalBias, CausalVariant, causal_lower_right, causal_upper_left
+from ts.nn.functional import scaled_dot_product_attention
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+@pytest.mark.parametrize("make", [causal_upper_left, causal_lower_right])
+def test_attention(make, rows):
+    """The result is that of the mask as bools; gradients flow."""
+    ts.manual_seed(0)
+    q, k, v = ts.randn(1, 2, rows, 4, requires_grad=True), ts.randn(1, 2, 3, 4), ts.randn(1, 2, 3, 4)
+    mask = make(rows, 3)
+    found = scaled_dot_product_attention(q, k, v, mask)
+    assert ts.allclose(found, scaled_dot_product_attention(q, k, v, mask._materialize()))
+    found.sum().backward()
+    assert q.grad is not None
+    scaled = scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.1)
+    assert ts.allclose(scaled, scaled_dot_product_attention(q, k, v, mask._materialize(), scale=0.1))
+    with pytest.raises(ValueError, match="CausalBias should not be used with causal=True"):
+        scaled_dot_product_attention(q, k, v, mask, is_causal=True)
+
+
+def test_masks():
+    assert causal_upper_left(2, 3)._materialize().tolist() == [[True, False, False], [True, True, False]]
+    assert causal_lower_right(2, 3)._materialize().tolist() == [[True, True, False], [True, True, True]]
+    mask = CausalBias(CausalVariant.LOWER_RIGHT, 2, 3)
+    assert isinstance(mask, ts.Tensor) and repr(mask) == repr(mask._materialize()) and mask.seq_len_kv == 3
+    with pytest.warns(UserWarning, match="will produce NaNs in the output when seq_len_q > seq_len_kv!"):
+        causal_lower_right(3, 2)
+    with pytest.raises(AssertionError, match="variant must be a CausalVariant, got int"):
+        CausalBias(1, 2, 3)

@@ -1,0 +1,71 @@
+"""Tensors over files, and the modules of devices.
+
+x = ts.from_file("data.bin", shared=True, size=1000, dtype=ts.float64)      writes reach the file
+ts.get_device_module("cuda")                                                the module `ts.cuda`
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+import ts
+from ts import backends, dtypes
+from ts._core.tensor.storage import UntypedStorage
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.type_names import type_text
+from ts.devices import as_device
+from ts.devices import device as Device
+
+
+def from_file(
+    filename: str,
+    shared: bool | None = None,
+    size: int | None = 0,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a 1-d tensor of `size` elements over the start of a file, mapped into memory.
+
+    With `shared`, writes to the tensor reach the file, which is created or extended where needed.
+    RuntimeError for a file that cannot be opened, or has less bytes.
+    """
+    if not isinstance(filename, str):
+        raise TypeError(
+            f"from_file(): argument 'filename' (position 1) must be str, not {type_text(filename)}"
+        )
+    if pin_memory:
+        raise RuntimeError("tensors constructed from a file cannot be pinned")
+    if layout is not None and layout is not dtypes.strided:
+        raise NotImplementedError(f"from_file: there are no files for tensors of layout {layout}")
+    if device is not None and as_device(device).type != "cpu":
+        raise NotImplementedError(f"from_file: memory of device {as_device(device)} has no files")
+    wanted = dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)
+    count = int(size or 0)
+    storage = UntypedStorage.from_file(filename, bool(shared), count * wanted.itemsize)
+    found: Tensor = ts.empty(0, dtype=wanted).set_(storage, 0, (count,))
+    return found.requires_grad_() if requires_grad else found
+
+
+def get_device_module(device: Any = None) -> ModuleType:
+    """Return the module of a type of device: `ts.cuda`, `ts.cpu`; without a device that of the accelerator.
+
+    RuntimeError for other values, and for devices without a module.
+    """
+    if device is None:
+        name = "cuda" if "cuda" in backends.available() else "cpu"
+    elif isinstance(device, str | Device):
+        name = as_device(device).type
+    else:
+        raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
+    try:
+        return importlib.import_module(f"ts.{name}")
+    except ImportError:
+        raise RuntimeError(
+            f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'."
+        ) from None

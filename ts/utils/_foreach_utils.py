@@ -1,0 +1,39 @@
+"""Groups of tensors by device and dtype, and the types of devices with fast optimizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+
+__getattr__ = names_for(__name__)
+TensorLists = list[list[Tensor | None]]
+
+
+def _get_foreach_kernels_supported_devices() -> list[str]:
+    """Return the types of devices whose lists of tensors are computed at once."""
+    return ["cuda", "xpu", "mtia", "privateuseone"]
+
+
+def _get_fused_kernels_supported_devices() -> list[str]:
+    """Return the types of devices with fused steps of optimizers."""
+    return ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
+
+
+def _group_tensors_by_device_and_dtype(
+    tensorlistlist: TensorLists, with_indices: bool = False
+) -> dict[tuple[Any, Any], tuple[TensorLists, list[int]]]:
+    """Return the lists by device and dtype of the tensors in the first, with the places if asked for."""
+    groups: dict[tuple[Any, Any], tuple[TensorLists, list[int]]] = {}
+    first = tensorlistlist[0] if tensorlistlist else []
+    for at, tensor in enumerate(first):
+        if tensor is None:
+            raise RuntimeError("the first list may not contain None")
+        lists, places = groups.setdefault((tensor.device, tensor.dtype), ([[] for _ in tensorlistlist], []))
+        for column, tensors in zip(lists, tensorlistlist, strict=True):
+            if tensors:
+                column.append(tensors[at])
+        if with_indices:
+            places.append(at)
+    return groups

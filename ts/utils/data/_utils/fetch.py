@@ -1,0 +1,63 @@
+"""Fetchers of batches under PyTorch's private names.
+
+_MapDatasetFetcher(data, True, default_collate, False).fetch([0, 2])        data[0] and data[2] as a batch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts.absent import names_for
+from ts.utils.data.fetch import Fetching, fetcher
+
+__all__ = ["_BaseDatasetFetcher", "_IterableDatasetFetcher", "_MapDatasetFetcher"]
+__getattr__ = names_for(__name__)
+
+
+class _BaseDatasetFetcher:
+    """Fetcher of one pass through a data set; `auto_collation`: an index is a list of indices."""
+
+    _by_index = True
+
+    def __init__(
+        self, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool
+    ) -> None:
+        self.dataset = dataset
+        self.auto_collation = auto_collation
+        self.collate_fn = collate_fn
+        self.drop_last = drop_last
+
+    def fetch(self, possibly_batched_index: Any) -> Any:
+        """Return a batch."""
+        raise NotImplementedError
+
+
+class _MapDatasetFetcher(_BaseDatasetFetcher):
+    """Fetcher of samples by their indices."""
+
+    def fetch(self, possibly_batched_index: Any) -> Any:
+        """Return the samples of these indices as a batch."""
+        how = Fetching(self.dataset, True, self.auto_collation, self.collate_fn, self.drop_last)
+        return fetcher(how)(possibly_batched_index)
+
+
+class _IterableDatasetFetcher(_BaseDatasetFetcher):
+    """Fetcher of samples in their order."""
+
+    def __init__(
+        self, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool
+    ) -> None:
+        super().__init__(dataset, auto_collation, collate_fn, drop_last)
+        self._fetch = fetcher(Fetching(dataset, False, auto_collation, collate_fn, drop_last))
+        self.ended = False
+
+    def fetch(self, possibly_batched_index: Any) -> Any:
+        """Return as many samples as there are indices; StopIteration at the end."""
+        try:
+            batch = self._fetch(possibly_batched_index)
+        except StopIteration:
+            self.ended = True
+            raise
+        self.ended = bool(getattr(self._fetch, "_is_over", False))
+        return batch

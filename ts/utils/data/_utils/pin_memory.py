@@ -1,0 +1,17 @@
+"""Pinned memory for the tensors of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.absent import names_for
+from ts.utils.data.collate import mapped
+from ts.utils.data.iteration import _pinned
+
+__all__ = ["pin_memory"]
+__getattr__ = names_for(__name__)
+
+
+def pin_memory(data: Any, device: Any = None) -> Any:
+    """Return a structure whose tensors, and other objects with a method `pin_memory`, are pinned."""
+    return mapped(_pinned, data)

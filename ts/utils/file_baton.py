@@ -1,0 +1,61 @@
+"""A lock between processes that is a file: the process that creates it works, others wait until it is gone.
+
+baton = FileBaton("/tmp/build.lock")
+if baton.try_acquire():
+    try: build()
+    finally: baton.release()
+else:
+    baton.wait()
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+
+from ts.absent import names_for
+
+__getattr__ = names_for(__name__)
+logger = logging.getLogger("torch.utils.file_baton")
+
+
+class FileBaton:
+    """Lock whose holder has created a file.
+
+    wait_seconds        time between two looks at the file
+    warn_after_seconds  time of waiting after which a warning is logged; None for none
+    """
+
+    def __init__(
+        self, lock_file_path: str, wait_seconds: float = 0.1, warn_after_seconds: float | None = None
+    ) -> None:
+        self.lock_file_path = lock_file_path
+        self.wait_seconds = wait_seconds
+        self.warn_after_seconds = warn_after_seconds
+        self.fd: int | None = None
+
+    def try_acquire(self) -> bool:
+        """Create the file; return False if it is there already."""
+        try:
+            self.fd = os.open(self.lock_file_path, os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            return False
+        return True
+
+    def wait(self) -> None:
+        """Wait until the file is gone."""
+        start, has_warned = time.monotonic(), False
+        while os.path.exists(self.lock_file_path):
+            time.sleep(self.wait_seconds)
+            waited = time.monotonic() - start
+            if self.warn_after_seconds is not None and not has_warned and waited > self.warn_after_seconds:
+                logger.warning("Waited on lock file %s for %.0f seconds", self.lock_file_path, waited)
+                has_warned = True
+
+    def release(self) -> None:
+        """Remove the file."""
+        if self.fd is not None:
+            os.close(self.fd)
+            self.fd = None
+        os.remove(self.lock_file_path)
