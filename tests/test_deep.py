@@ -68,7 +68,7 @@ ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 
 limit = sys.getrecursionlimit()
 
 def interrupt():
-    while not deep._threads:
+    while not deep._thread_count:
         time.sleep(0.001)
     os.kill(os.getpid(), signal.SIGINT)
 
@@ -76,7 +76,7 @@ threading.Thread(target=interrupt).start()
 try:
     ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 4000))
 except KeyboardInterrupt:
-    print("interrupted", deep._threads, sys.getrecursionlimit() == limit)
+    print("interrupted", deep._thread_count, sys.getrecursionlimit() == limit)
 print(ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["n"] * 1500)).f(1))
 """
 

@@ -18,7 +18,7 @@ class Cycle:
 @pytest.fixture(autouse=True)
 def young(monkeypatch):
     gc.collect()
-    monkeypatch.setattr(garbage, "_unasked", 0)
+    monkeypatch.setattr(garbage, "_checks_to_skip", 0)
 
 
 def test_what_is_made_is_not_looked_at():
@@ -43,7 +43,7 @@ def test_garbage_is_found_by_a_whole_collection():
 
 def test_much_garbage_is_looked_for(monkeypatch):
     monkeypatch.setattr(garbage, "_threshold", 1_000)
-    monkeypatch.setattr(garbage, "_aged", 0)
+    monkeypatch.setattr(garbage, "_promoted_objects", 0)
     with no_collection():
         dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
     assert not any(cycle() for cycle in dropped)
@@ -51,7 +51,7 @@ def test_much_garbage_is_looked_for(monkeypatch):
 
 def test_not_where_time_is_limited(monkeypatch):
     monkeypatch.setattr(garbage, "_threshold", 1_000)
-    monkeypatch.setattr(garbage, "_aged", 0)
+    monkeypatch.setattr(garbage, "_promoted_objects", 0)
     with ts.limits(seconds=60), no_collection():
         dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
     assert all(cycle() for cycle in dropped)

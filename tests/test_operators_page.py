@@ -76,7 +76,7 @@ import sys, ts
 def f(x: ts.Tensor):
     return x + 1
 
-assert f(ts.ones(3)).tolist() == [2, 2, 2] and (f.kept is not None) == bool(len(sys.argv) - 1)
+assert f(ts.ones(3)).tolist() == [2, 2, 2] and (f.cached_code is not None) == bool(len(sys.argv) - 1)
 print(*sys.modules)
 """
 

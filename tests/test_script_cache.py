@@ -56,7 +56,7 @@ def was_kept(text, *args, **names):
     """Whether `f` of a program comes from a file; it is called, so that it is in one afterwards if it may be."""
     f = run(text, **names)["f"]
     f(*(args or (ts.ones(2),)))
-    return f.kept is not None
+    return f.cached_code is not None
 
 
 def test_read_by_the_next():
@@ -64,7 +64,7 @@ def test_read_by_the_next():
     first = run(PROGRAM)["f"]
     want = first(ts.ones(2)).tolist()
     again = run(PROGRAM)["f"]
-    assert again.kept is not None and not again.is_compiled
+    assert again.cached_code is not None and not again.is_compiled
     assert again(ts.ones(2)).tolist() == want and not again.is_compiled
     assert again.bytecode == first.bytecode and not again.is_compiled
     assert (again.__name__, again.__doc__, again.__module__) == (first.__name__, first.__doc__, first.__module__)
@@ -87,7 +87,7 @@ def test_calls_of_what_the_language_has():
         lines = [line.partition("    ")[0] for line in again.bytecode.splitlines() if line.startswith("#")]
         assert lines == ["# <program>:6:14", "# <program>:6:8", "# <program>:7:17", "# <program>:7:11"]
         assert {len(stack) for stack in again.made_code.lines} == {1}
-    assert again.kept is not None and again.graph.str().count("# <string>:5:9") == 2
+    assert again.cached_code is not None and again.graph.str().count("# <string>:5:9") == 2
 
 
 def test_where_gradients_are_wanted():
@@ -113,7 +113,7 @@ def test_where_gradients_are_wanted():
 
 
 def test_read_in_another_process(tmp_path):
-    text = textwrap.dedent(PROGRAM) + "print(f.kept is not None, f(ts.ones(2)).tolist())\n"
+    text = textwrap.dedent(PROGRAM) + "print(f.cached_code is not None, f(ts.ones(2)).tolist())\n"
     (tmp_path / "program.py").write_text(text)
     command = [sys.executable, str(tmp_path / "program.py")]
     out = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)]
@@ -170,7 +170,7 @@ def test_a_file_of_another_name():
     """Errors name it."""
     assert not was_kept(PROGRAM)
     run(PROGRAM, "<other>")
-    assert run(PROGRAM, "<other>")["f"].kept is None
+    assert run(PROGRAM, "<other>")["f"].cached_code is None
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_names_stay_as_they_were():
     scope["N"] = 100
     scope["g"] = None
     want = str(run(PROGRAM, "<fresh>")["g"].graph).replace("<fresh>", "<program>")
-    assert f.kept is not None and str(g.graph) == want
+    assert f.cached_code is not None and str(g.graph) == want
     assert "prim::CallFunction" in str(f.graph)
 
 
@@ -232,7 +232,7 @@ def test_a_text_that_changes_meanwhile():
     run(PROGRAM)["f"](ts.ones(2))
     f = run(PROGRAM)["f"]
     linecache.cache["<program>"] = 1, None, ["nothing\n"] * 50, "<program>"
-    assert f.kept is not None and "aten::add" in str(f.graph)
+    assert f.cached_code is not None and "aten::add" in str(f.graph)
 
 
 def test_a_graph_that_may_be_changed():
@@ -243,9 +243,9 @@ def test_a_graph_that_may_be_changed():
             node.output().replace_all_uses_with(node.input(0))
     before = f(ts.ones(2)).tolist()
     again = run(PROGRAM)["f"]
-    assert again.kept is None and again(ts.ones(2)).tolist() != before
+    assert again.cached_code is None and again(ts.ones(2)).tolist() != before
     third = run(PROGRAM)
-    assert third["f"].kept is not None
+    assert third["f"].cached_code is not None
     (times,) = [node for node in third["g"].graph.all_nodes() if node.kind() == "aten::add"]
     times.output().replace_all_uses_with(times.input(0))
     assert third["f"](ts.ones(2), 1).tolist() == pytest.approx([3 + math.pi] * 2)
@@ -256,7 +256,7 @@ def test_switches(monkeypatch):
     assert not was_kept(PROGRAM)
     with executor.optimized_execution(False):
         f = run(PROGRAM)["f"]
-        assert "relu" in f.bytecode and f.compiled_code is not f.kept[1]
+        assert "relu" in f.bytecode and f.compiled_code is not f.cached_code[1]
     ts.set_default_dtype(ts.float64)
     try:
         assert not was_kept(PROGRAM)
@@ -264,7 +264,7 @@ def test_switches(monkeypatch):
         ts.set_default_dtype(ts.float32)
     monkeypatch.setenv("TS_CACHE", "0")
     f = run(PROGRAM)["f"]
-    assert f.kept is None and f.surroundings is None
+    assert f.cached_code is None and f.fingerprint is None
 
 
 def test_other_callers(folder):
@@ -272,7 +272,7 @@ def test_other_callers(folder):
     run(PROGRAM)["f"](ts.ones(2))
     scope = run(PROGRAM)
     f = scope["f"]
-    assert f.kept is not None and ts.jit.script(f) is f
+    assert f.cached_code is not None and ts.jit.script(f) is f
     unit = ts.jit.CompilationUnit("def h(x: Tensor):\n    return f(x) + 1\n")
     assert unit.h(ts.ones(2)).tolist() == (f(ts.ones(2)) + 1).tolist()
     path = folder.parent / "f.pt"
@@ -287,7 +287,7 @@ def test_files_of_others(folder):
     for file in folder.rglob("*.json"):
         file.write_bytes(file.read_bytes()[:-1])
     f = run(PROGRAM)["f"]
-    assert isinstance(f, ScriptFunction) and f.kept is None and f(ts.ones(2)).tolist() == want
+    assert isinstance(f, ScriptFunction) and f.cached_code is None and f(ts.ones(2)).tolist() == want
 
 
 def test_errors_are_the_same():
@@ -301,4 +301,4 @@ def test_errors_are_the_same():
         with pytest.raises(RuntimeError) as missing:
             f(1)
         found.append((str(error.value), str(missing.value)))
-    assert f.kept is not None and found[0] == found[1]
+    assert f.cached_code is not None and found[0] == found[1]

@@ -335,19 +335,19 @@ class AliasDb:
 
     def _contained(self, containers: int) -> int:
         """Return the direct contents of the locations."""
-        found = 0
+        contents = 0
         for i in _bits(containers & self._containers):
-            found |= self._contents[i]
-        return found
+            contents |= self._contents[i]
+        return contents
 
     def _reach(self, locations: int) -> int:
         """Return the locations, and all that they contain at any depth."""
         if self._closures is None:
             return self._compute_closure(locations)
-        found = self._closures.get(locations)
-        if found is None:
-            found = self._closures[locations] = self._compute_closure(locations)
-        return found
+        closure = self._closures.get(locations)
+        if closure is None:
+            closure = self._closures[locations] = self._compute_closure(locations)
+        return closure
 
     def _compute_closure(self, locations: int) -> int:
         reached, pending = locations, locations
@@ -517,7 +517,7 @@ class AliasDb:
             self._visit_identity(node)
             return
         sets: dict[str, int] = {}  # locations of each alias letter
-        written = stored = held = 0
+        written = stored = inner_contents = 0
         updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
@@ -528,7 +528,7 @@ class AliasDb:
             if not points:
                 continue
             contents = self._contained(points)
-            held |= contents
+            inner_contents |= contents
             if is_written(argument, updates):
                 written |= points
             if alias is None:
@@ -537,35 +537,35 @@ class AliasDb:
                 sets[letter] = sets.get(letter, 0) | points
             if "*" in alias.after:
                 stored |= points
-            inner = _contained_alias(alias)
-            if inner is not None:
-                for letter in inner.before:
+            contained_alias = _contained_alias(alias)
+            if contained_alias is not None:
+                for letter in contained_alias.before:
                     sets[letter] = sets.get(letter, 0) | contents
-                if inner.is_write:
+                if contained_alias.is_write:
                     written |= contents
         if written:
             self._write(node, written)
-            self._contain(self._containers_of_type(node, schema, written), stored | held)
+            self._contain(self._containers_of_type(node, schema, written), stored | inner_contents)
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if output.type().mutable:
-                self._visit_result(output, result.alias, sets, stored, held)
+                self._visit_result(output, result.alias, sets, stored, inner_contents)
 
     def _containers_of_type(self, node: Node, schema: FunctionSchema, written: int) -> int:
         """Return the written locations that are containers: stores into tensors copy the values."""
-        found = 0
+        containers = 0
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             if argument.alias is not None and argument.alias.is_write and value.type().kind() != "TensorType":
-                found |= self._points_of(value)
-        return found & written
+                containers |= self._points_of(value)
+        return containers & written
 
     def _visit_result(
-        self, output: Value, alias: AliasInfo | None, sets: dict[str, int], stored: int, held: int
+        self, output: Value, alias: AliasInfo | None, sets: dict[str, int], stored: int, inner_contents: int
     ) -> None:
         is_container = output.type().kind() != "TensorType"
         if alias is None or not alias.before:
             contents = 0
             if is_container:
-                contents = stored | held
+                contents = stored | inner_contents
                 inner = None if alias is None else _contained_alias(alias)
                 if inner is not None:
                     for letter in inner.before:
@@ -575,7 +575,7 @@ class AliasDb:
         points = 0
         for letter in alias.before:
             if letter == "*":
-                points |= stored | held | self._wildcard(output.type())
+                points |= stored | inner_contents | self._wildcard(output.type())
             else:
                 points |= sets.get(letter, 0)
         if points:

@@ -20,21 +20,21 @@ class Findings(NamedTuple):
     writes: Mapping[Node, Iterable[str]]  # names of the locations that a node writes to
 
 
-def to_text(found: Findings) -> str:
+def to_text(report: Findings) -> str:
     """Return the graph, the points-to sets and the writes, in PyTorch's layout."""
-    lines = ["\n===1. GRAPH===", str(found.graph), "===2. ALIAS DB==="]
-    lines += [f"%{v.debug_name()} points to: {', '.join(names)}" for v, names in found.points.items()]
+    lines = ["\n===1. GRAPH===", str(report.graph), "===2. ALIAS DB==="]
+    lines += [f"%{v.debug_name()} points to: {', '.join(names)}" for v, names in report.points.items()]
     lines.append("\n===3. Writes===")
-    for node, names in found.writes.items():
+    for node, names in report.writes.items():
         lines += [str(node).splitlines()[0], f"  {', '.join(names)}"]
     return "\n".join(lines) + "\n"
 
 
-def to_graphviz(found: Findings) -> str:
+def to_graphviz(report: Findings) -> str:
     """Return the points-to graph in Graphviz' language."""
     arrows = [
         f'  "%{value.debug_name()}" -> "{name}"'
-        for value, names in found.points.items()
+        for value, names in report.points.items()
         for name in names
         if name != f"%{value.debug_name()}"
     ]

@@ -113,14 +113,14 @@ def _move_group(node: Node, target: Node, passing: list[Node], forward: bool, st
         if stays:
             node.move_before(target)
         anchor = target
-        for moved in passing:
-            moved.move_after(anchor)
-            anchor = moved
+        for node_to_move in passing:
+            node_to_move.move_after(anchor)
+            anchor = node_to_move
     else:
         if stays:
             node.move_after(target)
-        for moved in reversed(passing):
-            moved.move_before(target)
+        for node_to_move in reversed(passing):
+            node_to_move.move_before(target)
 
 
 def has_effects(node: Node) -> bool:

@@ -76,25 +76,27 @@ def _require(condition: bool, node: Node, message: str) -> None:
 
 
 def _check_inputs(node: Node, types: Iterable[Type]) -> None:
-    wanted = list(types)
-    _require(len(wanted) == len(node.inputs()), node, f"takes {len(wanted)} inputs, not {len(node.inputs())}")
-    for i, (value, type) in enumerate(zip(node.inputs(), wanted, strict=True)):
+    expected = list(types)
+    _require(
+        len(expected) == len(node.inputs()), node, f"takes {len(expected)} inputs, not {len(node.inputs())}"
+    )
+    for i, (value, type) in enumerate(zip(node.inputs(), expected, strict=True)):
         _require(_fits(value.type(), type), node, f"takes {type} as input {i}, not {value.type()}")
 
 
 def _check_outputs(node: Node, types: Iterable[Type]) -> None:
-    given = list(types)
+    actual = list(types)
     _require(
-        len(given) == len(node.outputs()), node, f"returns {len(given)} outputs, not {len(node.outputs())}"
+        len(actual) == len(node.outputs()), node, f"returns {len(actual)} outputs, not {len(node.outputs())}"
     )
-    for value, type in zip(node.outputs(), given, strict=True):
+    for value, type in zip(node.outputs(), actual, strict=True):
         _require(_fits(type, value.type()), node, f"returns {type}, not {value.type()}")
 
 
-def _fits(type: Type, wanted: Type) -> bool:
-    """Return whether a value of `type` may be passed as `wanted`; refined tensor types are not compared."""
-    both_tensors = isinstance(type, TensorType) and isinstance(wanted, TensorType)
-    return both_tensors or type.is_subtype_of(wanted)
+def _fits(type: Type, expected: Type) -> bool:
+    """Return whether a value of `type` may be passed as `expected`; refined tensor types are not compared."""
+    both_tensors = isinstance(type, TensorType) and isinstance(expected, TensorType)
+    return both_tensors or type.is_subtype_of(expected)
 
 
 def _attribute(node: Node, name: str, kind: type) -> object:
@@ -130,12 +132,12 @@ def _check_operator(node: Node) -> None:
 
 def _check_constant(node: Node) -> None:
     type, value = node.output().type(), node.get("value") if node.has_attribute("value") else None
-    wanted = _PYTHON_TYPES.get(type.kind())
+    python_type = _PYTHON_TYPES.get(type.kind())
     if value is None:
-        known = type.can_hold(NONE) or type in (NONE, ANY) or isinstance(type, FunctionType)
-        _require(known, node, f"of type {type} has no value")
-    elif wanted is not None:
-        _require(isinstance(value, wanted), node, f"of type {type} has the value {value!r}")
+        is_valid = type.can_hold(NONE) or type in (NONE, ANY) or isinstance(type, FunctionType)
+        _require(is_valid, node, f"of type {type} has no value")
+    elif python_type is not None:
+        _require(isinstance(value, python_type), node, f"of type {type} has the value {value!r}")
         parts = type.contained_types()
         if isinstance(value, tuple):
             _require(len(value) == len(parts), node, f"of type {type} has the value {value!r}")

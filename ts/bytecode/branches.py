@@ -63,10 +63,10 @@ class Branches(Emission):
         """Return whether the branch or loop that uses the node lowers it."""
         if node in self._computed:
             return False
-        found = self._deferred.get(node)
-        if found is None:
-            found = self._deferred[node] = self._may_be_deferred(node)
-        return found
+        deferred = self._deferred.get(node)
+        if deferred is None:
+            deferred = self._deferred[node] = self._may_be_deferred(node)
+        return deferred
 
     def _may_be_deferred(self, node: Node) -> bool:
         kind = node.kind()

@@ -73,13 +73,13 @@ class Containers(Loops):
         type, kind = container.type(), register_class(node.output().type())
         if not isinstance(type, DictType) or kind not in (register_class(type.value), "x"):
             return False
-        instead = self.use(default[0]) if default else self.constant(None, "x")
-        if kind not in (self.classes[instead], "x"):
+        default_register = self.use(default[0]) if default else self.constant(None, "x")
+        if kind not in (self.classes[default_register], "x"):
             return False
-        source, place = self.use(container), self.use(key)
-        found = self.define(node.output())
-        self.move(found, instead)
-        self.emit("DICT_FIND", found, source, place)
+        source, key_register = self.use(container), self.use(key)
+        result = self.define(node.output())
+        self.move(result, default_register)
+        self.emit("DICT_FIND", result, source, key_register)
         return True
 
     def lower_append(self, node: Node) -> bool:

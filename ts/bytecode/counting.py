@@ -61,23 +61,23 @@ class Counter:
 
     def instructions(self) -> Bag[str]:
         """Return the number of executions of each opcode, by name."""
-        found: Bag[str] = Bag()
+        counts: Bag[str] = Bag()
         for (program, start, end), times in zip(self._places, self._times, strict=True):
             for row in program.rows[start:end]:
-                found[OPCODES[row[0]].name] += times
-        return found
+                counts[OPCODES[row[0]].name] += times
+        return counts
 
     def pairs(self) -> Bag[tuple[str, str]]:
         """Return the number of executions of each pair of successive opcodes, by their names."""
-        found: Bag[tuple[str, str]] = Bag()
+        counts: Bag[tuple[str, str]] = Bag()
         for (program, start, end), times in zip(self._places, self._times, strict=True):
             for at in range(start, end - 1):
-                found[_name(program, at), _name(program, at + 1)] += times
+                counts[_name(program, at), _name(program, at + 1)] += times
         for (before, after), times in self._steps.items():
             if before >= 0:
                 program, _, end = self._places[before]
-                found[_name(program, end - 1), _name(*self._places[after][:2])] += times
-        return found
+                counts[_name(program, end - 1), _name(*self._places[after][:2])] += times
+        return counts
 
     def programs(self) -> list[Program]:
         """Return the instrumented programs in the order of instrumentation."""
@@ -85,11 +85,11 @@ class Counter:
 
     def of(self, program: Program) -> list[int]:
         """Return the number of executions of each instruction of a program."""
-        found = [0] * len(program.rows)
+        counts = [0] * len(program.rows)
         for (owner, start, end), times in zip(self._places, self._times, strict=True):
             if owner is program:
-                found[start:end] = [times] * (end - start)
-        return found
+                counts[start:end] = [times] * (end - start)
+        return counts
 
 
 def _name(program: Program, at: int) -> str:
@@ -101,13 +101,13 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
 
     Leaders are the first instruction, jump targets, and instructions after jumps, calls and returns.
     """
-    found = {0}
+    indices = {0}
     for at, row in enumerate(rows):
         if OPCODES[row[0]].jumps:
-            found |= {row[1], at + 1}
+            indices |= {row[1], at + 1}
         elif row[0] in _ENDS or row[0] in _CALLS:
-            found.add(at + 1)
-    return sorted(at for at in found if at < len(rows))
+            indices.add(at + 1)
+    return sorted(at for at in indices if at < len(rows))
 
 
 def _with_breaks(program: Program, places: dict[int, int], breaks: Breaks) -> Program:

@@ -31,12 +31,12 @@ def disassemble(code: Any) -> str:
         if items:
             lines.append(f"  {title}: {', '.join(items)}")
     targets = {row[1] for row in code.instructions if OPCODES[row[0]].jumps}
-    shown = None
+    last_line = None
     for number, row in enumerate(code.instructions):
-        place = source_line(code.lines[number] if code.lines else None)
-        if place and place != shown:
-            lines += ["", f"# {place}"]
-            shown = place
+        line = source_line(code.lines[number] if code.lines else None)
+        if line and line != last_line:
+            lines += ["", f"# {line}"]
+            last_line = line
         mark = ">" if number in targets else " "
         name, operands, effect = instruction_text(code, row)
         lines.append(f"{mark}{number:4}  {name:<16} {operands:<22} {effect}".rstrip())
@@ -46,36 +46,36 @@ def disassemble(code: Any) -> str:
 def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, str, str]:
     """Return name, operands and effect of one instruction."""
     opcode = OPCODES[row[0]]
-    words = []
+    operand_texts = []
     effect = opcode.effect
     for letter, operand, format in zip("abc", row[1:], opcode.operands, strict=True):
         match format:
             case "-":
                 continue
             case "<" | ">":
-                word = shown = f"{operand}"
+                operand_text = text = f"{operand}"
                 effect = effect.replace(f"goto {letter}", f"goto {operand}")
             case "O":
-                word = shown = code.operators[operand].key
-                effect = effect.replace(f"operator {letter}", shown)
+                operand_text = text = code.operators[operand].key
+                effect = effect.replace(f"operator {letter}", text)
             case "F":
-                word = shown = getattr(code.functions[operand], "name", "breaks")  # of `breakpoint()`
-                effect = effect.replace(f"function {letter}", shown)
+                operand_text = text = getattr(code.functions[operand], "name", "breaks")  # of `breakpoint()`
+                effect = effect.replace(f"function {letter}", text)
             case "T":
-                word = shown = code.types[operand].text
-                effect = effect.replace(f"type {letter}", shown)
+                operand_text = text = code.types[operand].text
+                effect = effect.replace(f"type {letter}", text)
             case "P":
-                word = shown = f"({', '.join(f'r{r}' for r in code.pool_list(operand))})"
-                effect = effect.replace(f"pool[{letter}]", shown)
+                operand_text = text = f"({', '.join(f'r{r}' for r in code.pool_list(operand))})"
+                effect = effect.replace(f"pool[{letter}]", text)
             case "#":
-                word = shown = str(operand)
+                operand_text = text = str(operand)
                 effect = effect.replace(f" {letter} of", f" {operand} of")
                 effect = effect.replace(f"= {letter}", f"= {operand}")
             case _:
-                word = shown = f"r{operand}"
-        effect = effect.replace(f"r[{letter}]", shown)
-        words.append(word)
-    return opcode.name, ", ".join(words), effect
+                operand_text = text = f"r{operand}"
+        effect = effect.replace(f"r[{letter}]", text)
+        operand_texts.append(operand_text)
+    return opcode.name, ", ".join(operand_texts), effect
 
 
 def source_line(stack: Any) -> str:

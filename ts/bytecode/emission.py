@@ -86,23 +86,23 @@ class Emission:
 
     def define(self, value: Value) -> int:
         """Return the register of a value that the next instruction writes."""
-        found = self.register.get(value)
-        if found is None:
-            found = self.register[value] = self.new_register(register_class(value.type()))
+        register = self.register.get(value)
+        if register is None:
+            register = self.register[value] = self.new_register(register_class(value.type()))
             if value.type().kind() == "StringType":
-                self.kept.add(found)
-        return found
+                self.kept.add(register)
+        return register
 
     def use(self, value: Value) -> int:
         """Return the register of a value that the next instruction reads."""
-        found = self.register.get(value)
-        if found is None:
+        register = self.register.get(value)
+        if register is None:
             node = value.node()
             if node.kind() != "prim::Constant":
                 message = f"%{value.debug_name()} is read before it is computed"
                 raise InternalError(message, "lowering", str(self.graph))
-            found = self.register[value] = self.constant_of(node)
-        return found
+            register = self.register[value] = self.constant_of(node)
+        return register
 
     def constant_of(self, node: Node) -> int:
         value, type = node.get("value"), node.output().type()
@@ -126,11 +126,11 @@ class Emission:
     def constant(self, value: Any, kind: str) -> int:
         """Return the register of a constant; equal numbers and strings share one."""
         key = (kind, type(value), repr(value) if isinstance(value, int | float | str | None) else id(value))
-        found = self.constants.get(key)
-        if found is None:
-            found = self.constants[key] = self.new_register(kind)
-            self.constant_values[found] = value
-        return found
+        register = self.constants.get(key)
+        if register is None:
+            register = self.constants[key] = self.new_register(kind)
+            self.constant_values[register] = value
+        return register
 
     def is_constant(self, value: Value) -> bool:
         return value.node().kind() == "prim::Constant"

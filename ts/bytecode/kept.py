@@ -29,10 +29,10 @@ def read(path: Path) -> bytes | None:
     if not is_ours(path.parent):
         return None
     try:
-        found, _, body = _content(path).partition(b"\n")
+        stored_digest, _, body = _content(path).partition(b"\n")
     except OSError:
         return None
-    return body if found == digest(body).encode() else None
+    return body if stored_digest == digest(body).encode() else None
 
 
 def write(path: Path, body: bytes) -> None:
@@ -88,26 +88,26 @@ def _write(path: Path, content: bytes) -> None:
 
 def _content(path: Path) -> bytes:
     """Return the content of a regular file of at most twice the size limit; else b""."""
-    found = path.stat()
-    return path.read_bytes() if stat.S_ISREG(found.st_mode) and found.st_size <= 2 * _MOST_BYTES else b""
+    status = path.stat()
+    return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= 2 * _MOST_BYTES else b""
 
 
 def is_ours(folder: Path) -> bool:
     """Return whether only the current user can write to a folder."""
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return False
     if not hasattr(os, "getuid"):
         return True
-    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _trim(folder: Path) -> None:
     """Delete the oldest files of one of the 256 folders if it exceeds its share of the file limit."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
-    most = _MOST_FILES // 256
-    for file in files[: len(files) - most + most // 8] if len(files) > most else ():
+    limit = _MOST_FILES // 256
+    for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():
         file.unlink(missing_ok=True)
 
 
@@ -134,8 +134,8 @@ def _listing(folder: str) -> Iterator[str]:
         for entry in entries:
             name = entry.name
             if name.endswith((".py", ".so", ".pyd")):
-                found = entry.stat()
-                lines.append(f"{name} {found.st_mtime_ns} {found.st_size}")
+                status = entry.stat()
+                lines.append(f"{name} {status.st_mtime_ns} {status.st_size}")
             elif name != "__pycache__" and entry.is_dir():
                 folders.append(entry.path)
     yield folder

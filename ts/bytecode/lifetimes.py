@@ -50,21 +50,21 @@ class Lifetime:
 
     def writes_in(self, other: Lifetime) -> list[int]:
         """Return the writes that occur while the other register is live, or is written as well."""
-        found, writes = [], self.writes
+        conflicts, writes = [], self.writes
         starts, ends, written = other.starts, other.ends, other.writes
         if len(writes) <= len(starts) + len(written):
             for place in writes:
                 i, j = bisect_right(starts, place), bisect_left(written, place)
                 if (i and ends[i - 1] > place) or (j < len(written) and written[j] == place):
-                    found.append(place)
-            return found
+                    conflicts.append(place)
+            return conflicts
         for start, end in zip(starts, ends, strict=True):
-            found += writes[bisect_left(writes, start) : bisect_left(writes, end)]
+            conflicts += writes[bisect_left(writes, start) : bisect_left(writes, end)]
         for place in written:
             i = bisect_left(writes, place)
             if i < len(writes) and writes[i] == place:
-                found.append(place)
-        return found
+                conflicts.append(place)
+        return conflicts
 
     def absorb(self, other: Lifetime) -> None:
         """Become the union of both lifetimes."""

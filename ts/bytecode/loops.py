@@ -124,9 +124,9 @@ class Loops(Branches):
         (%a, %b) := (%b, %t)             MOVE %b, %t          %t and %b can share a register now
         """
         pending = [pair for pair in zip(variables, results, strict=True) if pair[0] != pair[1]]
-        moved = True
-        while moved and len(pending) > 1:
-            moved = False
+        changed = True
+        while changed and len(pending) > 1:
+            changed = False
             for pair in pending:
                 target, source = pair
                 if any(target == other for _, other in pending) or source in self.constant_values:
@@ -139,7 +139,7 @@ class Loops(Branches):
                 self.move(target, source)
                 self.code += following
                 pending.remove(pair)
-                moved = True
+                changed = True
                 break
         self.copy_all(pending)
 

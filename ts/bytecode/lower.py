@@ -201,10 +201,10 @@ class Lowering(Waiting):
 
     def lower_by_row(self, name: str, arguments: Sequence[int], node: Node) -> bool:
         """Emit one instruction and return True if the register classes match its format."""
-        result, *wanted = BY_NAME[name].operands
+        result, *formats = BY_NAME[name].operands
         if name.startswith("IS_"):
             return self.lower_identity(name, arguments, node)
-        for format, argument in zip(wanted, arguments, strict=False):
+        for format, argument in zip(formats, arguments, strict=False):
             if register_format(format) != self.classes[argument]:
                 return False
         if result[-1] != register_class(node.output().type()):
@@ -276,10 +276,10 @@ class Lowering(Waiting):
         target, source = self.define(node.output()), self.use(node.input())
         a, b = self.classes[target], self.classes[source]
         if a == b or "x" in (a, b):
-            found, wanted = type_spec(node.input().type()), type_spec(node.output().type())
+            input_spec, output_spec = type_spec(node.input().type()), type_spec(node.output().type())
             if a == "o":
-                found = present(found) or wanted
-            if a in SCALARS or b in SCALARS or fits(found, wanted) or _is_measured(node):
+                input_spec = present(input_spec) or output_spec
+            if a in SCALARS or b in SCALARS or fits(input_spec, output_spec) or _is_measured(node):
                 self.move(target, source)
             else:  # a refined union member that the verifier cannot prove
                 self.emit("CAST_TO", target, source, self.type_number(node.output().type()))
@@ -352,8 +352,8 @@ class Lowering(Waiting):
         self.place(context.end)
         none = self.constant(None, "x")
         number = self.function_number(context.function)
-        given = self.new_register(register_class(context.function.schema.returns[0].type))
-        self.emit("CALL", given, number, pool=[context.register, none, none, none])
+        ignored_result = self.new_register(register_class(context.function.schema.returns[0].type))
+        self.emit("CALL", ignored_result, number, pool=[context.register, none, none, none])
 
     # ---- calls and failures ----------------------------------------------------------------------------
 
@@ -410,20 +410,20 @@ class Lowering(Waiting):
         flag = self.warned.get(key)
         if flag is None:
             flag = self.warned[key] = self.new_register("b")
-            beginning = Instruction("MOVE", flag, self.constant(False, "b"))
-            beginning.refresh()
-            self.code.insert(0, beginning)
-        place = node.range
-        if place is None:
+            initialization = Instruction("MOVE", flag, self.constant(False, "b"))
+            initialization.refresh()
+            self.code.insert(0, initialization)
+        source_range = node.range
+        if source_range is None:
             operator = operator_of(node)
         else:
-            operator = WarnOperator(place.source.filename or "<string>", place.line)
-        done = Label()
-        self.emit("JUMP_IF", done, flag)
+            operator = WarnOperator(source_range.source.filename or "<string>", source_range.line)
+        end = Label()
+        self.emit("JUMP_IF", end, flag)
         arguments = [self.use(v) for v in node.inputs()]
         self.emit("CALL_OPERATOR", self.operator_number(operator), pool=arguments)
         self.emit("MOVE", flag, self.constant(True, "b"))
-        self.place(done)
+        self.place(end)
 
     def lower_raise(self, node: Node) -> None:
         name = self.use(node.input(1)) if len(node.inputs()) > 1 else self.constant(None, "x")
@@ -505,8 +505,8 @@ class Lowering(Waiting):
         self.place(end)
 
     def lower_has_elements(self, node: Node) -> None:
-        wanted = node.get("dtype") | node.get("rank") << 8 | node.get("written") << 16
-        self.emit("HAS_ELEMENTS", self.define(node.output()), self.use(node.input()), wanted)
+        encoded = node.get("dtype") | node.get("rank") << 8 | node.get("written") << 16
+        self.emit("HAS_ELEMENTS", self.define(node.output()), self.use(node.input()), encoded)
 
     def lower_load_element(self, node: Node) -> None:
         name = "LOAD_INT" if register_class(node.output().type()) == "i" else "LOAD_FLOAT"
@@ -514,9 +514,9 @@ class Lowering(Waiting):
         self.emit(name, self.define(node.output()), 0, node.get("dtype"), pool=pool)
 
     def lower_store_element(self, node: Node) -> None:
-        number, *place = (self.use(value) for value in node.inputs())
+        number, *operands = (self.use(value) for value in node.inputs())
         name = "STORE_INT" if self.classes[number] == "i" else "STORE_FLOAT"
-        self.emit(name, 0, number, node.get("dtype"), pool=place)
+        self.emit(name, 0, number, node.get("dtype"), pool=operands)
 
     def lower_round(self, node: Node) -> None:
         self.emit("ROUND_F32", self.define(node.output()), self.use(node.input()))

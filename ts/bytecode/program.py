@@ -336,11 +336,11 @@ class _Lines:
 
     def number(self, stack: Any) -> int:
         """Return the index of a stack; add the stack if it is new."""
-        found = self._numbers.get(stack)
-        if found is None:
-            found = self._numbers[stack] = len(self.stacks)
+        index = self._numbers.get(stack)
+        if index is None:
+            index = self._numbers[stack] = len(self.stacks)
             self.stacks.append([word for name, range in stack for word in self._level(name, range)])
-        return found
+        return index
 
     def _level(self, name: str, range: SourceRange | None) -> list[Any]:
         from ts.ir.source import in_program

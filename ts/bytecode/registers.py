@@ -136,9 +136,9 @@ class Allocator:
         rejected = []
         while candidates:
             colour = heappop(candidates)
-            held = self.holds[colour]
-            if not lifetime.writes_in(held) and not held.writes_in(lifetime):
-                held.absorb(lifetime)
+            occupied_ranges = self.holds[colour]
+            if not lifetime.writes_in(occupied_ranges) and not occupied_ranges.writes_in(lifetime):
+                occupied_ranges.absorb(lifetime)
                 break
             rejected.append(colour)
         else:

@@ -32,10 +32,10 @@ def tidy(code: list[Instruction], place: dict[int, int]) -> list[Instruction]:
                 and result[-1].target is not None
                 and _labels_here(code, at + 1, result[-1].target)
             ):
-                before = result[-1]
-                name, swapped = _INVERSE[before.name]
-                b, c = (before.c, before.b) if swapped else (before.b, before.c)
-                result[-1] = Instruction(name, instruction.a, b, c, line=before.line, depth=before.depth)
+                previous = result[-1]
+                name, swapped = _INVERSE[previous.name]
+                b, c = (previous.c, previous.b) if swapped else (previous.b, previous.c)
+                result[-1] = Instruction(name, instruction.a, b, c, line=previous.line, depth=previous.depth)
                 result[-1].refresh()
                 changed = True
                 continue

@@ -133,16 +133,16 @@ def _python_class(type: CustomClassType) -> Any:
 
 def object_class(type: ClassType) -> ObjectClass:
     """Return the runtime class of a script class; its attributes are read when it is first used."""
-    found: ObjectClass | None = type.object_class
-    if found is not None:
-        return found
+    existing: ObjectClass | None = type.object_class
+    if existing is not None:
+        return existing
 
     def describe() -> tuple[tuple[str, ...], tuple[TypeSpec, ...]]:
         return tuple(type.attributes), tuple(type_spec(t) for t in type.attributes.values())
 
     with my_turn():
         if type.object_class is None:
-            made = ObjectClass(type.qualified_name(), describe, type)
-            made.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, made)
-            type.object_class = made
+            created = ObjectClass(type.qualified_name(), describe, type)
+            created.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, created)
+            type.object_class = created
         return type.object_class  # type: ignore[no-any-return]

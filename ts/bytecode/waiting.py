@@ -57,14 +57,14 @@ class Waiting(Containers):
 
     def lower_beginning(self, node: Node, operator: Any) -> None:
         """Lower an operator that starts asynchronously (`Record.begins`): start it, then wait."""
-        begins = self.beginnings.get(operator.key)
-        if begins is None:
+        start_operator = self.beginnings.get(operator.key)
+        if start_operator is None:
             record: Record = operator.record
             text = f"{record.schema_text.partition(' -> ')[0]} -> Future(Any)"
             assert record.begins is not None
-            beginning = Record(text, record.begins, record.family, where="", whole=True, side_effect=True)
-            begins = self.beginnings[operator.key] = Operator(text, beginning)
-        self.wait(node, self.begin(node, begins))
+            start_record = Record(text, record.begins, record.family, where="", whole=True, side_effect=True)
+            start_operator = self.beginnings[operator.key] = Operator(text, start_record)
+        self.wait(node, self.begin(node, start_operator))
 
     def begin(self, node: Node, operator: Operator, result: int | None = None) -> int:
         """Emit a call of an operator with the inputs of a node; return the register of its result."""

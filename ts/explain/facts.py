@@ -42,7 +42,7 @@ from ts.passes.inline import called_function
 from ts.profiler.averages import EventList
 from ts.profiler.events import FunctionEvent, function_events
 from ts.runtime.counted import Counted
-from ts.runtime.executor import runs
+from ts.runtime.executor import executed_graph
 from ts.runtime.function import ScriptFunction
 from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, method_names
@@ -145,7 +145,7 @@ def collect(
         script.qualified_name.removeprefix("__torch__."),
         parts.found,
         script.plan,
-        parts.rows(runs(script)),
+        parts.rows(executed_graph(script)),
         script.bytecode,
     )
     if isinstance(function, ScriptMethod):

@@ -28,13 +28,13 @@ class _Block:
         self.device = device
         self.dtype = dtype
         self.enabled = enabled
-        self.before: list[int] = []
+        self.previous_state: list[int] = []
 
     def __enter__(self) -> None:
-        self.before = prim.EnterAutocast(self.device, self.dtype, self.enabled)
+        self.previous_state = prim.EnterAutocast(self.device, self.dtype, self.enabled)
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
-        prim.ExitAutocast(self.device, self.before)
+        prim.ExitAutocast(self.device, self.previous_state)
 
 
 def enter_blocks(graph: Graph) -> None:
@@ -44,20 +44,20 @@ def enter_blocks(graph: Graph) -> None:
 
 
 def _replace_context(graph: Graph, enter: Node) -> None:
-    leave, given = find_region_end(enter), enter.input()
+    leave, context = find_region_end(enter), enter.input()
     with graph.inserting_before(enter), graph.at_range(enter.range):
-        block = _insert_block(graph, given)
-    enter.output().replace_all_uses_with(given)
+        block = _insert_block(graph, context)
+    enter.output().replace_all_uses_with(context)
     enter.output().set_type(NONE)
     enter.replace_input(0, block)
     leave.replace_input(0, block)
 
 
-def _insert_block(graph: Graph, given: Value) -> Value:
+def _insert_block(graph: Graph, context: Value) -> Value:
     """Insert the creation of a `_Block` with the attributes of an object of PyTorch's class."""
     values = []
     for name, type in _ATTRIBUTES:
-        value = graph.insert("prim::GetAttr", (given,), type)
+        value = graph.insert("prim::GetAttr", (context,), type)
         value.node().set("name", name)
         values.append(value)
     block = graph.insert("prim::CreateObject", (), class_type(_Block))

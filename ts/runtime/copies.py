@@ -22,25 +22,25 @@ def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
     """Return a deep copy of a value."""
     if not isinstance(value, Object | List | Dict | Tuple):
         return copy.deepcopy(value, memo)
-    found = memo.get(id(value))
-    if found is not None:
-        return found
+    existing = memo.get(id(value))
+    if existing is not None:
+        return existing
     memo.setdefault(id(memo), []).append(value)  # kept alive while its id is a key, as in `copy`
     if isinstance(value, Object):
-        made = memo[id(value)] = new_object(value.cls)  # registered before its attributes, for cycles
+        copied = memo[id(value)] = new_object(value.cls)  # registered before its attributes, for cycles
         for slot in range(len(value.cls.names)):
             try:
                 attribute = object_get(value, slot, False)
             except AttributeError:  # an unset attribute
                 continue
-            object_set(made, slot, deep_copy(attribute, memo))
-        return made
-    held: Any = value
+            object_set(copied, slot, deep_copy(attribute, memo))
+        return copied
+    container: Any = value
     parts: Any
     if isinstance(value, Dict):
-        parts = {deep_copy(key, memo): deep_copy(item, memo) for key, item in held.items()}
+        parts = {deep_copy(key, memo): deep_copy(item, memo) for key, item in container.items()}
     else:
         elements = [deep_copy(element, memo) for element in value]
         parts = elements if isinstance(value, List) else tuple(elements)
-    made = memo[id(value)] = to_core(parts, held.spec)
-    return made
+    copied = memo[id(value)] = to_core(parts, container.spec)
+    return copied

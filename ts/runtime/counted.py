@@ -20,25 +20,28 @@ from ts.runtime.function import ScriptFunction
 
 
 class Counted(Function):
-    """Instrumented scripted function; `made` are the instrumented functions of the counter so far."""
+    """Instrumented scripted function; `instrumented` maps originals to their instrumented functions."""
 
     def __init__(
-        self, original: ScriptFunction, counter: Counter, made: dict[ScriptFunction, Counted] | None = None
+        self,
+        original: ScriptFunction,
+        counter: Counter,
+        instrumented: dict[ScriptFunction, Counted] | None = None,
     ) -> None:
         original.ensure_compiled()
         super().__init__(original.name, original.arguments, original.declaration, result=original.result)
         self._original = original
         self._counter = counter
-        self._made = {} if made is None else made
-        self._made[original] = self
+        self._instrumented = {} if instrumented is None else instrumented
+        self._instrumented[original] = self
         self.program: Program | None = None  # the instrumented program, from the first call on
 
     def _prepare(self) -> Any:
         _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)
-        self.program = program._replace(functions=[self._counting(each) for each in program.functions])
+        self.program = program._replace(functions=[self._instrument(each) for each in program.functions])
         return self._counter.instrument(self.program)
 
-    def _counting(self, function: Any) -> Any:
+    def _instrument(self, function: Any) -> Any:
         if not isinstance(function, ScriptFunction):
             return function
-        return self._made.get(function) or Counted(function, self._counter, self._made)
+        return self._instrumented.get(function) or Counted(function, self._counter, self._instrumented)

@@ -28,11 +28,11 @@ from ts.errors import NestingError
 _T = TypeVar("_T")
 _STACK_BYTES: Final = 512 << 20  # address space: unused pages are never allocated
 _RECURSION_LIMIT: Final = 60_000
-_deep: ContextVar[bool] = ContextVar("deep", default=False)  # true on a thread with a large stack
-_changing = threading.Lock()  # protects the process-wide recursion limit
+_is_deep_stack: ContextVar[bool] = ContextVar("deep", default=False)  # true on a thread with a large stack
+_limit_lock = threading.Lock()  # protects the process-wide recursion limit
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_changing._at_fork_reinit)  # type: ignore[attr-defined]
-_threads = 0  # threads that need the raised limit
+    os.register_at_fork(after_in_child=_limit_lock._at_fork_reinit)  # type: ignore[attr-defined]
+_thread_count = 0  # threads that need the raised limit
 _limit_before = 0
 
 
@@ -41,14 +41,14 @@ def with_deep_stack(work: Callable[[], _T]) -> _T:
     try:
         return work()
     except (RecursionError, NestingError):
-        if _deep.get():
+        if _is_deep_stack.get():
             raise
     return _on_deep_stack(work)
 
 
 def _on_deep_stack(work: Callable[[], _T]) -> _T:
     def run() -> _T:
-        _deep.set(True)
+        _is_deep_stack.set(True)
         try:
             with _raised_limit():
                 return work()
@@ -60,17 +60,17 @@ def _on_deep_stack(work: Callable[[], _T]) -> _T:
 
 @contextmanager
 def _raised_limit() -> Iterator[None]:
-    global _threads, _limit_before
-    with _changing:
-        if not _threads:
+    global _thread_count, _limit_before
+    with _limit_lock:
+        if not _thread_count:
             _limit_before = sys.getrecursionlimit()
             sys.setrecursionlimit(max(_limit_before, _RECURSION_LIMIT))
-        _threads += 1
+        _thread_count += 1
     recursion.allow(_RECURSION_LIMIT)
     try:
         yield
     finally:
-        with _changing:
-            _threads -= 1
-            if not _threads:
+        with _limit_lock:
+            _thread_count -= 1
+            if not _thread_count:
                 sys.setrecursionlimit(_limit_before)

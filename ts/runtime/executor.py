@@ -23,16 +23,16 @@ from ts._core.value.values import register_script_text
 from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing, wants_gradients
 from ts.bytecode.native import worker
 from ts.runtime.forms import (
+    CompiledCode,
     Form,
-    Made,
-    begin_forming,
-    finish_forming,
-    formed,
+    copy_unoptimized,
     has_autocast,
-    kept_or_made,
-    lowered,
+    load_or_compile,
+    lower_graph,
     prepare_graph,
-    unoptimized,
+    run_early_passes,
+    run_late_passes,
+    transform_graph,
     within_terms,
 )
 from ts.runtime.frames import with_room
@@ -102,31 +102,31 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
     from ts.passes.shape_analysis import propagate_shapes  # for inspection only
 
     inputs = function.bind(args, kwargs)
-    wanted = is_grad_enabled() and wants_gradients(tuple(inputs))
-    form = Form.DIFFERENTIATED if wanted else Form.OPTIMIZED
-    graph = runs_for(function, form if is_optimizing() else Form.WRITTEN, inputs)
-    return propagate_shapes(graph, inputs, with_grad=wanted)
+    with_gradients = is_grad_enabled() and wants_gradients(tuple(inputs))
+    form = Form.DIFFERENTIATED if with_gradients else Form.OPTIMIZED
+    graph = executed_graph_for(function, form if is_optimizing() else Form.WRITTEN, inputs)
+    return propagate_shapes(graph, inputs, with_grad=with_gradients)
 
 
-def runs(function: ScriptFunction) -> Graph:
+def executed_graph(function: ScriptFunction) -> Graph:
     """Return a copy of the graph that runs for any arguments, optimized unless the thread disabled that."""
-    return formed(function.as_compiled(), Form.OPTIMIZED if is_optimizing() else Form.WRITTEN)
+    return transform_graph(function.as_compiled(), Form.OPTIMIZED if is_optimizing() else Form.WRITTEN)
 
 
-def runs_for(function: ScriptFunction, form: Form, inputs: Sequence[Any]) -> Graph:
+def executed_graph_for(function: ScriptFunction, form: Form, inputs: Sequence[Any]) -> Graph:
     """Return a copy of the executed graph for these arguments, specialized if it depends on them."""
     if form is Form.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
-        return formed(function.as_compiled(), form)
+        return transform_graph(function.as_compiled(), form)
     from ts.passes.specialize_to_arguments import asked_arguments
 
-    graph = unoptimized(function.as_compiled())
-    begin_forming(graph)
-    asked = asked_arguments(graph)
-    if asked:
+    graph = copy_unoptimized(function.as_compiled())
+    run_early_passes(graph)
+    tested_arguments = asked_arguments(graph)
+    if tested_arguments:
         from ts.runtime.specialized import Kind
 
-        Kind.of((i, inputs[i]) for i in asked).decide_in(graph)
-    finish_forming(graph, form)
+        Kind.of((i, inputs[i]) for i in tested_arguments).specialize(graph)
+    run_late_passes(graph, form)
     return graph
 
 
@@ -143,7 +143,7 @@ def last_executed_optimized_graph() -> Graph | None:
 
         return specializer_of(plans).graph_of_last(plans)
     graph = getattr(original, "graph", None)
-    return None if graph is None else formed(graph, form)
+    return None if graph is None else transform_graph(graph, form)
 
 
 class Twin(Function):
@@ -177,28 +177,28 @@ class Differentiated(Twin):
     form = Form.DIFFERENTIATED
 
     def __init__(self, original: ScriptFunction) -> None:
-        self._kept_code = _kept_code(original)
-        if self._kept_code is None:
+        self._cached_code = _load_cached_code(original)
+        if self._cached_code is None:
             original.ensure_compiled()
         self._become(original)
 
     def _prepare(self) -> Any:
-        if self._kept_code is not None:
-            return self._kept_code
+        if self._cached_code is not None:
+            return self._cached_code
         if _has_tensors(self.original.as_compiled()):
             return super()._prepare()
         return self.original.compiled_code
 
 
-def _kept_code(function: ScriptFunction) -> Any:
+def _load_cached_code(function: ScriptFunction) -> Any:
     """Return the cached code of a function's differentiated variant, with its signature, or None."""
     if function.unit is None and function.digest is None:
         return None
-    entry = kept_entry(function, Form.DIFFERENTIATED)
+    entry = cache_entry(function, Form.DIFFERENTIATED)
     if entry is None:
         return None
-    if function.kept is not None and function.kept[0] == entry.path:
-        return function.kept[1]
+    if function.cached_code is not None and function.cached_code[0] == entry.path:
+        return function.cached_code[1]
     with function.terms.within(), no_collection():
         return entry.read()
 
@@ -221,11 +221,11 @@ def prepare(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Any:
         return prepare_with_breakpoints(function)
     if form is Form.WRITTEN:
         return prepare_graph(function.as_compiled(), function.name, function.terms, form)
-    entry = None if function.unit is None and function.digest is None else kept_entry(function, form)
-    return kept_or_made(function, entry, lambda: _prepared(function, form))
+    entry = None if function.unit is None and function.digest is None else cache_entry(function, form)
+    return load_or_compile(function, entry, lambda: _compile_code(function, form))
 
 
-def kept_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry | None:
+def cache_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry | None:
     """Return the cache entry of a function's code, None if it is not cached."""
     from ts.runtime.code_cache import entry_of  # only archives and Python functions need it
 
@@ -237,7 +237,7 @@ def kept_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry |
     return entry_of(function, partial(prepare_graph, terms=function.terms), form.value, plans)
 
 
-def _prepared(function: ScriptFunction, form: Form) -> Made:
+def _compile_code(function: ScriptFunction, form: Form) -> CompiledCode:
     """Compile a function; return its code and, if serializable, the program.
 
     The code may be only the entry to specializations.
@@ -246,20 +246,20 @@ def _prepared(function: ScriptFunction, form: Form) -> Made:
     if has_autocast(graph):  # its class does not exist in other processes
         return prepare_graph(graph, name, function.terms, form), None
 
-    def run() -> Made:
+    def run() -> CompiledCode:
         with Stage("compile: optimise", name):
-            ready = unoptimized(graph)
-            begin_forming(ready)
-            entrance = _entrance(function, form, ready)
-            if entrance is not None:
-                return entrance.code(), entrance
-            finish_forming(ready, form)
-        return lowered(ready, name, function.terms, form)
+            ready = copy_unoptimized(graph)
+            run_early_passes(ready)
+            entry_program = _entry_program(function, form, ready)
+            if entry_program is not None:
+                return entry_program.code(), entry_program
+            run_late_passes(ready, form)
+        return lower_graph(ready, name, function.terms, form)
 
     return within_terms(run, graph, name, function.terms)
 
 
-def _entrance(function: ScriptFunction, form: Form, graph: Graph) -> Program | None:
+def _entry_program(function: ScriptFunction, form: Form, graph: Graph) -> Program | None:
     """Return the program that enters specializations; None if no branch depends on the arguments."""
     from ts.passes.peephole_types import may_ask
 
@@ -267,9 +267,9 @@ def _entrance(function: ScriptFunction, form: Form, graph: Graph) -> Program | N
         return None
     from ts.passes.specialize_to_arguments import asked_arguments
 
-    asked = asked_arguments(graph)
-    if not asked:
+    tested_arguments = asked_arguments(graph)
+    if not tested_arguments:
         return None
     from ts.runtime.specialized import Specializer  # few functions need it
 
-    return Specializer(function, form, graph).entrance(asked)
+    return Specializer(function, form, graph).entry_program(tested_arguments)

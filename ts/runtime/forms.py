@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
-Made = tuple[Any, "Program | None"]  # a Code, and its program if it can be cached
-AnyMade = TypeVar("AnyMade", bound=Made)
+CompiledCode = tuple[Any, "Program | None"]  # a Code, and its program if it can be cached
+AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 
 
 class Form(Enum):
@@ -45,15 +45,15 @@ class Form(Enum):
 
 def optimized(graph: Graph) -> Graph:
     """Return an optimized copy of a graph."""
-    return formed(graph, Form.OPTIMIZED)
+    return transform_graph(graph, Form.OPTIMIZED)
 
 
-def formed(graph: Graph, form: Form) -> Graph:
+def transform_graph(graph: Graph, form: Form) -> Graph:
     """Return a transformed copy of a graph, for any arguments; unoptimized if it has autocast regions."""
-    graph = unoptimized(graph)
+    graph = copy_unoptimized(graph)
     if not enter_autocast(graph) and form is not Form.WRITTEN:
-        begin_forming(graph)
-        finish_forming(graph, form)
+        run_early_passes(graph)
+        run_late_passes(graph, form)
     return graph
 
 
@@ -76,14 +76,14 @@ def enter_autocast(graph: Graph) -> bool:
     return True
 
 
-def begin_forming(graph: Graph) -> None:
+def run_early_passes(graph: Graph) -> None:
     """Run the passes that precede the specialization to arguments."""
     from ts.passes.pipelines import BEFORE_SPECIALIZING, run_pipeline
 
     run_pipeline(graph, BEFORE_SPECIALIZING)
 
 
-def finish_forming(graph: Graph, form: Form) -> None:
+def run_late_passes(graph: Graph, form: Form) -> None:
     """Run the passes that follow the specialization to arguments."""
     from ts.passes.pipelines import BEFORE_SPECIALIZING, DIFFERENTIATE, OPTIMIZE, run_pipeline
 
@@ -91,19 +91,19 @@ def finish_forming(graph: Graph, form: Form) -> None:
     run_pipeline(graph, passes[len(BEFORE_SPECIALIZING) :])
 
 
-def unoptimized(graph: Graph) -> Graph:
+def copy_unoptimized(graph: Graph) -> Graph:
     """Return a copy with the semantics of the program, without PyTorch's deviations."""
     from ts.passes.failing_code import faithful
 
     return faithful(graph).copy()
 
 
-def kept_or_made(function: ScriptFunction, entry: Entry | None, make: Callable[[], Made]) -> Any:
+def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callable[[], CompiledCode]) -> Any:
     """Return cached code of a function, or compile it and store it in the cache."""
     if entry is None:
         return make()[0]
-    if function.kept is not None and function.kept[0] == entry.path:
-        return function.kept[1]
+    if function.cached_code is not None and function.cached_code[0] == entry.path:
+        return function.cached_code[1]
     with function.terms.within():
         code = entry.read()
     if code is None:
@@ -139,13 +139,13 @@ def prepare_program(
 
     def run() -> tuple[Any, Program]:
         with Stage("compile: optimise", name):
-            ready = formed(graph, form)
-        return lowered(ready, name, terms, form)
+            ready = transform_graph(graph, form)
+        return lower_graph(ready, name, terms, form)
 
     return within_terms(run, graph, name, terms)
 
 
-def lowered(graph: Graph, name: str, terms: Terms, form: Form) -> tuple[Any, Program]:
+def lower_graph(graph: Graph, name: str, terms: Terms, form: Form) -> tuple[Any, Program]:
     """Return the code of a transformed graph, and its program."""
     twin = methodcaller(form.value) if form.value else None
     of_parts = partial(prepare_graph, terms=terms, form=form)
@@ -154,10 +154,12 @@ def lowered(graph: Graph, name: str, terms: Terms, form: Form) -> tuple[Any, Pro
         return lower_to_program(graph, name, of_parts, twin, of_ways)
 
 
-def within_terms(run: Callable[[], AnyMade], graph: Graph, name: str, terms: Terms) -> AnyMade:
+def within_terms(
+    run: Callable[[], AnyCompiledCode], graph: Graph, name: str, terms: Terms
+) -> AnyCompiledCode:
     """Compile something within the limits of its terms, one thread at a time."""
 
-    def located() -> AnyMade:
+    def located() -> AnyCompiledCode:
         try:
             return run()
         except LimitExceeded as error:

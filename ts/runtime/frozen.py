@@ -26,28 +26,28 @@ def frozen_object(frozen: Frozen) -> Object:
 class _Assembly:
     def __init__(self, frozen: Frozen) -> None:
         self.frozen = frozen
-        self.made: dict[int, Object | None] = {}  # by id of the original; None: empty
+        self.copies: dict[int, Object | None] = {}  # by id of the original; None: empty
 
     def run(self) -> Object:
-        made = self.object(self.frozen.root)
-        if made is None:
-            made = self._new(self.frozen.root, {})
+        root = self.object(self.frozen.root)
+        if root is None:
+            root = self._new(self.frozen.root, {})
         for value, owner in self.frozen.owners.items():
-            now = made if owner is self.frozen.root else self.made.get(id(owner))
-            if now is not None:
-                value.set_type(now.cls.type)
-        self._add_methods(self.frozen.root, made, self.frozen.graphs)
+            copied = root if owner is self.frozen.root else self.copies.get(id(owner))
+            if copied is not None:
+                value.set_type(copied.cls.type)
+        self._add_methods(self.frozen.root, root, self.frozen.graphs)
         for key, graphs in self.frozen.submethods.items():
-            below = self.made.get(key)
-            if below is not None:
-                self._add_methods(self.frozen.objects[key], below, graphs)
-        return made
+            copied = self.copies.get(key)
+            if copied is not None:
+                self._add_methods(self.frozen.objects[key], copied, graphs)
+        return root
 
-    def _add_methods(self, before: Object, now: Object, graphs: dict[str, Graph]) -> None:
+    def _add_methods(self, original: Object, copied: Object, graphs: dict[str, Graph]) -> None:
         """Add the frozen methods of an object to the type of its frozen copy."""
-        type = now.cls.type
+        type = copied.cls.type
         for name, graph in graphs.items():
-            method = before.cls.type.methods[name]
+            method = original.cls.type.methods[name]
             receiver, *others = method.schema.arguments
             arguments = (Argument(receiver.name, type), *others)
             schema = FunctionSchema(name, "", arguments, method.schema.returns)
@@ -57,37 +57,37 @@ class _Assembly:
         """Return the frozen copy of an object; None if no attribute or method of it is left."""
         if id(owner) in self.frozen.whole:
             return owner
-        if id(owner) not in self.made:
-            self.made[id(owner)] = None  # one that holds itself, by way of others
-            left: dict[str, Any] = {}
+        if id(owner) not in self.copies:
+            self.copies[id(owner)] = None  # cycles stop here
+            attributes: dict[str, Any] = {}
             for name in owner.cls.names:
                 value = object_get(owner, owner.cls.slot(name), False)
                 if isinstance(value, Object) and isinstance(value.cls.type, ModuleType):
-                    below = self.object(value)
-                    if below is not None:
-                        left[name] = below
+                    submodule = self.object(value)
+                    if submodule is not None:
+                        attributes[name] = submodule
                 elif name in self.frozen.kept[id(owner)]:
-                    left[name] = object_get(owner, owner.cls.slot(name))
-            if left or id(owner) in self.frozen.submethods:
-                self.made[id(owner)] = self._new(owner, left)
-        return self.made[id(owner)]
+                    attributes[name] = object_get(owner, owner.cls.slot(name))
+            if attributes or id(owner) in self.frozen.submethods:
+                self.copies[id(owner)] = self._new(owner, attributes)
+        return self.copies[id(owner)]
 
-    def _new(self, owner: Object, left: dict[str, Any]) -> Object:
-        before = owner.cls.type
-        type = ModuleType(unique_name(before.qualified_name()))
-        for name, value in left.items():
+    def _new(self, owner: Object, attributes: dict[str, Any]) -> Object:
+        original_type = owner.cls.type
+        type = ModuleType(unique_name(original_type.qualified_name()))
+        for name, value in attributes.items():
             is_module = isinstance(value, Object) and isinstance(value.cls.type, ModuleType)
-            type.attributes[name] = value.cls.type if is_module else before.attributes[name]
-        concrete = type.concrete = ReadModule(before.concrete.python_class, type)
+            type.attributes[name] = value.cls.type if is_module else original_type.attributes[name]
+        concrete = type.concrete = ReadModule(original_type.concrete.python_class, type)
         concrete.attributes = type.attributes
-        concrete.parameters = [name for name in before.concrete.parameters if name in left]
-        concrete.buffers = [name for name in before.concrete.buffers if name in left]
+        concrete.parameters = [name for name in original_type.concrete.parameters if name in attributes]
+        concrete.buffers = [name for name in original_type.concrete.buffers if name in attributes]
         concrete.submodules = {
             name: value.cls.type.concrete
-            for name, value in left.items()
+            for name, value in attributes.items()
             if isinstance(value, Object) and isinstance(value.cls.type, ModuleType)
         }
-        made = new_object(object_class(type))
-        for slot, value in enumerate(left.values()):
-            object_set(made, slot, value)
-        return made
+        created = new_object(object_class(type))
+        for slot, value in enumerate(attributes.values()):
+            object_set(created, slot, value)
+        return created

@@ -80,11 +80,11 @@ class ScriptFunction(Function):
         self._graph: Graph | None = None
         self._adopted = False  # it has a signature, but maybe no graph
         self._schema: FunctionSchema | None = None
-        self.surroundings: Surroundings | None = None  # for the code cache
-        self.kept: tuple[Path, Any] | None = None  # cached code, and its path
+        self.fingerprint: Surroundings | None = None  # for the code cache
+        self.cached_code: tuple[Path, Any] | None = None  # cached code, and its path
         function = getattr(parsed, "function", None)
         if function is not None:
-            self._stands_for(function)
+            self._copy_metadata(function)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle by name if a module has the function under its name, as Python does; else as an archive.
@@ -97,12 +97,12 @@ class ScriptFunction(Function):
             return self.__name__
         return unpickled_function, (self.__name__, self.save_to_buffer())
 
-    def _knows(self, parsed: ParsedFunction) -> None:
+    def _adopt_parsed(self, parsed: ParsedFunction) -> None:
         """Take metadata from a parsed Python function, for methods that are parsed late."""
         if parsed.function is not None and "__wrapped__" not in self.__dict__:
-            self._stands_for(parsed.function)
+            self._copy_metadata(parsed.function)
 
-    def _stands_for(self, function: Any) -> None:
+    def _copy_metadata(self, function: Any) -> None:
         """Copy metadata of a Python function: docstring, module, annotations, `__wrapped__`."""
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__qualname__ = getattr(function, "__qualname__", self.__name__)
@@ -132,16 +132,16 @@ class ScriptFunction(Function):
     def graph(self) -> Graph:
         """The graph after the frontend. The caller may modify it, so the code cache no longer applies."""
         graph = self.as_compiled()
-        self.surroundings = None
+        self.fingerprint = None
         return graph
 
     @property
     def digest(self) -> str | None:
         """Digest of all inputs of the compilation, equal in all processes; None if unknown."""
-        around = self.surroundings
-        if around is None or any(callee.digest is None for callee in around.scripted):
+        fingerprint = self.fingerprint
+        if fingerprint is None or any(callee.digest is None for callee in fingerprint.scripted):
             return None
-        return around.digest
+        return fingerprint.digest
 
     def as_compiled(self) -> Graph:
         """Return the graph, for callers that do not modify it."""
@@ -194,11 +194,11 @@ class ScriptFunction(Function):
         code = prepare(self, Form.OPTIMIZED if is_optimizing() else Form.WRITTEN)
         if code.plans is None:
             return disassemble(code)
-        from ts.runtime.specialized import codes_of
+        from ts.runtime.specialized import codes_with_descriptions
 
         names = [argument.name for argument in self.schema.arguments]
-        codes = codes_of(code.plans if self.plans is None else self.plans, names)
-        parts = (f"\nfor {kind}:\n{disassemble(found)}" for kind, found in codes)
+        codes = codes_with_descriptions(code.plans if self.plans is None else self.plans, names)
+        parts = (f"\nfor {kind}:\n{disassemble(specialized)}" for kind, specialized in codes)
         return disassemble(code) + "".join(parts)
 
     @property
@@ -239,7 +239,7 @@ class ScriptFunction(Function):
                 if callable(self._parsed):
                     self._parsed = self._parsed()
                 if self._parsed is not None:
-                    self._knows(self._parsed)
+                    self._adopt_parsed(self._parsed)
                     self._schema = compile.declare(self._parsed)
         return self._schema is not None
 
@@ -253,7 +253,7 @@ class ScriptFunction(Function):
             with self.terms.within(), compilation(self), no_collection():
                 with Stage("compile: parse", self.name):
                     parsed = to_compile() if callable(to_compile) else to_compile
-                self._knows(parsed)
+                self._adopt_parsed(parsed)
                 schema = self._schema = self._schema or compile.declare(parsed)
                 with Stage("compile: emit", self.name):
                     compiled = with_deep_stack(
@@ -261,7 +261,7 @@ class ScriptFunction(Function):
                     )
             self.holds_breakpoint = compiled.holds_breakpoint
             if compiled.holds_breakpoint or compiled.warned:
-                self.surroundings = None
+                self.fingerprint = None
             self.finish(compiled.graph, compiled.schema)
         except BaseException:
             self._parsed, self._schema = to_compile, None
@@ -297,9 +297,9 @@ class ScriptFunction(Function):
         arguments = (Argument("self", type), *self.schema.arguments)
         function.finish(graph, FunctionSchema(method, "", arguments, self.schema.returns))
         type.methods[method] = function
-        made = new_object(object_class(type))
-        object_set(made, 0, True)
-        return made
+        created = new_object(object_class(type))
+        object_set(created, 0, True)
+        return created
 
     def adopt(
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
@@ -328,19 +328,19 @@ class ScriptFunction(Function):
 
     def with_graph(self, graph: Graph, qualified_name: str, schema: FunctionSchema) -> ScriptFunction:
         """Return a function of the same name with another graph."""
-        made = ScriptFunction(self.name, qualified_name)
-        made.finish(graph, schema)
-        return made
+        created = ScriptFunction(self.name, qualified_name)
+        created.finish(graph, schema)
+        return created
 
     def definition(self) -> ParsedFunction | None:
         """Return what the function was compiled from, parsed again if possible; None for graphs."""
-        found = self._definition
-        return found() if callable(found) else found
+        definition = self._definition
+        return definition() if callable(definition) else definition
 
     def _prepare(self) -> Any:
         """Return the code for the interpreter; called at the first call."""
         with no_collection():
-            return with_room(_prepared, self)
+            return with_room(_compile_code, self)
 
     def without_optimisation(self) -> Unoptimized:
         """Return its variant without optimization, for `optimized_execution(False)`."""
@@ -367,12 +367,12 @@ class ScriptFunction(Function):
             "graph": self.as_compiled()._repr_html_(),  # not modified by the caller
             "bytecode": self.bytecode,
         }
-        shown = "".join(
+        sections = "".join(
             f"<details><summary>{stage}</summary>"
             f"{text if stage == 'graph' else f'<pre>{html.escape(text)}</pre>'}</details>"
             for stage, text in stages.items()
         )
-        return f'<div class="ts-function"><code>{html.escape(str(self.schema))}</code>{shown}</div>'
+        return f'<div class="ts-function"><code>{html.escape(str(self.schema))}</code>{sections}</div>'
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
@@ -384,8 +384,8 @@ def _annotations(function: Any) -> dict[str, Any]:
         import annotationlib
 
         return annotationlib.get_annotations(function, format=annotationlib.Format.FORWARDREF)
-    found: dict[str, Any] = getattr(function, "__annotations__", {})
-    return found
+    annotations: dict[str, Any] = getattr(function, "__annotations__", {})
+    return annotations
 
 
 def _signature(schema: FunctionSchema) -> inspect.Signature:
@@ -401,11 +401,11 @@ def _signature(schema: FunctionSchema) -> inspect.Signature:
         for a in schema.arguments
     ]
     results = [result.type.annotation_str for result in schema.returns]
-    given = results[0] if len(results) == 1 else f"Tuple[{', '.join(results)}]" if results else None
-    return inspect.Signature(parameters, return_annotation=given)
+    result = results[0] if len(results) == 1 else f"Tuple[{', '.join(results)}]" if results else None
+    return inspect.Signature(parameters, return_annotation=result)
 
 
-def _prepared(function: ScriptFunction) -> Any:
+def _compile_code(function: ScriptFunction) -> Any:
     from ts.runtime.executor import prepare
 
     return prepare(function)
@@ -455,7 +455,7 @@ def _class_spec(cls: type) -> TypeSpec | None:
     return None if type is None else type_spec(type)
 
 
-def _of_objects(name: str) -> Callable[..., Any]:
+def _lazy_object_function(name: str) -> Callable[..., Any]:
     """Return a function of `runtime.objects`, which is imported at its first call."""
 
     def call(*args: Any) -> Any:
@@ -467,9 +467,9 @@ def _of_objects(name: str) -> Callable[..., Any]:
 
 
 register_class_spec(_class_spec)
-register_object_conversion(_of_objects("object_of"), _of_objects("instance_of"))
-register_interface_test(_of_objects("has_interface"))
-register_object_order(_of_objects("order_of"))
+register_object_conversion(_lazy_object_function("object_of"), _lazy_object_function("instance_of"))
+register_interface_test(_lazy_object_function("has_interface"))
+register_object_order(_lazy_object_function("order_of"))
 
 
 # ---- functions of Python -----------------------------------------------------------------------------
@@ -486,12 +486,12 @@ def compile_function(
     function = inspect.unwrap(function)
     if declaration is not None:
         return _compile_overload(function, declaration)
-    found = scripted_functions.get(function)
-    if found is not None and found.is_compiled:
-        return found
+    script = scripted_functions.get(function)
+    if script is not None and script.is_compiled:
+        return script
     with my_turn(), no_collection():
-        found = scripted_functions.get(function)  # another thread may have compiled it
-        return with_room(_compile_anew, function) if found is None else found
+        script = scripted_functions.get(function)  # another thread may have compiled it
+        return with_room(_compile_anew, function) if script is None else script
 
 
 def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
@@ -501,12 +501,12 @@ def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
         _session = []
     assert _session is not None
     try:
-        around = _surroundings(function)
-        script = _as_kept(function, around) or _declared(function)
-        script.surroundings = around
+        fingerprint = _fingerprint_of(function)
+        script = _script_from_cache(function, fingerprint) or _declared(function)
+        script.fingerprint = fingerprint
         scripted_functions[function] = script
         _session.append(function)
-        if script.kept is None:
+        if script.cached_code is None:
             script.ensure_compiled()
     except BaseException:
         if outermost:
@@ -521,10 +521,10 @@ def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
 
 def _declared(function: Any) -> ScriptFunction:
     parsed = with_deep_stack(lambda: _parse(function))
-    return _named(function, ScriptFunction(function.__name__, "", parsed))
+    return _with_unique_name(function, ScriptFunction(function.__name__, "", parsed))
 
 
-def _surroundings(function: Any) -> Surroundings | None:
+def _fingerprint_of(function: Any) -> Surroundings | None:
     """Return the fingerprint of a function for the code cache; None if it cannot be cached."""
     if kept.cache_folder() is None or not isinstance(function, FunctionType):
         return None
@@ -533,22 +533,22 @@ def _surroundings(function: Any) -> Surroundings | None:
     return surroundings_of(function)
 
 
-def _as_kept(function: Any, around: Surroundings | None) -> ScriptFunction | None:
+def _script_from_cache(function: Any, fingerprint: Surroundings | None) -> ScriptFunction | None:
     """Return the scripted form of a function with cached code, whose graph is compiled on demand, or None."""
-    if around is None:
+    if fingerprint is None:
         return None
-    from ts.runtime.executor import kept_entry
+    from ts.runtime.executor import cache_entry
     from ts.runtime.forms import Form
 
-    parse_it = partial(_parse, around.frozen, text=around.source)
+    parse_it = partial(_parse, fingerprint.frozen, text=fingerprint.source)
     script = ScriptFunction(function.__name__, "", parse_it)
-    script.surroundings = around
+    script.fingerprint = fingerprint
     for form in (Form.OPTIMIZED, Form.DIFFERENTIATED):
-        entry = kept_entry(script, form)
+        entry = cache_entry(script, form)
         code = None if entry is None else entry.read()
         if entry is not None and code is not None:
-            script.kept = entry.path, code
-            return _named(function, script)
+            script.cached_code = entry.path, code
+            return _with_unique_name(function, script)
     return None
 
 
@@ -562,7 +562,7 @@ def _compile_overload(function: Callable[..., Any], declaration: Callable[..., A
     from ts.frontend.overloads import parse_overload
 
     parsed = parse_overload(function, declaration)
-    script = _named(function, ScriptFunction(function.__name__, "", parsed))
+    script = _with_unique_name(function, ScriptFunction(function.__name__, "", parsed))
     script.ensure_compiled()
     return script
 
@@ -574,10 +574,10 @@ def get_overloads(function: Callable[..., Any]) -> list[Any]:
     return compiled_overloads(function, compile_function)
 
 
-def _named(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
+def _with_unique_name(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
     """Set a unique qualified name and the metadata of a Python function on its scripted form."""
     script.qualified_name = naming.unique_name(naming.qualified_name(function))
-    script._stands_for(function)
+    script._copy_metadata(function)
     naming.note_live(script)
     return script
 

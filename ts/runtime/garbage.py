@@ -19,8 +19,8 @@ from typing import Final
 
 _MANY: Final = 200_000  # promoted objects before a full collection, some 25 MB
 _UNASKED: Final = 100  # skipped checks after frozen objects were found: counting them takes time
-_unasked = 0
-_aged = 0  # objects promoted since the last full collection
+_checks_to_skip = 0
+_promoted_objects = 0  # objects promoted since the last full collection
 _threshold = _MANY
 
 
@@ -34,32 +34,32 @@ def no_collection() -> Iterator[None]:
     try:
         yield
     finally:
-        _age()
+        _promote_objects()
         gc.enable()
 
 
-def _age() -> None:
+def _promote_objects() -> None:
     """Promote all objects to the oldest generation; collect if many were promoted since the last time."""
-    global _aged, _threshold, _unasked
-    if _unasked:
-        _unasked -= 1
+    global _promoted_objects, _threshold, _checks_to_skip
+    if _checks_to_skip:
+        _checks_to_skip -= 1
         return
     if gc.get_freeze_count():  # the program froze objects, which unfreezing would lose
-        _unasked = _UNASKED
+        _checks_to_skip = _UNASKED
         return
-    _aged += gc.get_count()[0]
-    if _aged > _threshold:
+    _promoted_objects += gc.get_count()[0]
+    if _promoted_objects > _threshold:
         from ts._core.thread import deadline  # imports NumPy: collections are off by now
 
         if not deadline.is_set():  # a call with a deadline should not pay for others
             gc.collect()
-            _aged = 0
-            _threshold = max(_MANY, _objects() // 4)
+            _promoted_objects = 0
+            _threshold = max(_MANY, _count_objects() // 4)
             return
     gc.freeze()
     gc.unfreeze()
 
 
-def _objects() -> int:
+def _count_objects() -> int:
     """Return the number of tracked objects, atomically: no other thread sees the list of all objects."""
     return next(map(len, iter(gc.get_objects, None)))

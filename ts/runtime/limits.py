@@ -26,10 +26,10 @@ _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 def bytes_in(text: str) -> int:
     """Parse a size in bytes such as `4096`, `512M`, `1.5G` (units of 1,024); raise ValueError otherwise."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", text, re.IGNORECASE | re.ASCII)
-    if found is None:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", text, re.IGNORECASE | re.ASCII)
+    if match is None:
         raise ValueError(f"{text!r} is not a number of bytes, such as 4096, 512M or 1.5G")
-    return int(float(found[1]) * (1 << _UNITS[found[2].lower()]))
+    return int(float(match[1]) * (1 << _UNITS[match[2].lower()]))
 
 
 class limits(LimitsBlock):

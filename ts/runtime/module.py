@@ -65,11 +65,11 @@ class _Slots(MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name not in self.places:
-            raise _no_new(name)
+            raise _new_parameter_error(name)
         object_set(self.owner, self.places[name], value)
 
     def __delitem__(self, name: str) -> None:
-        raise _not_deleted(name)
+        raise _deletion_error(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.places)
@@ -81,18 +81,18 @@ class _Slots(MutableMapping[str, Any]):
         return name in self.places
 
 
-def _no_new(name: str) -> RuntimeError:
+def _new_parameter_error(name: str) -> RuntimeError:
     return RuntimeError(
         f"Can't add a new parameter after ScriptModule construction. Tried to add '{name}'; "
         "script the module anew"
     )
 
 
-def _not_deleted(name: str) -> RuntimeError:
+def _deletion_error(name: str) -> RuntimeError:
     return RuntimeError(f"cannot delete methods or parameters of a script module: '{name}'")
 
 
-class _Compiled:
+class _CompiledMethod:
     """Descriptor for a method that compiled modules resolve by `__getattr__`, in spite of the class."""
 
     def __init__(self, name: str, python: Callable[..., Any]) -> None:
@@ -128,9 +128,9 @@ class ScriptModule(Module):
     _script_methods: dict[str, Any] = {}
     __jit_unused_properties__ = ("original_name", "graph", "inlined_graph", "code", "code_with_constants")
 
-    forward = _Compiled("forward", Module.forward)
-    _save_to_state_dict = _Compiled("_save_to_state_dict", Module._save_to_state_dict)
-    _load_from_state_dict = _Compiled("_load_from_state_dict", Module._load_from_state_dict)
+    forward = _CompiledMethod("forward", Module.forward)
+    _save_to_state_dict = _CompiledMethod("_save_to_state_dict", Module._save_to_state_dict)
+    _load_from_state_dict = _CompiledMethod("_load_from_state_dict", Module._load_from_state_dict)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -214,11 +214,11 @@ class ScriptModule(Module):
                 raise RuntimeError(
                     f"{concrete.type.annotation_str} does not have an attribute with name '{name}'"
                 )
-            expected, found = concrete.type.attributes[name], value._concrete.type
-            if isinstance(expected, ModuleType) and found is not expected:
+            expected, actual = concrete.type.attributes[name], value._concrete.type
+            if isinstance(expected, ModuleType) and actual is not expected:
                 raise RuntimeError(
                     f"Expected a value of type '{expected.annotation_str}' for field '{name}', "
-                    f"but found '{found.annotation_str}'"
+                    f"but found '{actual.annotation_str}'"
                 )
             assign(handle, name, value._object)
             table[name] = value
@@ -235,13 +235,13 @@ class ScriptModule(Module):
             if prop is not None and prop.setter is not None:
                 ScriptMethod(self, prop.setter)(value)
             elif isinstance(value, Parameter):
-                raise _no_new(name)
+                raise _new_parameter_error(name)
             else:
                 object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         if name in self.__dict__.get("_modules", ()) and self.__dict__.get("_object") is not None:
-            raise _not_deleted(name)
+            raise _deletion_error(name)
         super().__delattr__(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
@@ -349,20 +349,22 @@ class ScriptModule(Module):
 
     def copy(self) -> ScriptModule:
         """Return a module with its own attributes and shared tensors."""
-        return _copied(self, ScriptModule.copy, lambda value: value)
+        return _copy_module(self, ScriptModule.copy, lambda value: value)
 
     def __copy__(self) -> ScriptModule:
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ScriptModule:
-        copied = _copied(self, partial(copy.deepcopy, memo=memo), partial(deep_copy, memo=memo))
+        copied = _copy_module(self, partial(copy.deepcopy, memo=memo), partial(deep_copy, memo=memo))
         memo[id(self)] = copied
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle the module's archive and additional Python attributes."""
-        hung = {name: self.__dict__[name] for name in self.__dict__.keys() - _OWN - _OF_EVERY_MODULE}
-        return unpickled_module, (self.save_to_buffer(), hung)
+        extra_attributes = {
+            name: self.__dict__[name] for name in self.__dict__.keys() - _OWN - _MODULE_ATTRIBUTES
+        }
+        return unpickled_module, (self.save_to_buffer(), extra_attributes)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         handle = self.__dict__.get("_object")
@@ -464,9 +466,9 @@ def script_module(instance: Module) -> ScriptModule:
     with my_turn():
         instance = prepared(instance, {})
         concrete = modules.concrete_module(instance)
-        made = _make(instance, concrete)
+        created = _make(instance, concrete)
         compile_entry_points(concrete)
-    return made
+    return created
 
 
 def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -> ScriptModule:
@@ -474,11 +476,11 @@ def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -
     with my_turn():
         instance = prepared(instance, {})
         concrete = modules.concrete_module(instance, share_types)
-        made = _make(instance, concrete)
+        created = _make(instance, concrete)
         for submodule in concrete.submodules.values():
             compile_entry_points(submodule)
         compile_all(concrete.method(name) for name in methods)
-    return made
+    return created
 
 
 def entry_points(instance: Module) -> list[str]:
@@ -539,7 +541,7 @@ def object_tree(
 def compile_entry_points(concrete: ConcreteModule) -> None:
     """Compile the entry points of a module and its submodules."""
     with my_turn():
-        pending = _not_compiled(concrete)
+        pending = _mark_compiled(concrete)
         try:
             compile_all(method for each in pending for method in each.entry_points())
             for each in pending:
@@ -551,13 +553,13 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
             raise
 
 
-def _not_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
+def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
     """Mark a tree of modules as compiled; return those that were not, submodules first."""
     if concrete.compiled:
         return []
     concrete.compiled = True
-    below = [each for submodule in concrete.submodules.values() for each in _not_compiled(submodule)]
-    return [*below, concrete]
+    submodules = [each for submodule in concrete.submodules.values() for each in _mark_compiled(submodule)]
+    return [*submodules, concrete]
 
 
 def _finish(module: ScriptModule) -> None:
@@ -585,45 +587,47 @@ def _finish_now(module: ScriptModule) -> None:
         raise for_users(error) from error.__cause__
 
 
-def unpickled_module(data: bytes, hung: dict[str, Any]) -> ScriptModule:
+def unpickled_module(data: bytes, extra_attributes: dict[str, Any]) -> ScriptModule:
     """Return the module from a pickle."""
     from ts.archive.read import read
 
-    made = module_of(read(io.BytesIO(data)))
-    made.__dict__.update(hung)
-    return made
+    created = module_of(read(io.BytesIO(data)))
+    created.__dict__.update(extra_attributes)
+    return created
 
 
-def _copied(
-    module: ScriptModule, below: Callable[[ScriptModule], ScriptModule], convert: Callable[[Any], Any]
+def _copy_module(
+    module: ScriptModule,
+    copy_submodule: Callable[[ScriptModule], ScriptModule],
+    convert: Callable[[Any], Any],
 ) -> ScriptModule:
-    """Return a module of the same type, with submodules copied by `below` and other values by `convert`."""
+    """Return a module of the same type with copied submodules and converted other values."""
     concrete = module._concrete
     assert module._object is not None
     handle = new_object(module._object.cls)
-    children = {name: below(child) for name, child in module.__dict__["_modules"].items()}
+    children = {name: copy_submodule(child) for name, child in module.__dict__["_modules"].items()}
     for slot, name in enumerate(module._object.cls.names):
         if name in children:
             object_set(handle, slot, children[name]._object)
         else:
             object_set(handle, slot, convert(object_get(module._object, slot, False)))
-    made = RecursiveScriptModule(concrete, handle, children)
+    created = RecursiveScriptModule(concrete, handle, children)
     for name, value in module.__dict__.items():
-        if name not in made.__dict__ and name not in _OWN:
-            made.__dict__[name] = convert(value)
-    return made
+        if name not in created.__dict__ and name not in _OWN:
+            created.__dict__[name] = convert(value)
+    return created
 
 
 _OWN: Final = frozenset({"_concrete", "_object", "_parameters", "_buffers", "_modules"})
-_OF_EVERY_MODULE: Final = frozenset(vars(Module()))
+_MODULE_ATTRIBUTES: Final = frozenset(vars(Module()))
 
 
 def module_of(handle: Object) -> ScriptModule:
     """Return the existing wrapper module of an object, or a new one."""
     with my_turn():
-        found = _wrappers.get(id(handle))
-        if found is not None:
-            return found
+        existing = _wrappers.get(id(handle))
+        if existing is not None:
+            return existing
         concrete = handle.cls.type.concrete
         children = {name: object_get(handle, handle.cls.slot(name)) for name in concrete.submodules}
         return RecursiveScriptModule(concrete, handle, children)

@@ -39,44 +39,44 @@ def register_modules(module_of: Callable[[Object], Any]) -> None:
 # ---- conversions -----------------------------------------------------------------------------------------
 
 
-def object_of(instance: Any, wanted: ObjectClass | InterfaceType) -> Object:
+def object_of(instance: Any, expected: ObjectClass | InterfaceType) -> Object:
     """Return the script object of a Python instance, for a class or interface; raise TypeError if none."""
-    handled = instance._c if isinstance(instance, RecursiveScriptClass) else instance
-    handled = getattr(handled, "_object", handled)  # of a scripted module
-    if isinstance(wanted, InterfaceType):
-        return _object_with_interface(handled, wanted)
-    if isinstance(handled, Object):
-        if handled.cls is not wanted:
-            found = handled.cls.name
-            raise TypeError(f"Expected an object of type {wanted.name} but found one of type {found}")
-        return handled
-    made = new_object(wanted)
-    for slot, name in enumerate(wanted.names):
+    handle = instance._c if isinstance(instance, RecursiveScriptClass) else instance
+    handle = getattr(handle, "_object", handle)  # of a scripted module
+    if isinstance(expected, InterfaceType):
+        return _object_with_interface(handle, expected)
+    if isinstance(handle, Object):
+        if handle.cls is not expected:
+            actual = handle.cls.name
+            raise TypeError(f"Expected an object of type {expected.name} but found one of type {actual}")
+        return handle
+    created = new_object(expected)
+    for slot, name in enumerate(expected.names):
         try:
             value = getattr(instance, name)
         except AttributeError:
             raise TypeError(
-                f"Tried to cast object to type {wanted.name} but object was missing attribute {name}"
+                f"Tried to cast object to type {expected.name} but object was missing attribute {name}"
             ) from None
         try:
-            object_set(made, slot, value)
+            object_set(created, slot, value)
         except TypeError as error:
-            text = wanted.specs[slot].text
+            text = expected.specs[slot].text
             raise TypeError(f"Could not cast attribute '{name}' to type {text}: {error}") from None
-    return made
+    return created
 
 
-def assign(made: Object, name: str, value: Any) -> None:
+def assign(handle: Object, name: str, value: Any) -> None:
     """Set an attribute from Python; raise RuntimeError, as in PyTorch, for a value of another type."""
     try:
-        object_set(made, made.cls.slot(name), value)
+        object_set(handle, handle.cls.slot(name), value)
     except TypeError as error:
         raise RuntimeError(str(error)) from None
 
 
-def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
+def _object_with_interface(instance: Any, interface: InterfaceType) -> Object:
     if isinstance(instance, Object):
-        made = instance
+        handle = instance
     else:
         type = instance.__class__.__dict__.get(ATTRIBUTE)
         if not isinstance(type, ClassType):
@@ -85,45 +85,49 @@ def _object_with_interface(instance: Any, wanted: InterfaceType) -> Object:
                 "not a TorchScript compatible type, did you forget to turn it into a user defined "
                 "TorchScript class?"
             )
-        made = object_of(instance, object_class(type))
-    type = made.cls.type
+        handle = object_of(instance, object_class(type))
+    type = handle.cls.type
     why_not = ""
     if type.is_module() and type.concrete is not None and type.concrete.compiled:
         # Methods that were not compiled with the module are not compiled for the interface.
-        lacking = [method for method in wanted.methods if method not in type.methods]
-        why_not = "".join(f"Class '{made.cls.name}' does not have method '{method}'.\n" for method in lacking)
-    why_not = why_not or why_not_implemented(type, wanted)
+        lacking = [method for method in interface.methods if method not in type.methods]
+        why_not = "".join(
+            f"Class '{handle.cls.name}' does not have method '{method}'.\n" for method in lacking
+        )
+    why_not = why_not or why_not_implemented(type, interface)
     if why_not:
-        name = wanted.annotation_str
-        raise TypeError(f"Object of type {made.cls.name} is not compatible with interface {name}\n{why_not}")
-    return made
+        name = interface.annotation_str
+        raise TypeError(
+            f"Object of type {handle.cls.name} is not compatible with interface {name}\n{why_not}"
+        )
+    return handle
 
 
-def has_interface(made: Object, wanted: Any) -> bool:
-    """Return whether an object implements an interface; False if `wanted` is not one."""
+def has_interface(handle: Object, interface: Any) -> bool:
+    """Return whether an object implements an interface; False if `interface` is not one."""
     try:
-        return isinstance(wanted, InterfaceType) and _object_with_interface(made, wanted) is made
+        return isinstance(interface, InterfaceType) and _object_with_interface(handle, interface) is handle
     except TypeError:
         return False
 
 
-def instance_of(made: Object) -> Any:
+def instance_of(handle: Object) -> Any:
     """Return a Python instance with the attributes of a script object; a handle if it has no Python class."""
-    if made.cls.type.is_module():
+    if handle.cls.type.is_module():
         assert _module_of is not None  # registered by the module that creates such objects
-        return _module_of(made)
-    python_class = made.cls.type.python_class or _live_class(made)
+        return _module_of(handle)
+    python_class = handle.cls.type.python_class or _live_class(handle)
     if python_class is None:
-        return RecursiveScriptClass(made)
+        return RecursiveScriptClass(handle)
     instance = python_class.__new__(python_class)
-    for slot, name in enumerate(made.cls.names):
-        object.__setattr__(instance, name, object_get(made, slot))  # also for frozen dataclasses
+    for slot, name in enumerate(handle.cls.names):
+        object.__setattr__(instance, name, object_get(handle, slot))  # also for frozen dataclasses
     return instance
 
 
-def _live_class(made: Object) -> Any:
+def _live_class(handle: Object) -> Any:
     """Return the program's class with the name of an archived object's class, if the attributes match."""
-    type = made.cls.type
+    type = handle.cls.type
     live = None if type.unit is None else live_type(type.qualified_name())
     if isinstance(live, ClassType) and live.attributes.keys() == type.attributes.keys():
         return live.python_class
@@ -170,33 +174,33 @@ class RecursiveScriptClass:
 
     _c: Object
 
-    def __init__(self, made: Object) -> None:
-        object.__setattr__(self, "_c", made)
+    def __init__(self, handle: Object) -> None:
+        object.__setattr__(self, "_c", handle)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_c":
             raise AttributeError(name)
-        made = self._c
-        type = made.cls.type
-        slot = made.cls.slot(name)
+        handle = self._c
+        type = handle.cls.type
+        slot = handle.cls.slot(name)
         if slot >= 0:
-            return object_get(made, slot)
+            return object_get(handle, slot)
         if name in type.properties:
-            return type.properties[name].getter(made)
+            return type.properties[name].getter(handle)
         method = type.find_method(name)
         if method is None:
-            raise AttributeError(f"{made.cls.name} does not have a field with name '{name}'")
-        return BoundMethod(made, method)
+            raise AttributeError(f"{handle.cls.name} does not have a field with name '{name}'")
+        return BoundMethod(handle, method)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        made = self._c
-        prop = made.cls.type.properties.get(name)
-        if name in made.cls.type.attributes:
-            assign(made, name, value)
+        handle = self._c
+        prop = handle.cls.type.properties.get(name)
+        if name in handle.cls.type.attributes:
+            assign(handle, name, value)
         elif prop is not None and prop.setter is not None:
-            prop.setter(made, value)
+            prop.setter(handle, value)
         else:
-            raise RuntimeError(f"{made.cls.name} does not have an attribute with name '{name}'")
+            raise RuntimeError(f"{handle.cls.name} does not have an attribute with name '{name}'")
 
 
 def _define_magic(name: str) -> None:

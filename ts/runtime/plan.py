@@ -36,12 +36,12 @@ from ts.ir.source import SourceRange, in_program
 from ts.passes.graph_fuser import fuse_graph
 from ts.passes.pipelines import BEFORE_SPECIALIZING, OPTIMIZE, run_pass
 from ts.runtime.deep import with_deep_stack
-from ts.runtime.forms import unoptimized
+from ts.runtime.forms import copy_unoptimized
 from ts.runtime.specialized import MOST, specializer_of
 
-_MOST_LINES: Final = 5  # longer lists of lines are printed as a range
+_MAX_LISTED_LINES: Final = 5  # longer lists of lines are printed as a range
 _TENSOR: Final = KINDS["TensorType"]
-_HERE: Final = f"{Path(__file__).parents[1]}{os.sep}"
+_PACKAGE_FOLDER: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
 
 
@@ -78,10 +78,10 @@ def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     recorder = Recorder(memory=True)
     recorder.start()
     try:
-        kept = function(*args, **kwargs)
+        result = function(*args, **kwargs)
     finally:
         recorder.stop()
-    del kept
+    del result
     return recorder.most_bytes
 
 
@@ -110,57 +110,57 @@ def _plan_lines(function: Any, code: Any) -> Iterator[str]:
     """Yield lines for the specializations, or for the general code."""
     plans = _plans_of(function)
     if plans is None:
-        graph = unoptimized(function.as_compiled())
-        yield from _code_lines(code, with_deep_stack(partial(_explained, graph)))
+        graph = copy_unoptimized(function.as_compiled())
+        yield from _code_lines(code, with_deep_stack(partial(_run_passes, graph)))
         if any(spec.kind == _TENSOR for _, spec, *_ in function.arguments):
             yield "  one code for all arguments: no branch depends on them"
         return
     specializer = specializer_of(plans)
     names = [name for name, *_ in function.arguments]
-    asked = ", ".join(names[i] for i in plans.registers)
-    yield f"  specialised by {asked}: {_counted(len(plans.made), 'plan')} of {MOST} at most"
+    tested = ", ".join(names[i] for i in plans.registers)
+    yield f"  specialised by {tested}: {_format_count(len(plans.made), 'plan')} of {MOST} at most"
     general = []
     for (plan, runs), kind in zip(plans.made, specializer.kinds, strict=True):
         if plan is None:
-            general.append(kind.described(names))
+            general.append(kind.describe(names))
             continue
-        yield f"  specialised to ({kind.described(names)}): ran {_counted(runs, 'time')}"
-        graph, gone = specializer.begun_for(kind)
-        if gone:
-            yield f"    decided: {_listed(gone)}"
-        explained = with_deep_stack(partial(_explained, graph, begun=True))
-        yield from (f"  {line}" for line in _code_lines(plan, explained))
+        yield f"  specialised to ({kind.describe(names)}): ran {_format_count(runs, 'time')}"
+        graph, decided = specializer.base_graph_for(kind)
+        if decided:
+            yield f"    decided: {_format_nodes(decided)}"
+        result = with_deep_stack(partial(_run_passes, graph, is_begun=True))
+        yield from (f"  {line}" for line in _code_lines(plan, result))
     if plans.general_code is not None:
-        yield f"  general code, for arguments without a plan: ran {_counted(plans.left, 'time')}"
+        yield f"  general code, for arguments without a plan: ran {_format_count(plans.left, 'time')}"
         for kind_text in general:
             yield f"    ({kind_text}): no branch depends on them"
-        graph = specializer.begun_for(None)[0]
-        explained = with_deep_stack(partial(_explained, graph, begun=True))
-        yield from (f"  {line}" for line in _code_lines(plans.general_code, explained))
+        graph = specializer.base_graph_for(None)[0]
+        result = with_deep_stack(partial(_run_passes, graph, is_begun=True))
+        yield from (f"  {line}" for line in _code_lines(plans.general_code, result))
 
 
-def _counted(n: int, what: str) -> str:
+def _format_count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def _code_lines(code: Any, explained: tuple[Graph, _Found]) -> Iterator[str]:
-    graph, found = explained
+def _code_lines(code: Any, result: tuple[Graph, _Found]) -> Iterator[str]:
+    graph, ungrouped = result
     records = [op.record for op in code.operators if isinstance(op.record, GroupRecord) and op.record.program]
     if not records:
         yield "  nothing is fused"
-    for record, group in _paired(records, graph):
+    for record, group in _match_groups(records, graph):
         yield from _group_lines(record, group)
-    yield from _left_lines(found.refused)
-    if found.moved:
-        yield f"  moved out of loops: {_listed(found.moved)}"
+    yield from _ungrouped_lines(ungrouped.refused)
+    if ungrouped.moved:
+        yield f"  moved out of loops: {_format_nodes(ungrouped.moved)}"
     elements = [node for node in graph.all_nodes() if node.kind() in _ELEMENTS]
     if elements:
-        yield f"  direct accesses to tensor elements:{_places(elements)}"
+        yield f"  direct accesses to tensor elements:{_format_lines(elements)}"
     for callee in code.functions:
         if isinstance(callee, PartFunction) and callee.made_code is not None:
-            explained = with_deep_stack(partial(_explained, unoptimized(callee.graph)))
+            result = with_deep_stack(partial(_run_passes, copy_unoptimized(callee.graph)))
             yield "  in a forked task"
-            yield from (f"  {line}" for line in _code_lines(callee.made_code, explained))
+            yield from (f"  {line}" for line in _code_lines(callee.made_code, result))
 
 
 # ---- what the passes say -----------------------------------------------------------------------------
@@ -173,28 +173,28 @@ class _Found(NamedTuple):
     moved: dict[Node, None]
 
 
-def _explained(graph: Graph, begun: bool = False) -> tuple[Graph, _Found]:
+def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _Found]:
     """Run the passes on a graph and return it with the reasons.
 
-    With `begun`, the passes that precede specialization have run already.
+    With `is_begun`, the passes that precede specialization have run already.
     """
-    found = _Found({}, {})
+    ungrouped = _Found({}, {})
 
     def fuse(graph: Graph) -> bool:
-        return fuse_graph(graph, found.refused)
+        return fuse_graph(graph, ungrouped.refused)
 
-    for run in OPTIMIZE[len(BEFORE_SPECIALIZING) if begun else 0 :]:
+    for run in OPTIMIZE[len(BEFORE_SPECIALIZING) if is_begun else 0 :]:
         if run is fuse_graph:
             run_pass(graph, fuse)
         else:
-            places = {node: node.owning_block() for node in graph.all_nodes() if _computes(node)}
+            places = {node: node.owning_block() for node in graph.all_nodes() if _computes_tensors(node)}
             run_pass(graph, run)
             moved = (n for n, block in places.items() if n.in_block() and n.owning_block() is not block)
-            found.moved.update(dict.fromkeys(moved))
-    return graph, found
+            ungrouped.moved.update(dict.fromkeys(moved))
+    return graph, ungrouped
 
 
-def _computes(node: Node) -> bool:
+def _computes_tensors(node: Node) -> bool:
     """Return whether a node is an operator or call that returns tensors."""
     kind = node.kind()
     named = kind in CALLS or not kind.startswith("prim::")
@@ -208,18 +208,18 @@ class _Group(NamedTuple):
     names: list[str]
 
 
-def _paired(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
+def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
     """Yield each group record of a code with the matching group of the graph, or None."""
-    waiting = []
+    unmatched = []
     for node in graph.find_all_nodes(KIND):
         subgraph = node.get("Subgraph")
         program, values = program_of_graph(subgraph)
         outside = dict(zip(subgraph.inputs(), node.inputs(), strict=True))
         names = [_name(outside.get(value, value)) for value in values]
-        waiting.append((program, _Group(list(subgraph.nodes()), names)))
+        unmatched.append((program, _Group(list(subgraph.nodes()), names)))
     for record in records:
-        at = next((i for i, (program, _) in enumerate(waiting) if program == record.program), None)
-        yield record, None if at is None else waiting.pop(at)[1]
+        at = next((i for i, (program, _) in enumerate(unmatched) if program == record.program), None)
+        yield record, None if at is None else unmatched.pop(at)[1]
 
 
 def _name(value: Value) -> str:
@@ -243,7 +243,7 @@ def _short(name: str) -> str:
 def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
     program, on_cpu = record.program, record.group
     names = group.names if group else [""] * len(program.inputs)
-    yield f"  fused {program.name}{_places(group.nodes) if group else ''}"
+    yield f"  fused {program.name}{_format_lines(group.nodes) if group else ''}"
     if on_cpu is None and not record.groups_by_backend:
         yield "    has not run yet"
     for other in filter(None, record.groups_by_backend.values()):
@@ -275,46 +275,49 @@ def _plan_line(plan: Any, inputs: list[str]) -> str:
     return f"    {', '.join(inputs)}: {ending}"
 
 
-def _left_lines(refused: dict[Node, str]) -> Iterator[str]:
+def _ungrouped_lines(refused: dict[Node, str]) -> Iterator[str]:
     """Yield the operators in no group, by reason."""
-    found = _by(refused.__getitem__, (node for node in refused if node.in_block() and _computes(node)))
-    if found:
+    listed = (node for node in refused if node.in_block() and _computes_tensors(node))
+    by_reason = _group_by(refused.__getitem__, listed)
+    if by_reason:
         yield "  in no group"
-    for reason, nodes in found.items():
-        yield f"    {reason}: {_listed(nodes)}"
+    for reason, nodes in by_reason.items():
+        yield f"    {reason}: {_format_nodes(nodes)}"
 
 
-def _listed(nodes: Iterable[Node]) -> str:
+def _format_nodes(nodes: Iterable[Node]) -> str:
     """Return operator names with their lines, each name once."""
-    by_name = _by(lambda node: _short(node.kind()), nodes)
-    return ", ".join(f"{name}{_places(each)}" for name, each in by_name.items())
+    by_name = _group_by(lambda node: _short(node.kind()), nodes)
+    return ", ".join(f"{name}{_format_lines(each)}" for name, each in by_name.items())
 
 
-def _by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, list[Node]]:
-    found: dict[Any, list[Node]] = {}
+def _group_by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, list[Node]]:
+    grouped: dict[Any, list[Node]] = {}
     for node in nodes:
-        found.setdefault(key(node), []).append(node)
-    return found
+        grouped.setdefault(key(node), []).append(node)
+    return grouped
 
 
-def _places(nodes: Iterable[Node]) -> str:
+def _format_lines(nodes: Iterable[Node]) -> str:
     """Return the source lines of nodes, for inlined nodes those of the calls; constants have none."""
     computing = (node for node in nodes if node.kind() != "prim::Constant")
-    ranges = (_of_program([*(at for _, at in node.callstack), node.range]) for node in computing)
-    return _in_lines(range.line for range in ranges if range is not None)
+    ranges = (_find_user_range([*(at for _, at in node.callstack), node.range]) for node in computing)
+    return _format_line_numbers(range.line for range in ranges if range is not None)
 
 
-def _of_program(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
+def _find_user_range(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
     """Return the outermost source range of a call stack outside the package itself."""
     places = (in_program(at) for at in ranges if at is not None)
-    return next((at for at in places if at and not (at.source.filename or "").startswith(_HERE)), None)
+    return next(
+        (at for at in places if at and not (at.source.filename or "").startswith(_PACKAGE_FOLDER)), None
+    )
 
 
-def _in_lines(numbers: Iterable[int]) -> str:
+def _format_line_numbers(numbers: Iterable[int]) -> str:
     lines = sorted(set(numbers))
     if not lines:
         return ""
-    if len(lines) > _MOST_LINES or (len(lines) > 2 and lines[-1] - lines[0] == len(lines) - 1):
+    if len(lines) > _MAX_LISTED_LINES or (len(lines) > 2 and lines[-1] - lines[0] == len(lines) - 1):
         return f" (lines {lines[0]} to {lines[-1]})"
     return f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))})"
 
@@ -337,7 +340,7 @@ def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
     """Yield the state of each loop; loops that are interpreted with the reason."""
     left = [loop for loop in loops if loop.refusal]
     entered = [loop.end for loop in loops if not loop.refusal]
-    own = set(_lines_at(code, [end for end in entered if _is_own(code, end)]))
+    own = set(_lines_at(code, [end for end in entered if _is_in_line(code, end)]))
     called = set(_lines_at(code, entered)) - own
     if entered:
         if code.machine_code is not None:
@@ -346,34 +349,37 @@ def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
             when = "are being compiled to machine code"
         else:
             when = "become machine code once they are hot"
-        yield f"  loops {when}{_in_lines(own) if left or called else ''}{_in_calls(called)}"
+        own_lines = _format_line_numbers(own) if left or called else ""
+        yield f"  loops {when}{own_lines}{_format_call_lines(called)}"
     for loop in left:
         line = next(_lines_at(code, [loop.end]), None)
         if line is None:
             named = "a loop"
-        elif not _is_own(code, loop.end):
+        elif not _is_in_line(code, loop.end):
             named = f"a loop in a function called in line {line}"
         else:
             # A loop may have two versions: for tensor elements, and for other arguments.
             named = f"{'a version of ' if line in own else ''}the loop in line {line}"
-        cause = _in_lines(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
+        cause = _format_line_numbers(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
         yield f"  {named} is interpreted: {loop.refusal}{cause}"
 
 
-def _in_calls(lines: set[int]) -> str:
+def _format_call_lines(lines: set[int]) -> str:
     """Return the call lines of loops in called functions that are not inlined."""
-    return f" (in functions called{_in_lines(lines).replace(' (', ' in ')}" if lines else ""
+    return f" (in functions called{_format_line_numbers(lines).replace(' (', ' in ')}" if lines else ""
 
 
-def _is_own(code: Any, at: int) -> bool:
+def _is_in_line(code: Any, at: int) -> bool:
     """Return whether an instruction belongs to the line itself, not to a function called in it."""
     places = code.lines[at] if code.lines else None
-    return not places or places[-1][1] == _of_program(place for _, place in places)
+    return not places or places[-1][1] == _find_user_range(place for _, place in places)
 
 
 def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
     """Yield the program's lines of instructions, for inlined ones those of the calls."""
     for at in instructions:
-        place = _of_program(place for _, place in code.lines[at]) if code.lines and code.lines[at] else None
+        place = (
+            _find_user_range(place for _, place in code.lines[at]) if code.lines and code.lines[at] else None
+        )
         if place is not None:
             yield place.line

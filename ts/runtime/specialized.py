@@ -23,14 +23,14 @@ from ts._core.vm.plan import MOST_OF_FUNCTION, Plans
 from ts.bytecode.opcodes import NUMBER
 from ts.bytecode.program import Program
 from ts.runtime.forms import (
+    CompiledCode,
     Form,
-    Made,
-    begin_forming,
-    finish_forming,
-    kept_or_made,
-    lowered,
+    copy_unoptimized,
+    load_or_compile,
+    lower_graph,
     prepare_graph,
-    unoptimized,
+    run_early_passes,
+    run_late_passes,
     within_terms,
 )
 from ts.runtime.frames import with_room
@@ -52,29 +52,29 @@ class Specializer:
     def __init__(self, function: ScriptFunction, form: Form, graph: Graph | None = None) -> None:
         self._function = function
         self._form = form
-        self._begun = graph  # the graph before specialization; None if the entry program was cached
+        self._base_graph = graph  # the graph before specialization; None if the entry program was cached
         self.kinds: list[Kind] = []  # of each specialization, in order
 
-    def entrance(self, asked: Sequence[int]) -> Program:
-        """Return the program that selects a specialization by the arguments `asked`."""
+    def entry_program(self, tested_arguments: Sequence[int]) -> Program:
+        """Return the program that selects a specialization by `tested_arguments`."""
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
         graph = self._begin()
         specs = tuple(type_spec(value.type()) for value in graph.inputs())
-        plans = self.plans(specs, result_spec(graph), asked)
+        plans = self.plans(specs, result_spec(graph), tested_arguments)
         classes = "".join(register_class(value.type()) for value in graph.inputs())
         rows = [(NUMBER["ENTER_PLAN"], 0, 0, 0)]
         name = self._function.name
         return Program(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
 
-    def plans(self, specs: tuple[Any, ...], result: Any, asked: Sequence[int]) -> Plans:
+    def plans(self, specs: tuple[Any, ...], result: Any, tested_arguments: Sequence[int]) -> Plans:
         """Return the specializations, of which none is compiled yet."""
-        self._asked = list(asked)
-        return Plans(self._function.name, specs, result, self._asked, self.make, self.make_general)
+        self._tested_arguments = list(tested_arguments)
+        return Plans(self._function.name, specs, result, self._tested_arguments, self.make, self.make_general)
 
     def make(self, values: Sequence[Any]) -> Any:
         """Return the code for arguments like these; None if it would equal the general code."""
-        kind = Kind.of(zip(self._asked, values, strict=True))
+        kind = Kind.of(zip(self._tested_arguments, values, strict=True))
         self.kinds.append(kind)
         try:
             return self._code(kind.text, lambda: self._program(kind))
@@ -89,19 +89,19 @@ class Specializer:
         """Return a copy of the optimized graph for a kind of arguments, or the general one."""
         graph = self._begin()
         if kind is not None:
-            kind.decide_in(graph)
-        finish_forming(graph, self._form)
+            kind.specialize(graph)
+        run_late_passes(graph, self._form)
         return graph
 
-    def begun_for(self, kind: Kind | None) -> tuple[Graph, list[Node]]:
+    def base_graph_for(self, kind: Kind | None) -> tuple[Graph, list[Node]]:
         """Return a copy of the unoptimized graph for a kind of arguments, and the branches decided in it."""
         from ts.passes.specialize_to_arguments import questions
 
         graph = self._begin()
-        asked = list(questions(graph))
+        branches = list(questions(graph))
         if kind is not None:
-            kind.decide_in(graph)
-        return graph, [node for node in asked if not node.in_block() or not node.has_uses()]
+            kind.specialize(graph)
+        return graph, [node for node in branches if not node.in_block() or not node.has_uses()]
 
     def graph_of_last(self, plans: Plans) -> Graph:
         """Return the graph that ran last, with the types of its tensors."""
@@ -113,9 +113,9 @@ class Specializer:
         kind = self.kinds[number]
         return rank_types(self.graph(kind), kind.tensors)
 
-    def _code(self, kind: str, make: Callable[[], Made]) -> Any:
+    def _code(self, kind: str, make: Callable[[], CompiledCode]) -> Any:
         with no_collection():
-            return with_room(kept_or_made, self._function, self._entry(kind), make)
+            return with_room(load_or_compile, self._function, self._entry(kind), make)
 
     def _entry(self, kind: str) -> Entry | None:
         """Return the cache entry of a specialization's code, None if it is not cached."""
@@ -127,26 +127,26 @@ class Specializer:
         prepare = partial(prepare_graph, terms=function.terms)
         return entry_of(function, prepare, f"{self._form.value}({kind})", None)
 
-    def _program(self, kind: Kind | None) -> Made:
+    def _program(self, kind: Kind | None) -> CompiledCode:
         function = self._function
 
-        def run() -> Made:
+        def run() -> CompiledCode:
             graph = self._begin()
             with Stage("compile: optimise", function.name):
-                if kind is not None and not kind.decide_in(graph):
+                if kind is not None and not kind.specialize(graph):
                     raise _Undecided
-                finish_forming(graph, self._form)
-            return lowered(graph, function.name, function.terms, self._form)
+                run_late_passes(graph, self._form)
+            return lower_graph(graph, function.name, function.terms, self._form)
 
         return within_terms(run, function.as_compiled(), function.name, function.terms)
 
     def _begin(self) -> Graph:
         """Return a copy of the graph before specialization."""
-        if self._begun is None:
-            graph = unoptimized(self._function.as_compiled())
-            begin_forming(graph)
-            self._begun = graph
-        return self._begun.copy()
+        if self._base_graph is None:
+            graph = copy_unoptimized(self._function.as_compiled())
+            run_early_passes(graph)
+            self._base_graph = graph
+        return self._base_graph.copy()
 
 
 def specializer_of(plans: Plans) -> Specializer:
@@ -156,11 +156,11 @@ def specializer_of(plans: Plans) -> Specializer:
     return made_by
 
 
-def codes_of(plans: Plans, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def codes_with_descriptions(plans: Plans, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Yield the compiled specializations and the general code, each with a description of its arguments."""
     for (code, _), kind in zip(plans.made, specializer_of(plans).kinds, strict=False):
         if code is not None:
-            yield kind.described(names), code
+            yield kind.describe(names), code
     everything = specializer_of(plans).make_general() if plans.general_code is None else plans.general_code
     yield "all other arguments" if plans.made else "all arguments", everything
 
@@ -172,38 +172,38 @@ class _Undecided(Exception):
 class Kind:
     """Properties of arguments: dtype, rank, device and requires_grad of tensors; None; numbers."""
 
-    def __init__(self, found: Mapping[int, Any], text: str) -> None:
-        self._found = found  # type by argument index; None for other objects
+    def __init__(self, types: Mapping[int, Any], text: str) -> None:
+        self._types = types  # type by argument index; None for other objects
         self.text = text  # equal for equal kinds, in every process
 
     @classmethod
     def of(cls, values: Iterable[tuple[int, Any]]) -> Kind:
         """Return the kind of arguments, given by their indices."""
-        found = {i: _type_of(value) for i, value in values}
-        return cls(found, ", ".join(f"{i}: {'object' if t is None else t}" for i, t in found.items()))
+        types = {i: _type_of(value) for i, value in values}
+        return cls(types, ", ".join(f"{i}: {'object' if t is None else t}" for i, t in types.items()))
 
-    def decide_in(self, graph: Graph) -> bool:
+    def specialize(self, graph: Graph) -> bool:
         """Specialize a graph; return whether that simplified it."""
         from ts.passes.specialize_to_arguments import specialize_to_arguments
 
-        known = {}
-        for i, type in self._found.items():
+        known_types = {}
+        for i, type in self._types.items():
             declared = graph.inputs()[i].type()
             if type is None or type.kind() not in ("TensorType", "NoneType"):
                 inner = getattr(declared, "elem", None) if declared.kind() == "OptionalType" else None
                 type = inner or type
             if type is not None:
-                known[i] = type
-        return specialize_to_arguments(graph, known)
+                known_types[i] = type
+        return specialize_to_arguments(graph, known_types)
 
     @property
     def tensors(self) -> dict[int, Type]:
         """The types of tensor arguments, by index."""
-        return {i: t for i, t in self._found.items() if t is not None and t.kind() == "TensorType"}
+        return {i: t for i, t in self._types.items() if t is not None and t.kind() == "TensorType"}
 
-    def described(self, names: Sequence[str]) -> str:
+    def describe(self, names: Sequence[str]) -> str:
         """Return a description for users: `x float32[2], b None`."""
-        return ", ".join(f"{names[i]} {_described(type)}" for i, type in self._found.items())
+        return ", ".join(f"{names[i]} {_describe_type(type)}" for i, type in self._types.items())
 
 
 def _type_of(value: Any) -> Type | None:
@@ -217,7 +217,7 @@ def _type_of(value: Any) -> Type | None:
     return {bool: BOOL, int: INT, float: FLOAT}.get(type(value))
 
 
-def _described(type: Any) -> str:
+def _describe_type(type: Any) -> str:
     """Return dtype and rank of a tensor, with device and gradient unless they are the default."""
     from ts.dtypes import BY_CODE
 

@@ -1,9 +1,9 @@
 """Fingerprint of a Python function: a digest of its source and of the globals that it uses.
 
-    around = surroundings_of(function)       None if a name cannot be encoded
-    around.digest                            equal in another process only if all of it is equal
-    around.frozen                            the function, with its globals as they are now
-    around.source                            its source, as it is now
+    fingerprint = surroundings_of(function)       None if a name cannot be encoded
+    fingerprint.digest                            equal in another process only if all of it is equal
+    fingerprint.frozen                            the function, with its globals as they are now
+    fingerprint.source                            its source, as it is now
 
 Encodable are numbers, strings and tuples of them, dtypes, devices, types of annotations, functions and
 operators of `ts`, functions of `math` and the builtins, and scripted functions with a fingerprint.  Functions
@@ -35,11 +35,11 @@ from ts.frontend.resolve import attribute, closure_of, of_ts
 from ts.module_names import is_own
 from ts.ops.namespace import OpOverload
 
-_MODULES: Final = ("math", "typing")  # Python modules whose attributes are constant
-_PLAIN: Final = frozenset({type(None), bool, int, float, complex, str, EllipsisType})
-_HOMES: Final = {home.__name__: home for home in (builtins, typing, collections, math)}
+_CONSTANT_MODULES: Final = ("math", "typing")  # Python modules whose attributes are constant
+_SCALAR_TYPES: Final = frozenset({type(None), bool, int, float, complex, str, EllipsisType})
+_MODULES_BY_NAME: Final = {module.__name__: module for module in (builtins, typing, collections, math)}
 _NAME: Final = r"[^\W\d]\w*"
-_OWN: Final = ("ts", "torch")
+_PACKAGE_NAMES: Final = ("ts", "torch")
 
 
 class _UnsaidError(Exception):
@@ -74,10 +74,10 @@ def surroundings_of(function: FunctionType) -> Surroundings | None:
         words = [
             [function.__name__, source.text, source.filename, source.first_line],
             str(dtypes.get_default_dtype()),
-            names.said(),
-            [[name, _said(value)] for name, value in sorted(function.__annotations__.items())],
-            [_said(value) for value in function.__defaults__ or ()],
-            [[name, _said(value)] for name, value in (function.__kwdefaults__ or {}).items()],
+            names.encode(),
+            [[name, _encode(value)] for name, value in sorted(function.__annotations__.items())],
+            [_encode(value) for value in function.__defaults__ or ()],
+            [[name, _encode(value)] for name, value in (function.__kwdefaults__ or {}).items()],
         ]
     except (_UnsaidError, OSError, SyntaxError, ValueError, AttributeError):
         return None
@@ -96,11 +96,11 @@ class _Names:
         self._function = function
         self._closure = closure_of(function)
         self._words: set[str] = set()
-        self._chains: dict[str, Any] = {}
+        self._attributes: dict[str, Any] = {}
         self.scripted: list[Any] = []
         prose: set[ast.AST] = set()
         texts = [value for value in function.__annotations__.values() if isinstance(value, str)]
-        for node in [*ast.walk(tree), *(node for text in texts for node in _of_text(text))]:
+        for node in [*ast.walk(tree), *(node for text in texts for node in _parse_annotation(text))]:
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):  # a docstring
                 prose.add(node.value)
             elif node in prose:
@@ -108,22 +108,22 @@ class _Names:
             elif isinstance(node, ast.Name):
                 self._words.add(node.id)
             elif isinstance(node, ast.Attribute):
-                self._chain(node)
+                self._record_attribute(node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self._words.update(re.findall(_NAME, node.value))
-                for inner in _of_text(node.value):
+                for inner in _parse_annotation(node.value):
                     if isinstance(inner, ast.Attribute):
-                        self._chain(inner)
+                        self._record_attribute(inner)
 
-    def said(self) -> list[Any]:
+    def encode(self) -> list[Any]:
         """Return each name with its encoded value, and each attribute of a module."""
-        found = [[word, self._meaning(word)] for word in sorted(self._words)]
-        return [*found, *sorted(self._chains.items())]
+        encoded = [[word, self._meaning(word)] for word in sorted(self._words)]
+        return [*encoded, *sorted(self._attributes.items())]
 
     def _meaning(self, word: str) -> Any:
         value = self._lookup(word)
         if not hasattr(type(value), "ensure_compiled"):
-            return _said(value)
+            return _encode(value)
         digest = getattr(value, "digest", None)
         if digest is None:
             raise _UnsaidError(word)
@@ -137,25 +137,25 @@ class _Names:
         scope = {word: values[word] for word in self._words if word in values}
         captured = ([self._closure[name]] if name in self._closure else [] for name in code.co_freevars)
         cells = tuple(CellType(*contents) for contents in captured)
-        made = FunctionType(code, scope, function.__name__, function.__defaults__, cells)
-        made.__kwdefaults__ = dict(function.__kwdefaults__ or {}) or None
-        made.__annotations__ = dict(function.__annotations__)
-        made.__doc__, made.__module__ = function.__doc__, function.__module__
-        made.__qualname__ = function.__qualname__
-        return made
+        copied = FunctionType(code, scope, function.__name__, function.__defaults__, cells)
+        copied.__kwdefaults__ = dict(function.__kwdefaults__ or {}) or None
+        copied.__annotations__ = dict(function.__annotations__)
+        copied.__doc__, copied.__module__ = function.__doc__, function.__module__
+        copied.__qualname__ = function.__qualname__
+        return copied
 
     def _lookup(self, name: str) -> Any:
         """Look up a name as `Resolver.lookup` does; return `_ABSENT` if it is undefined."""
         for scope in (self._closure, self._function.__globals__):
             if name in scope:
                 return of_ts(scope[name])
-        if name in _OWN:
+        if name in _PACKAGE_NAMES:
             return sys.modules["ts"]
         if name == self._function.__name__:  # refers to the function that is being scripted
             raise _UnsaidError
         return vars(builtins).get(name, _ABSENT)
 
-    def _chain(self, node: ast.Attribute) -> None:
+    def _record_attribute(self, node: ast.Attribute) -> None:
         """Record the value of an attribute of a module, such as `ts.nn.functional.relu`."""
         path: list[str] = []
         inner: ast.expr = node
@@ -167,20 +167,20 @@ class _Names:
         value = self._lookup(inner.id)
         text = inner.id
         while isinstance(value, ModuleType) and path:
-            _said(value)  # raises unless the module's attributes are constant
+            _encode(value)  # raises unless the module's attributes are constant
             name = path.pop()
             text += f".{name}"
             try:
                 value = attribute(value, name)
             except AttributeError:
                 value = _ABSENT
-        self._chains[text] = _said(value)
+        self._attributes[text] = _encode(value)
 
 
 _ABSENT: Final = object()
 
 
-def _of_text(text: str) -> Iterator[ast.AST]:
+def _parse_annotation(text: str) -> Iterator[ast.AST]:
     """Yield the syntax nodes of a string that may be an annotation."""
     try:
         yield from ast.walk(python_syntax.expression(text))
@@ -188,15 +188,15 @@ def _of_text(text: str) -> Iterator[ast.AST]:
         return
 
 
-def _said(value: Any) -> Any:
+def _encode(value: Any) -> Any:
     """Return a unique JSON encoding of a value; raise `_UnsaidError` if there is none."""
     kind = type(value)
     if value is _ABSENT:
         return "absent"
-    if kind in _PLAIN:
+    if kind in _SCALAR_TYPES:
         return [kind.__name__, repr(value)]
     if kind is tuple:
-        return ["tuple", *map(_said, value)]
+        return ["tuple", *map(_encode, value)]
     if kind in (dtypes.dtype, dtypes.layout, dtypes.memory_format, devices.device):
         return [kind.__name__, str(value)]
     if kind is OverloadSet:
@@ -207,35 +207,35 @@ def _said(value: Any) -> Any:
         return ["module", _module(value)]
     arguments = typing.get_args(value)
     if arguments:
-        return ["of", _said(typing.get_origin(value)), *map(_said, arguments)]
-    return _known(value)
+        return ["of", _encode(typing.get_origin(value)), *map(_encode, arguments)]
+    return _encode_global(value)
 
 
 def _module(module: ModuleType) -> str:
     name = module.__name__
-    if sys.modules.get(name) is not module or name.partition(".")[0] not in ("ts", *_MODULES):
+    if sys.modules.get(name) is not module or name.partition(".")[0] not in ("ts", *_CONSTANT_MODULES):
         raise _UnsaidError(name)
     return name
 
 
-def _known(value: Any) -> list[str]:
+def _encode_global(value: Any) -> list[str]:
     """Encode a class or function by its module and name; raise `_UnsaidError` if they do not lead to it."""
-    value = _plain(value)
+    value = _unwrap(value)
     if value in (Tensor, type(None)):
         return ["class", value.__name__]
     name = getattr(value, "_name", None) or getattr(value, "__name__", "")
-    home: Any = None
+    module: Any = None
     if isinstance(value, type | BuiltinFunctionType):
-        home = _HOMES.get(value.__module__ or "")
+        module = _MODULES_BY_NAME.get(value.__module__ or "")
     elif type(value).__module__ == "typing":
-        home = typing
+        module = typing
     elif isinstance(value, FunctionType) and is_own(value.__module__):
-        home = sys.modules.get(value.__module__)
-    if home is None or _plain(vars(home).get(name)) is not value:
+        module = sys.modules.get(value.__module__)
+    if module is None or _unwrap(vars(module).get(name)) is not value:
         raise _UnsaidError(name)
-    return [type(value).__name__, home.__name__, name]
+    return [type(value).__name__, module.__name__, name]
 
 
-def _plain(value: Any) -> Any:
+def _unwrap(value: Any) -> Any:
     """Return the function that an overridable function wraps."""
     return value.__wrapped__ if isinstance(value, Overridable) else value

@@ -18,10 +18,10 @@ def enabled() -> bool:
     """Return whether scripting is enabled; `disable()` and TS_JIT=0 disable it."""
     variable = "TS_JIT" if "TS_JIT" in os.environ else "PYTORCH_JIT"
     setting = os.environ.get(variable, "1")
-    found = _SETTINGS.get(setting.lower())
-    if found is None:
+    value = _SETTINGS.get(setting.lower())
+    if value is None:
         raise ValueError(f"Unknown setting of {variable}. Try using 0 or 1. It is {setting!r}")
-    return _on and found
+    return _on and value
 
 
 def enable() -> None:

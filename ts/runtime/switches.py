@@ -26,7 +26,7 @@ _values: dict[str, Any] = {
     "cat_wo_conditionals": False, "opt_conditionals": False,
 }  # fmt: skip
 # PyTorch's setters and getters by flag; a setter returns the previous value or None.
-_SET: Final = {
+_SETTERS: Final = {
     "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
     "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",
     "_jit_set_texpr_fuser_enabled": "texpr_fuser", "_jit_override_can_fuse_on_cpu": "can_fuse_on_cpu",
@@ -42,7 +42,7 @@ _SET: Final = {
     "_jit_set_te_generate_block_code": "te_generate_block_code", "_jit_set_autocast_mode": "autocast_mode",
     "_jit_cat_wo_conditionals": "cat_wo_conditionals", "_jit_opt_conditionals": "opt_conditionals",
 }  # fmt: skip
-_ASK: Final = {
+_GETTERS: Final = {
     "_jit_get_num_profiled_runs": "num_profiled_runs", "_jit_texpr_fuser_enabled": "texpr_fuser",
     "_jit_can_fuse_on_cpu": "can_fuse_on_cpu", "_jit_can_fuse_on_gpu": "can_fuse_on_gpu",
     "_jit_can_fuse_on_cpu_legacy": "can_fuse_on_cpu_legacy",
@@ -52,21 +52,21 @@ _ASK: Final = {
     "_jit_llga_enabled": "llga", "_jit_get_te_must_use_llvm_cpu": "te_must_use_llvm_cpu",
     "_jit_get_te_generate_block_code": "te_generate_block_code",
 }  # fmt: skip
-_SILENT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat_", "opt_")
+_SETTERS_WITHOUT_RESULT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat_", "opt_")
 
 
 def switch(name: str) -> Callable[..., Any] | None:
     """Return PyTorch's setter or getter of that name in `torch._C`, None for other names."""
-    if name in _SET:
-        key = _SET[name]
+    if name in _SETTERS:
+        key = _SETTERS[name]
 
         def change(value: Any) -> Any:
             before, _values[key] = _values[key], value
-            return None if key.startswith(_SILENT) else before
+            return None if key.startswith(_SETTERS_WITHOUT_RESULT) else before
 
         return change
-    if name in _ASK:
-        return lambda: _values[_ASK[name]]
+    if name in _GETTERS:
+        return lambda: _values[_GETTERS[name]]
     return None
 
 

@@ -328,20 +328,21 @@ def _scalar(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     if function is None:
         _call_runtime(w, pc, a, b, c)
         return
-    _, result, taken, checked = function
+    _, result, argument_type, checked = function
     *arguments, out = w.code.pool_list(b)
     values = []
     for register in arguments:
         value = w.value(register)
-        values.append(value if w.type(register) == taken else w.new(f"sitofp i64 {value} to double"))
-    given = ", ".join(f"{taken} {value}" for value in values)
+        values.append(value if w.type(register) == argument_type else w.new(f"sitofp i64 {value} to double"))
+    argument_list = ", ".join(f"{argument_type} {value}" for value in values)
     if checked:
         w.branch_unlikely(
-            w.new(f"icmp ne i32 {w.new(f'call i32 %direct.{a}({given}, ptr %given)')}, 0"), w.leave(pc)
+            w.new(f"icmp ne i32 {w.new(f'call i32 %direct.{a}({argument_list}, ptr %call_result)')}, 0"),
+            w.leave(pc),
         )
-        w.set(out, w.new(f"load {result}, ptr %given"))
+        w.set(out, w.new(f"load {result}, ptr %call_result"))
     else:
-        w.set(out, w.new(f"call {result} %direct.{a}({given})"))
+        w.set(out, w.new(f"call {result} %direct.{a}({argument_list})"))
 
 
 def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:

@@ -102,34 +102,34 @@ class Tensors:
 
 def _instructions_reaching(code: Code, register: int, sites: list[int]) -> set[int]:
     """Return the instructions from which control may reach one of `sites` without a write to `register`."""
-    found = set(sites)
+    reaching = set(sites)
     writes = {pc for pc in range(code.size) if register in reads_and_writes(code, pc)[1]}
     size = 0
-    while len(found) != size:
-        size = len(found)
+    while len(reaching) != size:
+        size = len(reaching)
         for pc in reversed(range(code.size)):
-            if pc in found or pc in writes:
+            if pc in reaching or pc in writes:
                 continue
-            if any(successor in found for successor in successors(code, pc)):
-                found.add(pc)
-    return found
+            if any(successor in reaching for successor in successors(code, pc)):
+                reaching.add(pc)
+    return reaching
 
 
 def _reload_header(w: Writer, tensor: Seen) -> None:
     x = w.object(tensor.register)
-    right, known = w.fresh(), w.fresh()
+    matches, after = w.fresh(), w.fresh()
     array = w.field(x, "array", "ptr")
     holds = ""
-    for part, name, wanted in (
+    for part, name, expected in (
         (x, "scalar_type", tensor.dtype),
         (x, "backend", 0),
         (array, "ndim", tensor.rank),
     ):
-        same = w.new(f"icmp eq i32 {w.field(part, name, 'i32')}, {wanted}")
+        same = w.new(f"icmp eq i32 {w.field(part, name, 'i32')}, {expected}")
         holds = w.new(f"and i1 {holds}, {same}") if holds else same
     w.do(f"store i1 {holds}, ptr {tensor.name('ok')}")
-    w.branch(holds, right, known)
-    w.label(right)
+    w.branch(holds, matches, after)
+    w.label(matches)
     w.do(f"store ptr {w.field(array, 'bytes', 'ptr')}, ptr {tensor.name('bytes')}")
     flag = w.new(f"and i32 {w.field(array, 'flags', 'i32')}, {w.layout['writeable']}")
     w.do(f"store i1 {w.new(f'icmp ne i32 {flag}, 0')}, ptr {tensor.name('writeable')}")
@@ -142,8 +142,8 @@ def _reload_header(w: Writer, tensor: Seen) -> None:
         for k in range(tensor.rank):
             place = w.new(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
             w.do(f"store i64 {w.head(place, 'i64')}, ptr {tensor.name(f'{name}{k}')}")
-    w.jump(known)
-    w.label(known)
+    w.jump(after)
+    w.label(after)
 
 
 def _load_field(w: Writer, tensor: Seen, what: str, type: str) -> str:

@@ -51,14 +51,14 @@ def successors(code: Code, pc: int) -> tuple[int, ...]:
 
 def reachable(code: Code, starts: list[int]) -> set[int]:
     """Return the instructions reachable from `starts`."""
-    found = set(starts)
+    reached = set(starts)
     pending = list(starts)
     while pending:
         for pc in successors(code, pending.pop()):
-            if pc not in found:
-                found.add(pc)
+            if pc not in reached:
+                reached.add(pc)
                 pending.append(pc)
-    return found
+    return reached
 
 
 def live_before(code: Code) -> list[int]:

@@ -95,10 +95,10 @@ class Bounds:
         widens = self._visits[pc] > _PATIENCE
         joined: Ranges = {}
         for register, (low, high) in before.items():
-            found = ranges.get(register)
-            if found is None:
+            other = ranges.get(register)
+            if other is None:
                 continue
-            least, most = min(low, found[0]), max(high, found[1])
+            least, most = min(low, other[0]), max(high, other[1])
             if widens:
                 least, most = (low if least == low else LEAST), (high if most == high else MOST)
             if (least, most) != ANY:
@@ -116,11 +116,11 @@ class Bounds:
             self._narrow_by_jump(ranges, pc, row.name.partition("_")[2], successor == a != pc + 1)
             return ranges
         _, writes = reads_and_writes(code, pc)
-        found = self._result(ranges, row.name, b, c) if writes == [a] and code.classes[a] == "i" else ANY
+        result = self._result(ranges, row.name, b, c) if writes == [a] and code.classes[a] == "i" else ANY
         for register in writes:
             ranges.pop(register, None)
-        if found != ANY:
-            ranges[a] = found
+        if result != ANY:
+            ranges[a] = result
         return ranges
 
     def _result(self, ranges: Ranges, name: str, b: int, c: int) -> Range:
@@ -166,10 +166,10 @@ class Bounds:
             self._narrow(ranges, b, both)
             self._narrow(ranges, c, both)
 
-    def _narrow(self, ranges: Ranges, register: int, found: Range) -> None:
+    def _narrow(self, ranges: Ranges, register: int, range: Range) -> None:
         # An empty range means that the edge is unreachable: leave the range as it is.
-        if register < self._first and found[0] <= found[1]:
-            _put(ranges, register, found)
+        if register < self._first and range[0] <= range[1]:
+            _put(ranges, register, range)
 
 
 def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
@@ -200,18 +200,18 @@ def is_counted(code: Code, end: int, targets: dict[int, list[int]]) -> bool:
 
 def jumps_to(code: Code) -> dict[int, list[int]]:
     """Return the source instructions of jumps, by target."""
-    found: dict[int, list[int]] = {}
+    sources: dict[int, list[int]] = {}
     for pc, row in enumerate(code.instructions):
         if OPCODES[row[0]].jumps:
-            found.setdefault(row[1], []).append(pc)
-    return found
+            sources.setdefault(row[1], []).append(pc)
+    return sources
 
 
-def _put(ranges: Ranges, register: int, found: Range) -> None:
-    if found == ANY:
+def _put(ranges: Ranges, register: int, range: Range) -> None:
+    if range == ANY:
         ranges.pop(register, None)
     else:
-        ranges[register] = found
+        ranges[register] = range
 
 
 def _join(x: Ranges, y: Ranges) -> Ranges:

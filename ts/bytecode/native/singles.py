@@ -54,11 +54,11 @@ def _after(code: Code, pc: int, before: int) -> int:
 
 
 def _constants(code: Code) -> int:
-    found = 0
+    mask = 0
     for register, value in enumerate(code.constants, code.first_constant()):
         if code.classes[register] == "f" and _is_float32(value):
-            found |= 1 << register
-    return found
+            mask |= 1 << register
+    return mask
 
 
 def _is_float32(x: float) -> bool:

@@ -119,9 +119,9 @@ def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
     if len(places) != 1 or bound in written:
         return None
     (place,) = places
-    op, _, before, step = rows[place]
+    op, _, augend, step = rows[place]
     name = OPCODES[op].name
-    if name not in ("ADD_I64", "SUB_I64") or before != counter or step in written:
+    if name not in ("ADD_I64", "SUB_I64") or augend != counter or step in written:
         return None
     if any(OPCODES[rows[pc][0]].jumps and rows[pc][1] > place for pc in range(loop.head, place)):
         return None
@@ -129,7 +129,7 @@ def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
 
 
 def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
-    """Return the hoistable bounds checks of a loop, with `tensors` also of tensors; None if there are none."""
+    """Return the hoistable bounds checks of a loop, with `tensors` also those of tensors, or None."""
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):

@@ -59,9 +59,9 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.do(f"%items.{loop.end}.{items} = alloca ptr")
         if is_simple(code, loop):
             w.count(loop.end)
-    w.do("%given = alloca i64")
-    given = w.new("load i64, ptr %budget")
-    budget = w.new(f"call i64 @llvm.smax.i64(i64 {given}, i64 0)")  # `spend_one` requires that
+    w.do("%call_result = alloca i64")
+    initial = w.new("load i64, ptr %budget")
+    budget = w.new(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")  # `spend_one` requires that
     w.do(f"store i64 {budget}, ptr %left")
     _load_functions(
         w, {code.instructions[pc][1] for pc in within if code.instructions[pc][0] == _CALL_SCALAR}

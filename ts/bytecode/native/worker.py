@@ -130,8 +130,8 @@ def _work() -> None:
 
 def _callees(code: Code) -> list[Code]:
     """Return the compiled callees of a code: its counted jumps may be theirs."""
-    made = (getattr(function, "made_code", None) for function in code.functions)
-    return [code for code in made if isinstance(code, Code)]
+    codes = (getattr(function, "made_code", None) for function in code.functions)
+    return [code for code in codes if isinstance(code, Code)]
 
 
 def _reset_after_fork() -> None:

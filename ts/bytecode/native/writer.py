@@ -360,11 +360,11 @@ class Writer:
 
     def _immediates(self) -> dict[int, str]:
         code, first = self.code, self.code.first_constant()
-        found = {}
+        immediates = {}
         for register, value in enumerate(code.constants, first):
             kind = code.classes[register]
             if kind == "f":
-                found[register] = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+                immediates[register] = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
             elif kind in "ib":
-                found[register] = str(int(value))
-        return found
+                immediates[register] = str(int(value))
+        return immediates
