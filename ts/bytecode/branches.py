@@ -57,6 +57,7 @@ class Branches(Emission):
     # ---- deferred conditions ---------------------------------------------------------------------------
 
     def is_deferred_value(self, value: Value) -> bool:
+        """Return whether the branch or loop that uses the value computes it."""
         return self.is_deferred(value.node())
 
     def is_deferred(self, node: Node) -> bool:
@@ -202,6 +203,7 @@ class Branches(Emission):
             self.emit(f"JUMP_{name}", label, b, c)
 
     def _operands(self, node: Node, when: bool) -> tuple[str, int, int]:
+        """Return (jump suffix, operand b, operand c) of a comparison that jumps if it equals `when`."""
         opcode = self.comparison(node)
         assert opcode is not None
         name, swapped = BRANCHES[opcode][0 if when else 1]
@@ -212,6 +214,7 @@ class Branches(Emission):
         return (name, c, b) if swapped else (name, b, c)
 
     def _branch_on_if(self, node: Node, label: Label, when: bool) -> None:
+        """Emit the jumps for a deferred `prim::If` that is the condition."""
         then_block, else_block = node.blocks()
         (then_value,), (else_value,) = then_block.outputs(), else_block.outputs()
         end = Label()
@@ -232,6 +235,7 @@ class Branches(Emission):
         self.place(end)
 
     def _branch_in(self, block: Block, value: Value, label: Label, when: bool) -> None:
+        """Lower a block and jump to `label` if its value equals `when`."""
         self.depth += 1
         self.lower_nodes(block)
         if not self.terminated:

@@ -22,6 +22,7 @@ class Containers(Loops):
     """Lowering of lists and dicts, a base class of `lower.Lowering`."""
 
     def lower_list_construct(self, node: Node) -> None:
+        """Lower `prim::ListConstruct`; ints in a list of floats are converted."""
         pool = [self.use(v) for v in node.inputs()]
         type = node.output().type()
         if isinstance(type, ListType) and register_class(type.elem) == "f":
@@ -29,10 +30,12 @@ class Containers(Loops):
         self.emit("LIST_NEW", self.define(node.output()), self.type_number(type), pool=pool)
 
     def lower_dict_construct(self, node: Node) -> None:
+        """Lower `prim::DictConstruct`."""
         pool = [self.use(v) for v in node.inputs()]
         self.emit("DICT_NEW", self.define(node.output()), self.type_number(node.output().type()), pool=pool)
 
     def lower_list_unpack(self, node: Node) -> None:
+        """Lower `prim::ListUnpack` to a length check and one load for each used output."""
         source = self.use(node.input())
         self.emit("LIST_CHECK_LEN", source, len(node.outputs()))
         for i, output in enumerate(node.outputs()):
@@ -45,6 +48,7 @@ class Containers(Loops):
         self.emit(f"{name}_SCALAR" if scalar else name, self.define(output), container, key)
 
     def lower_get_item(self, node: Node) -> bool:
+        """Lower `container[key]`; return False if the container is neither a list nor a dict."""
         container, key = node.inputs()
         if isinstance(container.type(), ListType):
             self.emit_get("LIST_GET", node.output(), self.use(container), self.use(key))
@@ -55,6 +59,7 @@ class Containers(Loops):
         return True
 
     def lower_set_item(self, node: Node) -> bool:
+        """Lower `container[key] = value`; return False if no instruction fits the types."""
         container, key, value = (self.use(v) for v in node.inputs())
         type, kind = node.input().type(), self.classes[value]
         if isinstance(type, ListType) and register_class(type.elem) == kind:
@@ -83,6 +88,7 @@ class Containers(Loops):
         return True
 
     def lower_append(self, node: Node) -> bool:
+        """Lower `list.append`; return False if no instruction fits the types."""
         container, value = (self.use(v) for v in node.inputs())
         type = node.input().type()
         if not isinstance(type, ListType) or register_class(type.elem) not in (self.classes[value], "x"):
@@ -92,6 +98,7 @@ class Containers(Loops):
         return True
 
     def lower_len(self, node: Node) -> bool:
+        """Lower `len(container)`; return False if the container is neither a list nor a dict."""
         type = node.input().type()
         name = "LIST_LEN" if isinstance(type, ListType) else "DICT_LEN" if isinstance(type, DictType) else ""
         if name:
@@ -99,6 +106,7 @@ class Containers(Loops):
         return bool(name)
 
     def lower_contains(self, node: Node) -> bool:
+        """Lower `key in dict`; return False if the container is not a dict."""
         container, key = node.inputs()
         if not isinstance(container.type(), DictType):
             return False

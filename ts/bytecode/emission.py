@@ -81,6 +81,7 @@ class Emission:
     # ---- registers -------------------------------------------------------------------------------------
 
     def new_register(self, kind: str) -> int:
+        """Return a new virtual register of the given class."""
         self.classes.append(kind)
         return len(self.classes) - 1
 
@@ -105,6 +106,7 @@ class Emission:
         return register
 
     def constant_of(self, node: Node) -> int:
+        """Return the register of a constant node's value."""
         value, type = node.get("value"), node.output().type()
         kind = register_class(type)
         if value is None:
@@ -133,6 +135,7 @@ class Emission:
         return register
 
     def is_constant(self, value: Value) -> bool:
+        """Return whether a value is the output of a constant node."""
         return value.node().kind() == "prim::Constant"
 
     def number(self, value: Value) -> Any:
@@ -144,6 +147,7 @@ class Emission:
     def emit(
         self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
     ) -> Instruction:
+        """Append an instruction at the current source line and return it."""
         instruction = Instruction(name, a, b, c, pool, results, self.line, self.depth)
         if self.entered:
             instruction.keeps = tuple(context.register for context in self.entered)
@@ -179,13 +183,16 @@ class Emission:
     # ---- tables ----------------------------------------------------------------------------------------
 
     def type_number(self, type: Type) -> int:
+        """Return the index of a type in the type table, adding it if necessary."""
         return self.types.setdefault(type, len(self.types))
 
     def function_number(self, function: Any) -> int:
+        """Return the index of a function in the function table, adding it if necessary."""
         number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
         return number
 
     def operator_number(self, operator: Any) -> int:
+        """Return the index of an operator in the operator table, adding it if necessary."""
         number, _ = self.operators.setdefault(id(operator), (len(self.operators), operator))
         return number
 

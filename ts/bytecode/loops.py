@@ -31,6 +31,7 @@ class Loops(Branches):
         self.counters: set[Value] = set()  # outputs of `__derive_index` that serve as counters
 
     def lower_loop(self, node: Node) -> None:
+        """Lower `prim::Loop`, with a counter if it has a trip count or reads its index."""
         (body,) = node.blocks()
         trip, start, *initial = node.inputs()
         index, *carried = body.inputs()
@@ -110,6 +111,7 @@ class Loops(Branches):
         return counter, limit, 0 if self.number(step) == 1 else self.use(step) or one
 
     def close_counter(self, counter: int, limit: int, step: int, head: Label) -> None:
+        """Emit the increment of the counter and the jump back to `head`."""
         if step == 0:
             self.emit("LOOP_STEP", head, counter, limit)
         else:

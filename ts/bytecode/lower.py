@@ -141,6 +141,7 @@ class Lowering(Waiting):
     # ---- nodes -----------------------------------------------------------------------------------------
 
     def lower_nodes(self, block: Block) -> None:
+        """Lower the nodes of a block up to one that ends the control flow."""
         entered = len(self.entered)
         for node in block.nodes():
             deadline.spend(5_000, bytes=500)
@@ -245,16 +246,19 @@ class Lowering(Waiting):
     # ---- tuples ------------------------------------------------------------------------------------
 
     def lower_tuple_construct(self, node: Node) -> None:
+        """Lower `prim::TupleConstruct`."""
         pool = [self.use(v) for v in node.inputs()]
         self.emit("TUPLE_NEW", self.define(node.output()), self.type_number(node.output().type()), pool=pool)
 
     def lower_tuple_unpack(self, node: Node) -> None:
+        """Lower `prim::TupleUnpack` to one load for each used output."""
         source = self.use(node.input())
         for i, output in enumerate(node.outputs()):
             if output.has_uses():
                 self.emit("TUPLE_GET", self.define(output), source, i)
 
     def lower_tuple_index(self, node: Node) -> None:
+        """Lower `prim::TupleIndex`, by its operator if the index is not a valid constant."""
         index = self.number(node.input(1))
         type = node.input().type()
         size = len(type.elems) if isinstance(type, TupleType) else 0
@@ -290,15 +294,18 @@ class Lowering(Waiting):
     # ---- objects ---------------------------------------------------------------------------------------
 
     def lower_create_object(self, node: Node) -> None:
+        """Lower `prim::CreateObject`."""
         self.emit("OBJECT_NEW", self.define(node.output()), self.type_number(node.output().type()))
 
     def lower_get_attr(self, node: Node) -> None:
+        """Lower `prim::GetAttr` to a load from the attribute's slot."""
         type: Any = node.input().type()
         output = node.output()
         name = "ATTR_GET_SCALAR" if register_class(output.type()) in SCALARS else "ATTR_GET"
         self.emit(name, self.define(output), self.use(node.input()), type.slot(node.get("name")))
 
     def lower_container_index(self, node: Node) -> None:
+        """Lower an index into a ModuleList or ModuleDict to an operator over its slots."""
         type: Any = node.input(0).type()
         elements = type.elements(node.output().type())
         slots: dict[str | int, int] = {name: type.slot(name) for name in elements}
@@ -309,6 +316,7 @@ class Lowering(Waiting):
         self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
 
     def lower_set_attr(self, node: Node) -> None:
+        """Lower `prim::SetAttr` to a store into the attribute's slot."""
         type: Any = node.input(0).type()
         target, value = (self.use(v) for v in node.inputs())
         name = node.get("name")
@@ -316,6 +324,7 @@ class Lowering(Waiting):
         self.emit("ATTR_SET_SCALAR" if scalar else "ATTR_SET", target, type.slot(name), value)
 
     def lower_call_method(self, node: Node) -> None:
+        """Lower a method call: by name for interfaces, else as a direct call."""
         type: Any = node.input(0).type()
         name = node.get("name")
         if isinstance(type, InterfaceType | UnionType):
@@ -348,6 +357,7 @@ class Lowering(Waiting):
         self.handlers.append(context)
 
     def lower_exit(self, node: Node) -> None:
+        """Lower `__exit__` at the regular end of a `with` block."""
         context = self.entered.pop()
         self.place(context.end)
         none = self.constant(None, "x")
@@ -358,6 +368,7 @@ class Lowering(Waiting):
     # ---- calls and failures ----------------------------------------------------------------------------
 
     def lower_call(self, node: Node) -> None:
+        """Lower `prim::CallFunction`."""
         type: Any = node.input().type()
         self.call(node, type.function, node.inputs()[1:])
 
@@ -368,6 +379,7 @@ class Lowering(Waiting):
         self.emit("CALL", self.define(node.output()), self.function_number(function), pool=pool)
 
     def function_number(self, function: Any) -> int:
+        """Return the index of a function, or of its variant, in the function table."""
         if self.twin is not None and isinstance(function, Method):
             function.twin_of = self.twin
         elif self.twin is not None:
@@ -426,10 +438,12 @@ class Lowering(Waiting):
         self.place(end)
 
     def lower_raise(self, node: Node) -> None:
+        """Lower `prim::RaiseException`."""
         name = self.use(node.input(1)) if len(node.inputs()) > 1 else self.constant(None, "x")
         self.emit("RAISE", self.use(node.input()), name)
 
     def lower_print(self, node: Node) -> None:
+        """Lower `prim::Print`."""
         self.emit("PRINT", pool=[self.use(v) for v in node.inputs()])
 
     def lower_breakpoint(self, node: Node) -> None:
@@ -505,23 +519,28 @@ class Lowering(Waiting):
         self.place(end)
 
     def lower_has_elements(self, node: Node) -> None:
+        """Lower the test that a tensor has the dtype, rank and layout for element access."""
         encoded = node.get("dtype") | node.get("rank") << 8 | node.get("written") << 16
         self.emit("HAS_ELEMENTS", self.define(node.output()), self.use(node.input()), encoded)
 
     def lower_load_element(self, node: Node) -> None:
+        """Lower the load of a tensor element."""
         name = "LOAD_INT" if register_class(node.output().type()) == "i" else "LOAD_FLOAT"
         pool = [self.use(value) for value in node.inputs()]
         self.emit(name, self.define(node.output()), 0, node.get("dtype"), pool=pool)
 
     def lower_store_element(self, node: Node) -> None:
+        """Lower the store of a tensor element."""
         number, *operands = (self.use(value) for value in node.inputs())
         name = "STORE_INT" if self.classes[number] == "i" else "STORE_FLOAT"
         self.emit(name, 0, number, node.get("dtype"), pool=operands)
 
     def lower_round(self, node: Node) -> None:
+        """Lower the rounding of a float to float32."""
         self.emit("ROUND_F32", self.define(node.output()), self.use(node.input()))
 
     def lower_if(self, node: Node) -> None:
+        """Lower `prim::If` to a conditional jump and two branches."""
         then_block, else_block = node.blocks()
         outputs = [self.define(v) for v in node.outputs()]
         otherwise, end = Label(), Label()
@@ -539,6 +558,7 @@ class Lowering(Waiting):
         self.terminated = ended
 
     def lower_branch(self, block: Block, outputs: list[int]) -> None:
+        """Lower a branch and copy its results to the output registers."""
         self.lower_nodes(block)
         if not self.terminated:
             self.copy_all(zip(outputs, [self.use(v) for v in block.outputs()], strict=True))

@@ -66,6 +66,7 @@ class Allocator:
         return self.place, self.real
 
     def find(self, register: int) -> int:
+        """Return the leader of a register's group (union-find)."""
         leader = self.leader
         while leader[register] != register:
             leader[register] = leader[leader[register]]  # path halving

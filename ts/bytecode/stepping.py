@@ -111,6 +111,7 @@ class SteppingLowering(Lowering):
     def emit(
         self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
     ) -> Instruction:
+        """Append an instruction that keeps the variables of the last stop point alive."""
         instruction = super().emit(name, a, b, c, pool, results)
         instruction.line = _Line(self.line, self.here)
         instruction.keeps = (*instruction.keeps, *self.visible)
@@ -122,12 +123,14 @@ class SteppingLowering(Lowering):
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:
+        """Return the call stack at a node, with the number of its stop point."""
         marked = line if isinstance(line, _Line) else _Line(line, -1)
         stack = Stack(super().stack_of(marked.line))
         stack.place = marked.place
         return stack
 
     def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
+        """Assemble the code and store the registers of each stop point."""
         code = super().assemble(parameters, result)
         for number, offset in _breaks(code):
             place = self.debugging.places[number]

@@ -28,11 +28,13 @@ class Waiting(Containers):
     beginnings: dict[str, Operator]  # asynchronous starts, by the key of the operator
 
     def lower_fork(self, node: Node) -> None:
+        """Lower `prim::fork`."""
         function = PartFunction(node.get("Subgraph"), self.prepare, "<forked function>")
         number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
         self.emit("FORK", self.define(node.output()), number, pool=[self.use(v) for v in node.inputs()])
 
     def lower_wait(self, node: Node) -> None:
+        """Lower `aten::wait`."""
         self.wait(node, self.use(node.input()))
 
     def wait(self, node: Node, future: int) -> None:

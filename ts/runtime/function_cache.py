@@ -1,9 +1,9 @@
-"""The cache of scripted functions under PyTorch's private names, as `torch.jit._state._jit_caching_layer`.
+"""Cache of scripted functions, under PyTorch's private names such as `torch.jit._state._jit_caching_layer`.
 
 In: a Python function.  Out: its scripted function if it has been compiled:
 
     find_scripted_function(f)               a ScriptFunction or None
-    FUNCTION_CACHE[f]                       its qualified name; after `del`, `script(f)` compiles anew
+    FUNCTION_CACHE[f]                       its qualified name; after `del`, `script(f)` compiles it again
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class FunctionCache(MutableMapping[Callable[..., Any], str]):
     """The compiled Python functions and the qualified names of their scripted functions."""
 
     def __getitem__(self, function: Callable[..., Any]) -> str:
-        found = find_scripted_function(function)
-        if found is None:
+        script = find_scripted_function(function)
+        if script is None:
             raise KeyError(function)
-        return found.qualified_name
+        return script.qualified_name
 
     def __setitem__(self, function: Callable[..., Any], qualified_name: str) -> None:
         from ts.frontend.naming import live
 
-        found = live(qualified_name)
-        if not isinstance(found, ScriptFunction):
+        script = live(qualified_name)
+        if not isinstance(script, ScriptFunction):
             raise KeyError(f"no scripted function is named {qualified_name!r}")
-        scripted_functions[function] = found
+        scripted_functions[function] = script
 
     def __delitem__(self, function: Callable[..., Any]) -> None:
         if find_scripted_function(function) is None:

@@ -367,6 +367,7 @@ class ScriptModule(Module):
         return unpickled_module, (self.save_to_buffer(), extra_attributes)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `forward` with the compiled hooks."""
         handle = self.__dict__.get("_object")
         if handle is None or not (self._concrete.pre_hooks or self._concrete.hooks):
             return super().__call__(*args, **kwargs)
@@ -390,6 +391,7 @@ class ScriptModule(Module):
         return sorted(names)
 
     def extra_repr(self) -> str:
+        """Return the name of the original class for `repr`."""
         return f"original_name={self.original_name}" if "_concrete" in self.__dict__ else ""
 
     # ---- special methods -----------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""The objects that PyTorch programs find as `_c` of scripted modules, and what they do with them.
+"""Handles of scripted modules (`_c`), with the interface of PyTorch's `torch._C.ScriptModule`.
 
-In: a scripted module.  Out: a handle of its attributes and methods, without what `nn.Module` adds:
+In: a scripted module.  Out: a handle of its attributes and methods, without those of `nn.Module`:
 
     handle = scripted._c
     handle.hasattr("weight"), handle.getattr("weight"), handle._get_method("forward").graph
@@ -46,11 +46,11 @@ class ModuleHandle:
         return list(self._type().methods)
 
     def _has_method(self, name: str) -> bool:
-        """Return whether there is a compiled method of the name."""
+        """Return whether a compiled method has this name."""
         return name in self._type().methods
 
     def _get_method(self, name: str) -> ScriptMethod:
-        """Return the compiled method; RuntimeError if there is none of the name."""
+        """Return a compiled method by name; raise RuntimeError if it does not exist."""
         if not self._has_method(name):
             raise RuntimeError(f"Method '{name}' is not defined.")
         return ScriptMethod(self._module, self._type().methods[name])

@@ -160,6 +160,7 @@ class BoundMethod:
         self.function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the method on its object."""
         return self.function(self.owner, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:

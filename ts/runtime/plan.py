@@ -163,7 +163,7 @@ def _code_lines(code: Any, result: tuple[Graph, _Found]) -> Iterator[str]:
             yield from (f"  {line}" for line in _code_lines(callee.made_code, result))
 
 
-# ---- what the passes say -----------------------------------------------------------------------------
+# ---- results of the passes ---------------------------------------------------------------------------
 
 
 class _Found(NamedTuple):

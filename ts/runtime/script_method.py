@@ -64,6 +64,7 @@ class ScriptMethod:
         return method.__get__(self.owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the method on its module."""
         return self.function(self.owner._object, *args, **kwargs)
 
     def start(self, *args: Any, **kwargs: Any) -> Execution:
@@ -128,6 +129,7 @@ class OverloadedScriptMethod:
         self.methods = [ScriptMethod(owner, method) for method in methods]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the first overload that accepts the arguments."""
         for method in self.methods[:-1]:
             try:
                 return method(*args, **kwargs)

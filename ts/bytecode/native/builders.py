@@ -28,6 +28,8 @@ BUILDERS: dict[str, Builder] = {}
 
 
 def builds(*names: str) -> Callable[[Builder], Builder]:
+    """Return a decorator that registers the code generator of opcodes."""
+
     def register(builder: Builder) -> Builder:
         BUILDERS.update(dict.fromkeys(names, builder))
         return builder
