@@ -337,10 +337,10 @@ def test_plain_data_and_back():
     """A program is the same after its data: its code has the same listing."""
     place = program.Place(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
     for value in (None, True, 3, -0.0, float("inf"), "text\ud800", ts.device("cpu"), ts.arange(4)):
-        data = json.loads(json.dumps(program.constant_data(value, place)))
-        back = program.constant_of(data, place)
+        data = json.loads(json.dumps(program.serialize_constant(value, place)))
+        back = program.deserialize_constant(data, place)
         assert repr(back) == repr(value) and type(back) is type(value)
     with pytest.raises(program.NotPlainError):
-        program.constant_data(ts.zeros(1 << 20), place)
+        program.serialize_constant(ts.zeros(1 << 20), place)
     with pytest.raises(program.NotPlainError):
-        program.constant_data(object(), place)
+        program.serialize_constant(object(), place)

@@ -109,7 +109,7 @@ def test_of_a_program():
     counter = Counter()
     function = Counted(ts.jit.script(total), counter)
     function(7)
-    times = counter.of(function.program)
+    times = counter.counts_of(function.program)
     rows = function.program.rows
     assert {times[at] for at, row in enumerate(rows) if OPCODES[row[0]].name == "LOOP_STEP"} == {7}
 

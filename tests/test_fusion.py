@@ -12,7 +12,7 @@ import pytest
 import ts
 from ts.bytecode.native import worker
 from ts.fusion.groups import operands
-from ts.fusion.program import NUMBER, OTHER, TENSOR, GroupRecord, Program, Row, operator_of, program_of
+from ts.fusion.program import NUMBER, OTHER, TENSOR, GroupRecord, Program, Row, group_operator, deserialize_program
 from ts.ir.graph import Graph
 from ts.ir.types import FLOAT
 from ts.ops import registry
@@ -526,7 +526,7 @@ def test_programs_are_data():
     program = Program("tn", (Row(mul, (0, 1)), Row(neg, (2,))), (3,))
     data = program.data(lambda op: op.key)
     assert data == ["tn", [["aten::mul.Tensor", 0, 1], ["aten::neg", 2]], [3], [], []]
-    assert program_of(data, operator) == program
+    assert deserialize_program(data, operator) == program
 
 
 @pytest.mark.parametrize("inputs, key, operands", [
@@ -540,7 +540,7 @@ def test_claims_about_groups_are_checked(inputs, key, operands):
     """As a file may make them."""
     x = ts.ones(5)
     arguments = [{"t": x, "n": 2.0, "o": None}[letter] for letter in inputs]
-    ran, result = operator_of(Program(inputs, (Row(operator(key), operands),), (len(inputs),)))(*arguments)
+    ran, result = group_operator(Program(inputs, (Row(operator(key), operands),), (len(inputs),)))(*arguments)
     assert ran is False and result is x
 
 
@@ -549,7 +549,7 @@ def test_a_group_of_too_many_rows_is_left():
     neg = operator("aten::neg")
     program = Program("t", tuple(Row(neg, (i,)) for i in range(100)), (100,))
     x = ts.ones(3)
-    ran, result = operator_of(program)(x)
+    ran, result = group_operator(program)(x)
     assert ran is False and result is x
 
 
@@ -605,7 +605,7 @@ def test_each_operator_that_may_join_has_a_loop_for_floats():
             kinds = "".join(map(letter, args))
             program = Program(kinds, (Row(operator(key), tuple(range(len(kinds)))),), (len(kinds),))
             try:
-                ran, result = operator_of(program)(*args)
+                ran, result = group_operator(program)(*args)
             except ZeroDivisionError:
                 continue
             if ran:
@@ -632,7 +632,7 @@ def test_operands_of_two_dtypes_meet_as_they_do_alone(beside):
             program = Program("".join(map(letter, args)), (Row(operator(key), tuple(range(len(args)))),), (len(args),))
             if (y == 0).any() and not (x.is_floating_point() or y.is_floating_point()):
                 continue  # whole numbers are not divided by it
-            ran, result = operator_of(program)(*args)
+            ran, result = group_operator(program)(*args)
             if ran:
                 met += 1
                 same(result, operator(key)(*args))

@@ -6,7 +6,7 @@ import pytest
 
 import ts
 from tests.test_fusion import groups, one_by_one, runs, same, script
-from ts.fusion.program import ARGUMENT, GroupRecord, Program, Row, program_of
+from ts.fusion.program import ARGUMENT, GroupRecord, Program, Row, deserialize_program
 from ts.ops import registry
 
 ENDS = {
@@ -269,7 +269,7 @@ def test_programs_with_ends_are_checked():
     program = Program("tt--", (row,), (5,), (end,))
     name = {"mul": mul, "softmax": softmax}
     data = program.data(lambda operator: operator.name.partition("::")[2])
-    assert program_of(data, name.__getitem__) == program
+    assert deserialize_program(data, name.__getitem__) == program
     for inputs, rows, outputs, ends in (
         ("tt--", (row,), (6,), (end,)),  # no such result
         ("tt--", (row,), (5,), ()),  # nobody takes the arguments

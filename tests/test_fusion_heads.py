@@ -4,7 +4,7 @@ import pytest
 
 import ts
 from tests.test_fusion import groups, one_by_one, runs, same, script
-from ts.fusion.program import Head, Program, Row, program_of
+from ts.fusion.program import Head, Program, Row, deserialize_program
 from ts.ops import registry
 
 HEADS = {
@@ -174,7 +174,7 @@ def test_programs_with_heads_are_data():
     tanh, add, select = operator("aten::tanh"), operator("aten::add.Tensor"), operator("aten::select.int")
     rows = (Row(tanh, (0,)), Row(add, (4, 1)))
     program = Program("tt--", rows, (5,), (), (Head(select, 0, (2, 3)),))
-    assert program_of(program.data(lambda op: op.key), operator) == program
+    assert deserialize_program(program.data(lambda op: op.key), operator) == program
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from ts.autodiff.trace import (
     forward_graph,
     is_untraceable,
 )
-from ts.bytecode.parts import PartFunction
+from ts.bytecode.parts import SubgraphFunction
 from ts.passes.log import debug
 
 Place = tuple[int, int]
@@ -60,7 +60,7 @@ class _Planner:
         saved = [*(place for place in reads if place[0] >= 0), *(place for place in hidden if place)]
         self.saved = [place for place in dict.fromkeys(saved) if place not in outputs]
         results = [*outputs, *self.saved]
-        forward = PartFunction(forward_graph(trace, self.saved), self.rule.prepare, "<forward>")
+        forward = SubgraphFunction(forward_graph(trace, self.saved), self.rule.prepare, "<forward>")
         saves = tuple(i if number < 0 else -1 - results.index((number, i)) for number, i in reads)
         wants = tuple(trace.tensor(place).requires_grad and not trace.is_input(place) for place in results)
         self.reads = {place: -1 - i for i, place in enumerate(reads)}
@@ -102,7 +102,7 @@ class _Planner:
         outputs = [trace.place[identity(x)] for x in trace.outputs]
         roots = [trace.tensor([*outputs, *self.saved][k]) for k in given]
         graph, places, gives = backward_graph(trace, trace.back(roots), self.again)
-        function = PartFunction(graph, self.rule.prepare, "<backward>")
+        function = SubgraphFunction(graph, self.rule.prepare, "<backward>")
         return Backward(function, (*given, *(self.reads[place] for place in places)), tuple(gives))
 
 

@@ -177,10 +177,10 @@ class Branches(Emission):
         self.branch(condition, false, False)
         self.move(target, self.constant(True, "b"))
         self.emit("JUMP", end)
-        self.place(false)
+        self.bind_label(false)
         self.move(target, self.constant(False, "b"))
         self.depth -= 1
-        self.place(end)
+        self.bind_label(end)
         self._computed.add(condition.node())
 
     # ---- jumps -----------------------------------------------------------------------------------------
@@ -230,9 +230,9 @@ class Branches(Emission):
             self._branch_in(then_block, then_value, label, when)
             if not self.terminated:
                 self.emit("JUMP", end)
-            self.place(otherwise)
+            self.bind_label(otherwise)
             self._branch_in(else_block, else_value, label, when)
-        self.place(end)
+        self.bind_label(end)
 
     def _branch_in(self, block: Block, value: Value, label: Label, when: bool) -> None:
         """Lower a block and jump to `label` if its value equals `when`."""

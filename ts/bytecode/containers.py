@@ -69,7 +69,7 @@ class Containers(Loops):
         else:
             return False
         self.emit(f"{name}_SCALAR" if kind in SCALARS else name, container, key, value)
-        self.pass_on(node)
+        self.forward_input(node)
         return True
 
     def lower_get(self, node: Node) -> bool:
@@ -94,7 +94,7 @@ class Containers(Loops):
         if not isinstance(type, ListType) or register_class(type.elem) not in (self.classes[value], "x"):
             return False
         self.emit("LIST_APPEND", container, value)
-        self.pass_on(node)
+        self.forward_input(node)
         return True
 
     def lower_len(self, node: Node) -> bool:
@@ -124,7 +124,7 @@ class Containers(Loops):
         self.emit("INT_TO_FLOAT", converted, register)
         return converted
 
-    def pass_on(self, node: Node) -> None:
+    def forward_input(self, node: Node) -> None:
         """Make the node's output, if it has uses, a copy of its first input."""
         for output in node.outputs():
             if output.has_uses():

@@ -31,10 +31,10 @@ class Counter:
     """Instruments programs and collects the execution counts of their instructions."""
 
     def __init__(self) -> None:
-        self._breaks = Breaks(self._reached, self._failed)
+        self._breaks = Breaks(self._count_block, self._ignore_failure)
         self._breaks.go(None)
-        self._places: list[tuple[Program, int, int]] = []  # (program, first instruction, end) of each block
-        self._times: list[int] = []  # executions of each block
+        self._blocks: list[tuple[Program, int, int]] = []  # (program, first instruction, end) of each block
+        self._counts: list[int] = []  # executions of each block
         self._steps: Bag[tuple[int, int]] = Bag()  # executions by (previous block, block)
         self._last = -1
 
@@ -45,50 +45,50 @@ class Counter:
         for number, start in enumerate(starts):
             end = starts[number + 1] if number + 1 < len(starts) else len(program.rows)
             place = self._breaks.new_place()
-            assert place == len(self._places)
-            self._places.append((program, start, end))
-            self._times.append(0)
+            assert place == len(self._blocks)
+            self._blocks.append((program, start, end))
+            self._counts.append(0)
             blocks[start] = place
         return _with_breaks(program, blocks, self._breaks).code()
 
-    def _reached(self, stopped: Stopped, place: int, armed: bool) -> None:
-        self._times[place] += 1
+    def _count_block(self, stopped: Stopped, place: int, armed: bool) -> None:
+        self._counts[place] += 1
         self._steps[self._last, place] += 1
         self._last = place
 
-    def _failed(self, stopped: Stopped, error: BaseException) -> None:
+    def _ignore_failure(self, stopped: Stopped, error: BaseException) -> None:
         """Accept a failure: instructions after the failing one in its block are counted as well."""
 
     def instructions(self) -> Bag[str]:
         """Return the number of executions of each opcode, by name."""
         counts: Bag[str] = Bag()
-        for (program, start, end), times in zip(self._places, self._times, strict=True):
+        for (program, start, end), count in zip(self._blocks, self._counts, strict=True):
             for row in program.rows[start:end]:
-                counts[OPCODES[row[0]].name] += times
+                counts[OPCODES[row[0]].name] += count
         return counts
 
     def pairs(self) -> Bag[tuple[str, str]]:
         """Return the number of executions of each pair of successive opcodes, by their names."""
         counts: Bag[tuple[str, str]] = Bag()
-        for (program, start, end), times in zip(self._places, self._times, strict=True):
+        for (program, start, end), count in zip(self._blocks, self._counts, strict=True):
             for at in range(start, end - 1):
-                counts[_name(program, at), _name(program, at + 1)] += times
-        for (before, after), times in self._steps.items():
+                counts[_name(program, at), _name(program, at + 1)] += count
+        for (before, after), count in self._steps.items():
             if before >= 0:
-                program, _, end = self._places[before]
-                counts[_name(program, end - 1), _name(*self._places[after][:2])] += times
+                program, _, end = self._blocks[before]
+                counts[_name(program, end - 1), _name(*self._blocks[after][:2])] += count
         return counts
 
     def programs(self) -> list[Program]:
         """Return the instrumented programs in the order of instrumentation."""
-        return list({id(program): program for program, _, _ in self._places}.values())
+        return list({id(program): program for program, _, _ in self._blocks}.values())
 
-    def of(self, program: Program) -> list[int]:
+    def counts_of(self, program: Program) -> list[int]:
         """Return the number of executions of each instruction of a program."""
         counts = [0] * len(program.rows)
-        for (owner, start, end), times in zip(self._places, self._times, strict=True):
+        for (owner, start, end), count in zip(self._blocks, self._counts, strict=True):
             if owner is program:
-                counts[start:end] = [times] * (end - start)
+                counts[start:end] = [count] * (end - start)
         return counts
 
 

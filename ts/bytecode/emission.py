@@ -69,12 +69,12 @@ class Emission:
         self.register: dict[Value, int] = {}
         self.constants: dict[Any, int] = {}
         self.constant_values: dict[int, Any] = {}
-        self.kept: set[int] = set()  # string registers, which need no DROP
-        self.unset: set[int] = set()  # registers of prim::Uninitialized
+        self.strings: set[int] = set()  # string registers, which need no DROP
+        self.uninitialized: set[int] = set()  # registers of prim::Uninitialized
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}
         self.types: dict[Type, int] = {}
-        self.entered: list[Handler] = []  # `with` statements that enclose the next instruction
+        self.active_handlers: list[Handler] = []  # `with` statements that enclose the next instruction
         self.handlers: list[Handler] = []
         self.program: Program | None = None  # set by `assemble`
 
@@ -91,7 +91,7 @@ class Emission:
         if register is None:
             register = self.register[value] = self.new_register(register_class(value.type()))
             if value.type().kind() == "StringType":
-                self.kept.add(register)
+                self.strings.add(register)
         return register
 
     def use(self, value: Value) -> int:
@@ -149,8 +149,8 @@ class Emission:
     ) -> Instruction:
         """Append an instruction at the current source line and return it."""
         instruction = Instruction(name, a, b, c, pool, results, self.line, self.depth)
-        if self.entered:
-            instruction.keeps = tuple(context.register for context in self.entered)
+        if self.active_handlers:
+            instruction.keeps = tuple(context.register for context in self.active_handlers)
         instruction.refresh()
         self.code.append(instruction)
         self.terminated = name in ("RETURN", "RAISE")
@@ -159,7 +159,7 @@ class Emission:
     def move(self, target: int, source: int) -> None:
         """Emit `target := source`, with a conversion between register classes if necessary."""
         a, b = self.classes[target], self.classes[source]
-        if target == source or (source in self.unset and a in SCALARS):  # numbers are always set
+        if target == source or (source in self.uninitialized and a in SCALARS):  # numbers are always set
             return
         if a in SCALARS and a == b:
             self.emit("MOVE", target, source)
@@ -175,7 +175,7 @@ class Emission:
             message = f"a register of class {b} cannot become one of class {a}"
             raise InternalError(message, "lowering", str(self.graph))
 
-    def place(self, label: Label) -> None:
+    def bind_label(self, label: Label) -> None:
         """Bind a label to the current position."""
         self.code.append(Instruction("", label, depth=self.depth))
         self.terminated = False
@@ -216,7 +216,7 @@ class Emission:
         `parameters` and `result` are the types of the function's signature.
         """
         constants = set(self.constant_values)
-        allocator = Allocator(self.code, self.classes, len(parameters), constants, self.kept)
+        allocator = Allocator(self.code, self.classes, len(parameters), constants, self.strings)
         place, real = allocator.run()
         code = tidy(self.code, place)
         used = sorted({r for i in code for r in i.reads if r in constants})

@@ -107,9 +107,9 @@ class Lifetimes:
         self.with_objects: set[int] = set()  # instructions that read or write objects
         self._find_jumps()
         if self.heads:
-            self.settle_heads()
-        while self.walk():
-            self.settle_heads()
+            self.update_loop_heads()
+        while self.collect_ranges():
+            self.update_loop_heads()
         for lifetime in self.lifetimes:
             for places in (lifetime.starts, lifetime.ends, lifetime.writes):
                 places.reverse()
@@ -135,7 +135,7 @@ class Lifetimes:
             else:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
 
-    def settle_heads(self) -> None:
+    def update_loop_heads(self) -> None:
         """Update the live sets of loop heads by one backward walk that stores no ranges."""
         alive: set[int] = set()
         labels = _Labels(self.jumps, self.heads)
@@ -154,7 +154,7 @@ class Lifetimes:
             alive.difference_update(instruction.writes)
             alive.update(reads[at])
 
-    def walk(self) -> bool:
+    def collect_ranges(self) -> bool:
         """Walk backwards through the code once and collect all ranges.
 
         Returns whether the live set of a loop head grew, so that another walk is necessary.
@@ -174,11 +174,11 @@ class Lifetimes:
                 continue
             target = targets[at]
             if instruction.name in ENDS:
-                self.leave(at, labels.alive_at(target))
+                self.end_ranges(at, labels.alive_at(target))
             elif target is not None:
-                self.branch(at, instruction, target, labels.alive_at(target))
+                self.join_paths(at, instruction, target, labels.alive_at(target))
             if at in self.with_objects:
-                self.note_dying(at, instruction)
+                self.record_dying(at, instruction)
             for register in instruction.writes:
                 lifetime = lifetimes[register]
                 lifetime.writes.append(at)
@@ -191,27 +191,29 @@ class Lifetimes:
                     alive[register] = at
         for register in range(self.parameters):
             lifetimes[register].writes.append(-1)
-        self.leave(-2, frozenset())  # the range of a parameter begins at -1
-        return labels.learnt
+        self.end_ranges(-2, frozenset())  # the range of a parameter begins at -1
+        return labels.changed
 
-    def note_dying(self, at: int, instruction: Instruction) -> None:
+    def record_dying(self, at: int, instruction: Instruction) -> None:
         """Record the object registers of an instruction that are dead after it."""
         alive, objects = self.alive, self.objects
         dying = [r for r in (*instruction.writes, *instruction.reads) if r in objects and r not in alive]
         if dying:
             self.dying[at] = dying
 
-    def leave(self, at: int, there: frozenset[int]) -> None:
-        """Process an unconditional jump or return, backwards: only the registers `there` are live before."""
+    def end_ranges(self, at: int, live_at_target: frozenset[int]) -> None:
+        """Process an unconditional jump or return, backwards: only `live_at_target` are live before."""
         alive = self.alive
-        for register in alive.keys() - there:
+        for register in alive.keys() - live_at_target:
             end = alive.pop(register)
             self.lifetimes[register].starts.append(at + 1)
             self.lifetimes[register].ends.append(end)
-        for register in there.difference(alive):
+        for register in live_at_target.difference(alive):
             alive[register] = at + 1
 
-    def branch(self, at: int, instruction: Instruction, target: Label, there: frozenset[int]) -> None:
+    def join_paths(
+        self, at: int, instruction: Instruction, target: Label, live_at_target: frozenset[int]
+    ) -> None:
         """Process a conditional jump, backwards: registers live on either path are live before it.
 
         Objects that are live on one path only die at the start of the other one.
@@ -220,12 +222,12 @@ class Lifetimes:
         if objects:
             read = objects.intersection(instruction.reads)
             for place, lost in (
-                (at + 1, (objects & (there | read)).difference(alive)),
-                (target, objects & read.union(alive) - there),
+                (at + 1, (objects & (live_at_target | read)).difference(alive)),
+                (target, objects & read.union(alive) - live_at_target),
             ):
                 if lost:
                     self.dead.setdefault(place, set()).update(lost)
-        for register in there.difference(alive):
+        for register in live_at_target.difference(alive):
             alive[register] = at + 1
 
 
@@ -236,7 +238,7 @@ class _Labels:
         self.jumps = dict(jumps)  # forward jumps to each label that are still to be visited
         self.heads = heads
         self.here: dict[Label, frozenset[int]] = {}
-        self.learnt = False
+        self.changed = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
         """Store the registers live at a label; update the live set of a loop head."""
@@ -248,7 +250,7 @@ class _Labels:
                 self.here[label] = here
             if label in heads and heads[label] != here:
                 heads[label] = here
-                self.learnt = True
+                self.changed = True
 
     def alive_at(self, target: Label | None) -> frozenset[int]:
         """Return the registers live at a jump target, empty for None.
@@ -259,8 +261,8 @@ class _Labels:
             return frozenset()
         if target not in self.jumps:
             return self.heads[target]
-        there = self.here[target]
+        live_at_target = self.here[target]
         self.jumps[target] -= 1
         if not self.jumps[target]:
             del self.jumps[target], self.here[target]
-        return there
+        return live_at_target

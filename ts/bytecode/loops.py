@@ -47,7 +47,7 @@ class Loops(Branches):
         counter = limit = step = 0
         if counted or index.has_uses():
             counter, limit, step = self.start_counter(index, trip, body, end)
-        self.place(head)
+        self.bind_label(head)
         first = len(self.code)
         self.lower_nodes(body)
         if not self.terminated:
@@ -63,7 +63,7 @@ class Loops(Branches):
                 self.branch(condition, end, False)
                 self.close_counter(counter, limit, step, head)
         self.depth -= 1
-        self.place(end)
+        self.bind_label(end)
         self.terminated = False
 
     def settle_condition(self, condition: Value, changing: set[Value]) -> None:

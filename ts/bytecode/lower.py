@@ -35,7 +35,7 @@ from ts.bytecode.typespec import register_class, result_spec, type_spec
 from ts.bytecode.waiting import Waiting
 from ts.errors import CompilationError, FrontendError
 from ts.fusion.groups import program_of_graph
-from ts.fusion.program import operator_of as group_operator
+from ts.fusion.program import group_operator
 from ts.ir.attributes import REMOTE_CALLS
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import Argument, FunctionSchema
@@ -86,14 +86,14 @@ def lower_to_program(
     name: str,
     prepare: Prepare | None = None,
     twin: Twin | None = None,
-    prepare_ways: Prepare | None = None,
+    prepare_differentiable: Prepare | None = None,
 ) -> tuple[Code, Program]:
     """Lower a graph and return its code and the `Program` that the code is built from.
 
     twin           returns the function to call instead of a given one
-    prepare_ways   compiles the forward and backward graphs of differentiable graphs
+    prepare_differentiable   compiles the forward and backward graphs of differentiable graphs
     """
-    lowering = Lowering(graph, name, prepare or lower, twin, prepare_ways)
+    lowering = Lowering(graph, name, prepare or lower, twin, prepare_differentiable)
     code = lowering.run()
     assert lowering.program is not None
     return code, lowering.program
@@ -108,11 +108,11 @@ class Lowering(Waiting):
         name: str,
         prepare: Prepare,
         twin: Twin | None = None,
-        prepare_ways: Prepare | None = None,
+        prepare_differentiable: Prepare | None = None,
     ) -> None:
         super().__init__(graph, name)
         self.prepare = prepare
-        self.prepare_ways = prepare_ways or prepare
+        self.prepare_differentiable = prepare_differentiable or prepare
         self.twin = twin
         self.warned: dict[Any, int] = {}  # register of the flag of each warning, by warning
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
@@ -142,7 +142,7 @@ class Lowering(Waiting):
 
     def lower_nodes(self, block: Block) -> None:
         """Lower the nodes of a block up to one that ends the control flow."""
-        entered = len(self.entered)
+        entered = len(self.active_handlers)
         for node in block.nodes():
             deadline.spend(5_000, bytes=500)
             if self.terminated:
@@ -155,8 +155,8 @@ class Lowering(Waiting):
                 method(self, node)
             else:
                 self.lower_operator(node)
-        while len(self.entered) > entered:  # unreachable exits: the regions end here
-            self.code.append(Instruction("", self.entered.pop().end, depth=self.depth))
+        while len(self.active_handlers) > entered:  # unreachable exits: the regions end here
+            self.code.append(Instruction("", self.active_handlers.pop().end, depth=self.depth))
 
     def lower_operator(self, node: Node) -> None:
         """Lower an operator node to its opcode, or to a call of its kernel."""
@@ -273,9 +273,9 @@ class Lowering(Waiting):
         if node.claimed and not node.input().type().is_subtype_of(unshaped(type)) and not _is_measured(node):
             self.emit("CAST_TO", self.define(node.output()), self.use(node.input()), self.type_number(type))
         else:
-            self.lower_pass_on(node)
+            self.lower_retype(node)
 
-    def lower_pass_on(self, node: Node) -> None:
+    def lower_retype(self, node: Node) -> None:
         """Lower a node whose output is its input under another type, usually a narrower one."""
         target, source = self.define(node.output()), self.use(node.input())
         a, b = self.classes[target], self.classes[source]
@@ -352,14 +352,14 @@ class Lowering(Waiting):
         leave = type.methods["__exit__"]
         leave.ensure_compiled()
         context = Handler(self.use(node.input()), leave, Label(), Label())
-        self.place(context.start)
-        self.entered.append(context)
+        self.bind_label(context.start)
+        self.active_handlers.append(context)
         self.handlers.append(context)
 
     def lower_exit(self, node: Node) -> None:
         """Lower `__exit__` at the regular end of a `with` block."""
-        context = self.entered.pop()
-        self.place(context.end)
+        context = self.active_handlers.pop()
+        self.bind_label(context.end)
         none = self.constant(None, "x")
         number = self.function_number(context.function)
         ignored_result = self.new_register(register_class(context.function.schema.returns[0].type))
@@ -435,7 +435,7 @@ class Lowering(Waiting):
         arguments = [self.use(v) for v in node.inputs()]
         self.emit("CALL_OPERATOR", self.operator_number(operator), pool=arguments)
         self.emit("MOVE", flag, self.constant(True, "b"))
-        self.place(end)
+        self.bind_label(end)
 
     def lower_raise(self, node: Node) -> None:
         """Lower `prim::RaiseException`."""
@@ -474,7 +474,7 @@ class Lowering(Waiting):
         type = node.output().type()
         register = self.register[node.output()] = self.new_register(register_class(type))
         if not node.claimed:
-            self.unset.add(register)
+            self.uninitialized.add(register)
         try:
             self.constant_values[register] = blank(type)
         except KeyError:
@@ -494,7 +494,7 @@ class Lowering(Waiting):
     def lower_differentiable_graph(self, node: Node) -> None:
         """Lower a differentiable graph to one call, which runs if a gradient is required, and its nodes."""
         subgraph = self.enter_subgraph(node)
-        operator = differentiable_operator(subgraph, self.prepare_ways)
+        operator = differentiable_operator(subgraph, self.prepare_differentiable)
         self.lower_part(operator, subgraph.inputs(), node, subgraph)
 
     def enter_subgraph(self, node: Node) -> Graph:
@@ -516,7 +516,7 @@ class Lowering(Waiting):
         self.emit("JUMP_IF", end, ran)
         self.lower_branch(subgraph.block(), outputs)
         self.depth -= 1
-        self.place(end)
+        self.bind_label(end)
 
     def lower_has_elements(self, node: Node) -> None:
         """Lower the test that a tensor has the dtype, rank and layout for element access."""
@@ -550,11 +550,11 @@ class Lowering(Waiting):
         ended = self.terminated
         if not ended:
             self.emit("JUMP", end)
-        self.place(otherwise)
+        self.bind_label(otherwise)
         self.lower_branch(else_block, outputs)
         ended = ended and self.terminated
         self.depth -= 1
-        self.place(end)
+        self.bind_label(end)
         self.terminated = ended
 
     def lower_branch(self, block: Block, outputs: list[int]) -> None:

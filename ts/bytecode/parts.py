@@ -22,7 +22,7 @@ KIND: Final = "prim::DifferentiableGraph"
 Prepare = Callable[[Graph, str], Code]
 
 
-class PartFunction(Function):
+class SubgraphFunction(Function):
     """Function of a graph, compiled by `prepare` at its first call."""
 
     def __init__(self, graph: Graph, prepare: Prepare, name: str) -> None:
@@ -64,11 +64,11 @@ def lazy_graph_operator(schema_text: str, make_graph: Callable[[], Graph], prepa
     from ts._core.autograd.graph import GraphRule, bind  # not needed for inference
 
     operator = Operator(schema_text, DifferentiableRecord(schema_text, make_graph))
-    bind(operator, GraphRule(lambda: PartFunction(make_graph(), prepare, "<part>"), prepare))
+    bind(operator, GraphRule(lambda: SubgraphFunction(make_graph(), prepare, "<part>"), prepare))
     return operator
 
 
-def part_data(operator: Operator) -> list[str] | None:
+def serialize_subgraph(operator: Operator) -> list[str] | None:
     """Return the schema and graph text of a differentiable graph's operator, for serialization.
 
     Returns None if the graph has tensor constants, which its text does not contain.
@@ -79,8 +79,8 @@ def part_data(operator: Operator) -> list[str] | None:
     return [operator.schema_text, graph.str(False)]
 
 
-def part_of(data: Sequence[str], prepare: Prepare) -> Operator:
-    """Return the operator that `part_data` serialized."""
+def deserialize_subgraph(data: Sequence[str], prepare: Prepare) -> Operator:
+    """Return the operator serialized by `serialize_subgraph`."""
     schema_text, text = data
 
     def make_graph() -> Graph:

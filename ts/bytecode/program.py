@@ -1,9 +1,9 @@
 """Serialization of bytecode: the arguments of a `Code`, and their form as JSON data.
 
-    program = Program(name, rows, classes, parameters, constants, ...)      the result of the lowering
-    program.code()                                                          the verified Code
-    plain(program, place)                                                   numbers, strings, lists of them
-    program_of(data, place)                                                 the Program again
+    program = Program(name, rows, classes, ...)         the result of the lowering
+    program.code()                                      the verified Code
+    serialize_program(program, owner)                   numbers, strings, lists of them
+    deserialize_program(data, owner)                    the Program again
 
 References that data cannot hold are resolved by the `Place` that owns the program, usually an archive: types
 and functions by name, source texts, large tensors.  A program that cannot be represented as data (it starts
@@ -91,61 +91,61 @@ class Place:
         self.plans = plans  # returns specializations, for parameter types, result type, guarded registers
 
 
-def plain(program: Program, place: Place) -> dict[str, Any]:
+def serialize_program(program: Program, owner: Place) -> dict[str, Any]:
     """Return the program as dictionaries, lists, numbers and strings.
 
     Raises NotPlainError if a part of it cannot be serialized.
     """
     if program.handlers:
         raise NotPlainError
-    lines = _Lines(place)
+    lines = _Lines(owner)
     return {
         "name": program.name,
         "rows": list(chain.from_iterable(program.rows)),
         "classes": program.classes,
-        "parameters": [spec_text(spec, place) for spec in program.parameters],
-        "constants": [constant_data(value, place) for value in program.constants],
+        "parameters": [serialize_spec(spec, owner) for spec in program.parameters],
+        "constants": [serialize_constant(value, owner) for value in program.constants],
         "pool": list(program.pool),
-        "operators": [_operator_data(operator) for operator in program.operators],
-        "functions": [_function_data(function, place) for function in program.functions],
-        "types": [spec_text(spec, place) for spec in program.types],
+        "operators": [_serialize_operator(operator) for operator in program.operators],
+        "functions": [_serialize_function(function, owner) for function in program.functions],
+        "types": [serialize_spec(spec, owner) for spec in program.types],
         "lines": [lines.number(stack) for stack in program.lines],
         "stacks": lines.stacks,
         "texts": lines.texts,
-        "result": spec_text(program.result, place),
+        "result": serialize_spec(program.result, owner),
     }
 
 
-def program_of(data: Mapping[str, Any], place: Place) -> Program:
-    """Return the program that `plain` serialized.
+def deserialize_program(data: Mapping[str, Any], owner: Place) -> Program:
+    """Return the program that `serialize_program` serialized.
 
     Raises LookupError, TypeError or ValueError for malformed data.
     """
     words = iter(data["rows"])
-    stacks = _stacks(data["stacks"], data["texts"], place)
+    stacks = _stacks(data["stacks"], data["texts"], owner)
     return Program(
         data["name"],
         list(zip(words, words, words, words, strict=True)),
         data["classes"],
-        [spec_of(text, place) for text in data["parameters"]],
-        [constant_of(value, place) for value in data["constants"]],
+        [deserialize_spec(text, owner) for text in data["parameters"]],
+        [deserialize_constant(value, owner) for value in data["constants"]],
         data["pool"],
-        [_operator_of(operator, place.prepare) for operator in data["operators"]],
-        [_function_of(function, place) for function in data["functions"]],
-        [spec_of(text, place) for text in data["types"]],
+        [_deserialize_operator(operator, owner.prepare) for operator in data["operators"]],
+        [_deserialize_function(function, owner) for function in data["functions"]],
+        [deserialize_spec(text, owner) for text in data["types"]],
         [stacks[number] for number in data["lines"]],
         (),
-        spec_of(data["result"], place),
+        deserialize_spec(data["result"], owner),
     )
 
 
 # ---- types -------------------------------------------------------------------------------------------------
 
 
-def spec_text(spec: TypeSpec, place: Place, parameter: bool = False) -> str:
-    """Return the text of a type descriptor; raise NotPlainError if `spec_of` would not restore it."""
+def serialize_spec(spec: TypeSpec, owner: Place, parameter: bool = False) -> str:
+    """Return the text of a type descriptor; raise NotPlainError if it cannot be restored from it."""
     try:
-        same = spec_of(spec.text, place, parameter) == spec
+        same = deserialize_spec(spec.text, owner, parameter) == spec
     except Exception as error:  # parsing a text that is not a type may raise anything
         raise NotPlainError(spec.text) from error
     if not same:
@@ -153,7 +153,7 @@ def spec_text(spec: TypeSpec, place: Place, parameter: bool = False) -> str:
     return spec.text
 
 
-def spec_of(text: str, place: Place, parameter: bool = False) -> TypeSpec:
+def deserialize_spec(text: str, owner: Place, parameter: bool = False) -> TypeSpec:
     """Return the type descriptor for the text of a type, or of a parameter's type."""
     simple = _simple_spec(text)
     if simple is not None:
@@ -162,7 +162,7 @@ def spec_of(text: str, place: Place, parameter: bool = False) -> TypeSpec:
 
     type = _plain_types.get(text)
     if type is None:
-        type = place.type_named(re.sub(_ENUM, r"\1", text))
+        type = owner.type_named(re.sub(_ENUM, r"\1", text))
         if not type.mentions_class() and "__torch__" not in text:
             _plain_types[text] = type
     return argument_spec(type) if parameter else type_spec(type)
@@ -183,58 +183,63 @@ def _simple_spec(text: str) -> TypeSpec | None:
 # ---- constants ---------------------------------------------------------------------------------------------
 
 
-def constant_data(value: Any, place: Place) -> Any:
+def serialize_constant(value: Any, owner: Place) -> Any:
     """Return a constant as data: scalars unchanged, all others as a dictionary with their kind."""
     if type(value) in _SCALARS:
         return value
     if isinstance(value, List | Tuple):
-        return {"of": spec_text(infer_spec(value), place), "value": _items(value, place)}
+        return {"of": serialize_spec(infer_spec(value), owner), "value": _serialize_items(value, owner)}
     if isinstance(value, Enum):
-        return {"enum": spec_text(infer_spec(value), place), "member": value.name}
+        return {"enum": serialize_spec(infer_spec(value), owner), "member": value.name}
     if isinstance(value, device):
         return {"device": str(value)}
     if isinstance(value, Tensor):
-        return _tensor_data(value, place)
+        return _serialize_tensor(value, owner)
     raise NotPlainError(type(value).__name__)
 
 
-def constant_of(data: Any, place: Place) -> Any:
-    """Return the constant that `constant_data` serialized."""
+def deserialize_constant(data: Any, owner: Place) -> Any:
+    """Return the constant that `serialize_constant` serialized."""
     if not isinstance(data, dict):
         return data
     if "of" in data:
-        spec = spec_of(data["of"], place)
-        return to_core(_filled(data["value"], spec, place), spec)
+        spec = deserialize_spec(data["of"], owner)
+        return to_core(_deserialize_items(data["value"], spec, owner), spec)
     if "enum" in data:
-        return spec_of(data["enum"], place).detail[data["member"]]
+        return deserialize_spec(data["enum"], owner).detail[data["member"]]
     if "device" in data:
         return device(data["device"])
     if "constant" in data:
-        return place.constants[data["constant"]]
+        return owner.constants[data["constant"]]
     from binascii import a2b_base64  # few programs hold tensors
 
     array = np.frombuffer(a2b_base64(data["tensor"]), np.dtype(data["dtype"]))
     return wrap_array(array.reshape(data["sizes"]).copy())
 
 
-def _items(container: Any, place: Place) -> list[Any]:
-    nested = (_items(x, place) if isinstance(x, List | Tuple) else constant_data(x, place) for x in container)
+def _serialize_items(container: Any, owner: Place) -> list[Any]:
+    nested = (
+        _serialize_items(x, owner) if isinstance(x, List | Tuple) else serialize_constant(x, owner)
+        for x in container
+    )
     return list(nested)
 
 
-def _filled(data: Any, spec: TypeSpec, place: Place) -> Any:
+def _deserialize_items(data: Any, spec: TypeSpec, owner: Place) -> Any:
     """Return the items of a container in lists and tuples, as its type prescribes."""
     if spec.kind == _LIST:
-        return [_filled(item, spec.children[0], place) for item in data]
+        return [_deserialize_items(item, spec.children[0], owner) for item in data]
     if spec.kind == _TUPLE:
-        return tuple(_filled(item, part, place) for item, part in zip(data, spec.children, strict=True))
+        return tuple(
+            _deserialize_items(item, part, owner) for item, part in zip(data, spec.children, strict=True)
+        )
     if spec.kind == _OPTIONAL and data is not None:
-        return _filled(data, spec.children[0], place)
-    return constant_of(data, place)
+        return _deserialize_items(data, spec.children[0], owner)
+    return deserialize_constant(data, owner)
 
 
-def _tensor_data(x: Any, place: Place) -> dict[str, Any]:
-    for number, constant in enumerate(place.constants):
+def _serialize_tensor(x: Any, owner: Place) -> dict[str, Any]:
+    for number, constant in enumerate(owner.constants):
         if constant is x:
             return {"constant": number}
     if x.device.type != "cpu" or x.requires_grad or not x.is_contiguous():
@@ -251,37 +256,40 @@ def _tensor_data(x: Any, place: Place) -> dict[str, Any]:
 # ---- operators and functions -------------------------------------------------------------------------------
 
 
-def _operator_data(operator: Any) -> Any:
+def _serialize_operator(operator: Any) -> Any:
     if isinstance(operator, WarnOperator):
         return [operator.filename, operator.line]
-    from ts.bytecode.parts import DifferentiableRecord, part_data
+    from ts.bytecode.parts import DifferentiableRecord, serialize_subgraph
     from ts.fusion.program import GroupRecord
 
     if isinstance(operator.record, DifferentiableRecord):
-        data = part_data(operator)
+        data = serialize_subgraph(operator)
         if data is None:
             raise NotPlainError(operator.name)
         return {"part": data}
     if isinstance(operator.record, GroupRecord):
         assert operator.record.program is not None
-        return {"group": operator.record.program.data(_operator_data)}
+        return {"group": operator.record.program.data(_serialize_operator)}
     name = f"{operator.name}.{operator.overload}" if operator.overload else operator.name
-    if _operator_of(name, None) is not operator:
+    if _deserialize_operator(name, None) is not operator:
         raise NotPlainError(name)
     return name
 
 
-def _operator_of(data: Any, prepare: Prepare | None) -> Any:
+def _deserialize_operator(data: Any, prepare: Prepare | None) -> Any:
     if isinstance(data, dict) and "part" in data:
-        from ts.bytecode.parts import part_of
+        from ts.bytecode.parts import deserialize_subgraph
 
         if prepare is None:
             raise NotPlainError(data["part"])
-        return part_of(data["part"], prepare)
+        return deserialize_subgraph(data["part"], prepare)
     if isinstance(data, dict):
-        from ts.fusion.program import operator_of, program_of
+        from ts.fusion.program import deserialize_program as deserialize_group
+        from ts.fusion.program import group_operator
 
-        return operator_of(program_of(data["group"], lambda name: _operator_of(name, None)))
+        return group_operator(
+            deserialize_group(data["group"], lambda name: _deserialize_operator(name, None))
+        )
     if not isinstance(data, str):
         filename, line = data
         return WarnOperator(filename, line)
@@ -291,29 +299,31 @@ def _operator_of(data: Any, prepare: Prepare | None) -> Any:
     return operator
 
 
-def _function_data(function: Any, place: Place) -> Any:
+def _serialize_function(function: Any, owner: Place) -> Any:
     if isinstance(function, Method):
-        specs = [spec_text(spec, place) for spec in function.specs]
-        return [function.name, specs, spec_text(function.result, place)]
+        specs = [serialize_spec(spec, owner) for spec in function.specs]
+        return [function.name, specs, serialize_spec(function.result, owner)]
     if isinstance(function, Plans):
-        specs = [spec_text(spec, place, parameter=True) for spec in function.specs]
-        return {"plans": function.registers, "specs": specs, "result": spec_text(function.result, place)}
+        specs = [serialize_spec(spec, owner, parameter=True) for spec in function.specs]
+        return {"plans": function.registers, "specs": specs, "result": serialize_spec(function.result, owner)}
     name = getattr(function, "qualified_name", "")
-    if not name or place.function_named(name) is not function:
+    if not name or owner.function_named(name) is not function:
         raise NotPlainError(name)
     return name
 
 
-def _function_of(data: Any, place: Place) -> Any:
+def _deserialize_function(data: Any, owner: Place) -> Any:
     if isinstance(data, str):
-        return place.function_named(data)
+        return owner.function_named(data)
     if isinstance(data, dict):
-        if place.plans is None:
+        if owner.plans is None:
             raise NotPlainError("plans")
-        texts = (spec_of(text, place, parameter=True) for text in data["specs"])
-        return place.plans(tuple(texts), spec_of(data["result"], place), data["plans"])
+        texts = (deserialize_spec(text, owner, parameter=True) for text in data["specs"])
+        return owner.plans(tuple(texts), deserialize_spec(data["result"], owner), data["plans"])
     name, specs, result = data
-    return Method(name, tuple(spec_of(text, place) for text in specs), spec_of(result, place))
+    return Method(
+        name, tuple(deserialize_spec(text, owner) for text in specs), deserialize_spec(result, owner)
+    )
 
 
 # ---- source locations --------------------------------------------------------------------------------------
@@ -327,8 +337,8 @@ class _Lines:
     the source range of the call to the preceding level, a built-in function.
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, owner: Place) -> None:
+        self._owner = owner
         self._numbers: dict[Any, int] = {}
         self._text_numbers: dict[int, int] = {}
         self.stacks: list[list[Any]] = []
@@ -355,7 +365,7 @@ class _Lines:
         source = range.source
         if id(source) not in self._text_numbers:
             self._text_numbers[id(source)] = len(self.texts)
-            owned = self._place.sources.get(source.filename or "") is source
+            owned = self._owner.sources.get(source.filename or "") is source
             whole = [source.text, source.filename, source.first_line, source.leading_whitespace_removed]
             self.texts.append(source.filename if owned else whole)
         return self._text_numbers[id(source)], range.start, range.end
@@ -385,13 +395,13 @@ class _Stack(Sequence[tuple[str, Any]]):
 
         words = self._words
         for i in range(0, len(words), 4):
-            place = self._range(i)
+            source_range = self._range(i)
             if words[i] is None:  # the call of the preceding level
                 continue
-            if place is not None and words[i + 4 : i + 5] == [None]:
+            if source_range is not None and words[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)
-                place = place if call is None else BuiltinRange(place, call)
-            yield words[i], place
+                source_range = source_range if call is None else BuiltinRange(source_range, call)
+            yield words[i], source_range
 
     def _range(self, i: int) -> SourceRange | None:
         from ts.ir.source import SourceRange
@@ -400,15 +410,15 @@ class _Stack(Sequence[tuple[str, Any]]):
         return SourceRange(self._sources[source](), start, end) if source >= 0 else None
 
 
-def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], place: Place) -> list[_Stack]:
-    sources = [_source(place, text) for text in texts]
+def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], owner: Place) -> list[_Stack]:
+    sources = [_source(owner, text) for text in texts]
     return [_Stack(words, sources) for words in stacks]
 
 
-def _source(place: Place, data: Any) -> Callable[[], Source]:
+def _source(owner: Place, data: Any) -> Callable[[], Source]:
     """Return a function that returns the source of serialized data, always the same object."""
     if isinstance(data, str):
-        source = place.sources[data]
+        source = owner.sources[data]
         return lambda: source
     text, filename, first_line, removed = data
 

@@ -30,7 +30,7 @@ class Allocator:
     """Assigns real registers to the virtual registers of `code`, in place.
 
     `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters
-    and get the real registers of the same index; `constants` get none here. `kept` are object registers
+    and get the real registers of the same index; `constants` get none here. `strings` are registers
     without DROPs.
     """
 
@@ -40,30 +40,30 @@ class Allocator:
         classes: list[str],
         parameters: int,
         constants: set[int],
-        kept: set[int],
+        strings: set[int],
     ) -> None:
         self.code = code
         self.classes = classes
         self.parameters = parameters
         self.constants = constants
-        # Objects to release after their last use. Strings (`kept`) may live until the frame ends.
+        # Objects to release after their last use. Strings may live until the frame ends.
         self.objects = frozenset(
-            r for r, kind in enumerate(classes) if kind in "ox" and r not in constants and r not in kept
+            r for r, kind in enumerate(classes) if kind in "ox" and r not in constants and r not in strings
         )
         live_ranges = Lifetimes(code, len(classes), parameters, constants, self.objects)
         self.dying, self.dead = live_ranges.dying, live_ranges.dead
         self.lifetimes = live_ranges.lifetimes  # by leader: of its whole group
         self.leader = list(range(len(classes)))
         self.real = classes[:parameters]  # the classes of the real registers
-        self.holds: list[Lifetime] = []  # by real register: the ranges in which it is occupied
-        self.place: dict[int, int] = {}  # by virtual register: the real one
+        self.occupied_ranges: list[Lifetime] = []  # by real register: the ranges in which it is occupied
+        self.real_register: dict[int, int] = {}  # by virtual register: the real one
 
     def run(self) -> tuple[dict[int, int], list[str]]:
         """Return the real register of each virtual one, and the classes of the real ones."""
         self.coalesce()
         self.colour()
         self.insert_drops()
-        return self.place, self.real
+        return self.real_register, self.real
 
     def find(self, register: int) -> int:
         """Return the leader of a register's group (union-find)."""
@@ -101,9 +101,9 @@ class Allocator:
 
     def colour(self) -> None:
         """Assign real registers in code order, with the sets of free and of occupied ones."""
-        self.holds = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
+        self.occupied_ranges = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
         colour_of = {register: register for register in range(self.parameters)}
-        place, constants = self.place, self.constants
+        place, constants = self.real_register, self.constants
         free: dict[str, list[int]] = {}
         occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]  # (end, colour)
         for at, instruction in enumerate(self.code):
@@ -122,7 +122,7 @@ class Allocator:
         """Free the real registers whose occupied range ends at or before an instruction."""
         while occupied and occupied[0][0] <= at:
             _, colour = heappop(occupied)
-            end = self.holds[colour].end_at(at)
+            end = self.occupied_ranges[colour].end_at(at)
             if end < 0:
                 heappush(free.setdefault(self.real[colour], []), colour)
             else:
@@ -137,7 +137,7 @@ class Allocator:
         rejected = []
         while candidates:
             colour = heappop(candidates)
-            occupied_ranges = self.holds[colour]
+            occupied_ranges = self.occupied_ranges[colour]
             if not lifetime.writes_in(occupied_ranges) and not occupied_ranges.writes_in(lifetime):
                 occupied_ranges.absorb(lifetime)
                 break
@@ -145,9 +145,9 @@ class Allocator:
         else:
             colour = len(self.real)
             self.real.append(kind)
-            self.holds.append(lifetime)
+            self.occupied_ranges.append(lifetime)
         for each in (*rejected, colour):
-            end = self.holds[each].end_at(at)
+            end = self.occupied_ranges[each].end_at(at)
             if end < 0:
                 heappush(candidates, each)
             else:
@@ -180,30 +180,32 @@ class Allocator:
         """Return the real registers to drop before an instruction or at a label: those not reused there."""
         if not registers:
             return []
-        read = {self.place.get(register) for register in self.code[at].reads}
-        dead = {self.place[register] for register in registers if register in self.place} - read
-        return sorted(register for register in dead if self.holds[register].end_at(at) < 0)
+        read = {self.real_register.get(register) for register in self.code[at].reads}
+        dead = {
+            self.real_register[register] for register in registers if register in self.real_register
+        } - read
+        return sorted(register for register in dead if self.occupied_ranges[register].end_at(at) < 0)
 
     def dying_at(self, at: int, instruction: Instruction) -> list[int]:
         """Return the real registers to drop after an instruction; turn a last copy into a TAKE."""
-        place = self.place
+        place = self.real_register
         dying = set(self.dying[at])
         written = {place[register] for register in instruction.writes if register not in dying}
         if instruction.name == "COPY" and instruction.b in dying:
             source = place[instruction.b]
-            if self.holds[source].end_at(at) < 0:
+            if self.occupied_ranges[source].end_at(at) < 0:
                 if source != place[instruction.a]:
                     instruction.name = "TAKE"
                 dying.discard(instruction.b)
         free = {place[register] for register in dying} - written
-        return sorted(register for register in free if self.holds[register].end_at(at) < 0)
+        return sorted(register for register in free if self.occupied_ranges[register].end_at(at) < 0)
 
     def drops(self, registers: list[int], near: Instruction, following: Instruction) -> list[Instruction]:
         """Return the DROPs of registers, except those that `following` overwrites or ends the frame of."""
         if not registers or following.name in ("RETURN", "RAISE"):
             return []
-        written = {self.place[register] for register in following.writes}
-        written -= {self.place.get(register) for register in following.reads}
+        written = {self.real_register[register] for register in following.writes}
+        written -= {self.real_register.get(register) for register in following.reads}
         return [_drop(register, near) for register in registers if register not in written]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ts._core.dispatch.operator import Operator
 from ts.bytecode.containers import Containers
-from ts.bytecode.parts import PartFunction, Prepare
+from ts.bytecode.parts import Prepare, SubgraphFunction
 from ts.ir.graph import Node
 from ts.ir.types import FutureType
 from ts.ops.registry import Record
@@ -29,7 +29,7 @@ class Waiting(Containers):
 
     def lower_fork(self, node: Node) -> None:
         """Lower `prim::fork`."""
-        function = PartFunction(node.get("Subgraph"), self.prepare, "<forked function>")
+        function = SubgraphFunction(node.get("Subgraph"), self.prepare, "<forked function>")
         number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
         self.emit("FORK", self.define(node.output()), number, pool=[self.use(v) for v in node.inputs()])
 

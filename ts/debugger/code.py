@@ -22,7 +22,7 @@ from ts._core.value.turns import my_turn
 from ts._core.vm.breaks import Breaks, Stopped
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
-from ts.bytecode.parts import PartFunction
+from ts.bytecode.parts import SubgraphFunction
 from ts.bytecode.stepping import Place, SteppingLowering
 from ts.frontend import compile
 from ts.frontend.parse import ParsedFunction
@@ -108,4 +108,4 @@ class DebugCode:
             if id(function) not in seen:
                 seen.add(id(function))
                 callees = function.compiled_code.functions
-                pending += [f for f in callees if isinstance(f, Twin | PartFunction)]
+                pending += [f for f in callees if isinstance(f, Twin | SubgraphFunction)]

@@ -285,7 +285,7 @@ class _Measured:
         except LimitExceeded:
             return instructions, times
         for program in counter.programs():
-            for stack, count in zip(program.lines, counter.of(program), strict=False):
+            for stack, count in zip(program.lines, counter.counts_of(program), strict=False):
                 if stack:
                     place = _place(stack[-1][1])
                     instructions[place] += count

@@ -8,7 +8,7 @@ Values are numbered: first the group's inputs (t: a tensor, n: a number, o: None
 argument of a view input or epilogue besides its tensor), then the result of each operation, then those of
 epilogues.  Operations are pointwise; an epilogue (`Record.ends`) reads whole rows of an operation's result,
 and no operation reads its result.  A view input (`Record.head`) is read through a view of the tensor that is
-passed.  `operator_of` returns the operator that bytecode calls.  It returns whether the group ran:
+passed.  `group_operator` returns the operator that bytecode calls.  It returns whether the group ran:
 
     ran, *results = prim::FusionGroup(x, y)
 
@@ -147,7 +147,7 @@ class Program:
         return [self.inputs, data_of(self.rows), list(self.outputs), data_of(self.ends), heads]
 
 
-def program_of(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> Program:
+def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> Program:
     """Return the program that `Program.data` serialized; raise TypeError or ValueError for malformed data."""
 
     def rows_of(rows: Iterable[Any]) -> tuple[Row, ...]:
@@ -172,7 +172,7 @@ class GroupRecord(Record):
         self.groups_by_backend: dict[Any, Any] = {}  # compiled groups by backend, except the CPU
 
 
-def operator_of(program: Program) -> Operator:
+def group_operator(program: Program) -> Operator:
     """Return the operator of a group; each group has its own, which caches plans for its inputs."""
     types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
     for row in program.ops_with_arguments():

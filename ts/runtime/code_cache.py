@@ -5,7 +5,7 @@ its code, if an earlier process stored it:
 
     entry = entry_of(function)          None if the function is not cached
     entry.read()                        the Code, or None
-    entry.keep(program)                 store it for later processes
+    entry.store(program)                store it for later processes
 
     ~/.cache/ts/1f/9a…c3.json           the path, see `bytecode/kept`
 
@@ -30,12 +30,12 @@ from ts.bytecode.program import (
     NotPlainError,
     Place,
     Program,
-    constant_data,
-    constant_of,
-    plain,
-    program_of,
-    spec_of,
-    spec_text,
+    deserialize_constant,
+    deserialize_program,
+    deserialize_spec,
+    serialize_constant,
+    serialize_program,
+    serialize_spec,
 )
 from ts.dtypes import get_default_dtype
 from ts.errors import LimitExceeded
@@ -63,9 +63,9 @@ class Entry:
         self._function = function
         unit = function.unit
         if unit is None:
-            self._place = Place(_type_anywhere, lambda name: None, {}, (), prepare, plans)
+            self._owner = Place(_type_anywhere, lambda name: None, {}, (), prepare, plans)
         else:
-            self._place = Place(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
+            self._owner = Place(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
 
     def read(self) -> Code | None:
         """Return the cached code and set the function's signature, or None if no valid file exists."""
@@ -74,9 +74,9 @@ class Entry:
             return None
         try:
             data = json.loads(body)
-            code = program_of(data["program"], self._place).code()
+            code = deserialize_program(data["program"], self._owner).code()
             arguments = [self._argument(*argument) for argument in data["arguments"]]
-            result = spec_of(data["result"], self._place)
+            result = deserialize_spec(data["result"], self._owner)
             specs = [spec for _, spec, *_ in arguments]
             if len(specs) != len(code.parameters) or not all(map(fits, specs, code.parameters)):
                 return None
@@ -89,15 +89,15 @@ class Entry:
             return None
         return code
 
-    def keep(self, program: Program) -> None:
+    def store(self, program: Program) -> None:
         """Store the code, unless it is not serializable or the folder is not writable."""
         try:
             data = {
-                "program": plain(program, self._place),
+                "program": serialize_program(program, self._owner),
                 "arguments": [self._argument_data(*argument) for argument in self._function.arguments],
                 "declaration": self._function.declaration,
                 "by_name": sum(a.kwarg_only for a in self._function.schema.arguments),
-                "result": spec_text(self._function.result, self._place),
+                "result": serialize_spec(self._function.result, self._owner),
             }
         except NotPlainError:
             return
@@ -111,12 +111,12 @@ class Entry:
         return function
 
     def _argument_data(self, name: str, spec: Any, *default: Any) -> list[Any]:
-        values = (constant_data(x, self._place) for x in default)
-        return [name, spec_text(spec, self._place, parameter=True), *values]
+        values = (serialize_constant(x, self._owner) for x in default)
+        return [name, serialize_spec(spec, self._owner, parameter=True), *values]
 
     def _argument(self, name: str, text: str, *default: Any) -> tuple[Any, ...]:
-        values = (constant_of(x, self._place) for x in default)
-        return name, spec_of(text, self._place, parameter=True), *values
+        values = (deserialize_constant(x, self._owner) for x in default)
+        return name, deserialize_spec(text, self._owner, parameter=True), *values
 
 
 def entry_of(

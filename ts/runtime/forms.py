@@ -109,7 +109,7 @@ def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callabl
     if code is None:
         code, program = make()
         if program is not None:
-            entry.keep(program)
+            entry.store(program)
     return code
 
 

@@ -28,7 +28,7 @@ from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
 from ts.bytecode.native.exits import LARGE, REASON_NO_LOOP, STOPS, Loop, loops_of
 from ts.bytecode.native.worker import is_available, is_compiling, is_wanted, why
-from ts.bytecode.parts import PartFunction
+from ts.bytecode.parts import SubgraphFunction
 from ts.fusion.groups import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, GroupRecord
 from ts.ir.graph import Graph, Node, Value
@@ -157,7 +157,7 @@ def _code_lines(code: Any, result: tuple[Graph, _Found]) -> Iterator[str]:
     if elements:
         yield f"  direct accesses to tensor elements:{_format_lines(elements)}"
     for callee in code.functions:
-        if isinstance(callee, PartFunction) and callee.made_code is not None:
+        if isinstance(callee, SubgraphFunction) and callee.made_code is not None:
             result = with_deep_stack(partial(_run_passes, copy_unoptimized(callee.graph)))
             yield "  in a forked task"
             yield from (f"  {line}" for line in _code_lines(callee.made_code, result))
