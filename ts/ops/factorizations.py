@@ -18,6 +18,7 @@ from ts.ops.outputs import COPIED, EXPECTED, SCALAR, castable
 from ts.ops.refusals import INEXACT, LOW_PRECISION
 from ts.ops.registry import facts, op
 from ts.ops.shapes import Made, like
+from ts.ops.svd import apply_to_finite, decompose, singular_values
 
 Array = rules.Array
 
@@ -379,7 +380,7 @@ def linalg_svd(
     xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None
 ) -> tuple[Array, Array, Array]:
     """Singular vectors, values, and vectors again."""
-    return tuple(xp.linalg.svd(matrix("linalg.svd", A), full_matrices))  # type: ignore[return-value]
+    return decompose(xp, matrix("linalg.svd", A), full_matrices)
 
 
 @op(
@@ -393,7 +394,7 @@ def linalg_svd(
     autocast={"cpu": "float32"},
 )
 def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
-    u, s, vh = xp.linalg.svd(matrix("linalg.svd", self), not some)
+    u, s, vh = decompose(xp, matrix("linalg.svd", self), not some)
     if not compute_uv:
         m, n = self.shape[-2:]
         batch = self.shape[:-2]
@@ -412,7 +413,7 @@ def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -
     autocast={"cpu": "float32"},
 )
 def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
-    return xp.linalg.svd(matrix("linalg.svdvals", A), compute_uv=False)
+    return singular_values(xp, matrix("linalg.svdvals", A))
 
 
 @op(
@@ -469,7 +470,11 @@ def _cond(xp: Any, self: Array, p: Any = None) -> Array:
         raise RuntimeError(
             f"linalg.cond{what}: The input tensor{' A' if what else ''} must have at least 2 dimensions."
         )
-    return rules.cast(xp, xp.asarray(xp.linalg.cond(self, p)), rules.real_dtype(self.dtype))
+    if p in (None, 2, -2):
+        result = apply_to_finite(xp, lambda x: xp.linalg.cond(x, p), self)
+    else:
+        result = xp.asarray(xp.linalg.cond(self, p))
+    return rules.cast(xp, result, rules.real_dtype(self.dtype))
 
 
 @op(

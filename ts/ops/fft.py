@@ -70,12 +70,18 @@ def _largest_factor(n: int) -> int:
     return max(n, largest)
 
 
+def _check_normalization(norm: str | None) -> None:
+    if norm not in (None, "forward", "backward", "ortho"):
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+
+
 def _one(xp: Any, name: str, self: Array, n: int | None, dim: int, norm: str | None) -> Array:
     if self.ndim == 0:
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     axis = rules.wrap_dim(dim, self.ndim)
     x = _prepared(xp, name, self, (axis,), None if n is None else (n,))
     _reserve(x, (axis,), None if n is None else (n,))
+    _check_normalization(norm)
     return getattr(xp.transforms, name)(x, n, axis, norm)
 
 
@@ -96,6 +102,7 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     lengths = None if s is None else [self.shape[a] if n == -1 else n for n, a in zip(s, axes, strict=True)]
     x = _prepared(xp, name, self, axes, lengths)
+    _check_normalization(norm)
     if not axes:
         return x
     _reserve(x, axes, lengths)

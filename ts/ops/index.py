@@ -483,6 +483,7 @@ _NONZERO = NONZERO.unless(_nonzero_shape)
     out_refused="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
     shape=_NONZERO,
     unsized=lambda self: (dtypes.int64, 2),
+    work=work.search_nonzero,
 )
 def _nonzero(xp: Any, self: Array) -> Array:
     if self.ndim == 0:
@@ -492,12 +493,17 @@ def _nonzero(xp: Any, self: Array) -> Array:
 
 @op("aten::nonzero_numpy(Tensor self) -> Tensor[]", layout="like_all")
 @op("aten::where(Tensor condition) -> Tensor[]", layout="like_all")
-@facts(shape=NONZERO.unless(_places_shape))
+@facts(shape=NONZERO.unless(_places_shape), work=work.search_nonzero)
 def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
     return list(xp.nonzero(xp.atleast_1d(self)))
 
 
-@op("aten::argwhere(Tensor self) -> Tensor", layout="outermost_last", shape=_NONZERO)
+@op(
+    "aten::argwhere(Tensor self) -> Tensor",
+    layout="outermost_last",
+    shape=_NONZERO,
+    work=work.search_nonzero,
+)
 def _argwhere(xp: Any, self: Array) -> Array:
     return _nonzero(xp, self)
 

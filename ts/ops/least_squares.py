@@ -18,6 +18,7 @@ from ts.ops.outputs import COPIED, castable
 from ts.ops.refusals import INEXACT
 from ts.ops.registry import op
 from ts.ops.shapes import Made, depends, like
+from ts.ops.svd import decompose
 
 Array = rules.Array
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
@@ -90,7 +91,7 @@ def _lstsq(
     m, n = self.shape[-2:]
     A = xp.broadcast_to(self, (*batch, m, n))
     side = xp.broadcast_to(side, (*batch, *side.shape[-2:]))
-    u, s, vh = xp.linalg.svd(A, full_matrices=False)
+    u, s, vh = decompose(xp, A, full_matrices=False)
     eps = float(xp.finfo(A.dtype).eps)
     if rcond is None or driver == "gels":
         cut = eps * max(m, n)

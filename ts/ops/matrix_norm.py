@@ -13,6 +13,7 @@ from ts.ops.factorizations import matrix
 from ts.ops.outputs import COPIED
 from ts.ops.refusals import LOW_PRECISION
 from ts.ops.registry import facts, op
+from ts.ops.svd import apply_to_finite
 from ts.ops.vector_norm import vector_norm
 
 Array = rules.Array
@@ -57,8 +58,13 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
     axes = rules.wrap_dims(list(dim), self.ndim)
     if ord == "fro":
         return vector_norm(xp, x, 2, axes, keepdim)
-    result = xp.linalg.norm(x, ord, axes, keepdim)
-    return rules.cast(xp, xp.asarray(result), rules.real_dtype(x.dtype))
+    if ord in (2, -2, "nuc"):
+        moved = xp.moveaxis(x, axes, (-2, -1))
+        result = apply_to_finite(xp, lambda each: xp.linalg.norm(each, ord, (-2, -1)), moved)
+        result = xp.expand_dims(result, tuple(axes)) if keepdim else result
+    else:
+        result = xp.asarray(xp.linalg.norm(x, ord, axes, keepdim))
+    return rules.cast(xp, result, rules.real_dtype(x.dtype))
 
 
 @op(

@@ -11,6 +11,7 @@ from ts.ops import rules
 from ts.ops.factorizations import matrix, transposed
 from ts.ops.outputs import castable
 from ts.ops.registry import facts, op
+from ts.ops.svd import decompose, singular_values
 
 Array = rules.Array
 
@@ -44,7 +45,7 @@ def _check_tolerances(name: str, **tolerances: Any) -> None:
 
 
 def _spectrum(xp: Any, A: Array, hermitian: bool) -> Array:
-    return xp.abs(xp.linalg.eigvalsh(A)) if hermitian else xp.linalg.svd(A, compute_uv=False)
+    return xp.abs(xp.linalg.eigvalsh(A)) if hermitian else singular_values(xp, A)
 
 
 def _largest(xp: Any, values: Array) -> Array:
@@ -122,7 +123,7 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
         s, u = xp.linalg.eigh(A)
         vh = xp.conj(transposed(u))
     else:
-        u, s, vh = xp.linalg.svd(A, full_matrices=False)
+        u, s, vh = decompose(xp, A, full_matrices=False)
     size = xp.abs(s)
     kept = size > _cutoff(xp, A, _largest(xp, size), atol, rtol)
     inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)

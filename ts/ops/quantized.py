@@ -202,7 +202,10 @@ def _named(name: str) -> Compute:
 
 
 def _number(x: Any) -> float:
-    return float(x.item() if isinstance(x, Tensor) else x)
+    number = x.item() if isinstance(x, Tensor) else x
+    if isinstance(number, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return float(number)
 
 
 def _add_number(x: Tensor, b: Any) -> Tensor:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ts._core.tensor import sizes
+from ts._core.thread import deadline
 from ts.ops import rules, work
 from ts.ops.registry import find, op
 from ts.ops.rules import Array
@@ -174,6 +175,19 @@ def _stack(
     return (x, *(xp.stack([each[i] for each in final]) for i in range(len(state))))
 
 
+def _sizes_of_steps(batch_sizes: Array) -> list[int]:
+    """Return the number of rows of each time step of a packed sequence."""
+    if batch_sizes.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if batch_sizes.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {rules.NAME_OF[batch_sizes.dtype]}")
+    if batch_sizes.ndim != 1:
+        raise RuntimeError(f"batch_sizes: expected a vector, found {batch_sizes.ndim} dimensions")
+    deadline.reserve(8 * batch_sizes.size)
+    counts: list[int] = batch_sizes.tolist()
+    return counts
+
+
 # Index of each time step: an index into the first dimension, or a slice of packed rows.
 Rows = Sequence[Any]
 
@@ -247,7 +261,7 @@ def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
     autocast="lower",
 )
 def _packed_lstm(xp: Any, data: Array, batch_sizes: Array, hx: Sequence[Array], *options: Any) -> State:
-    return _stack(xp, _lstm_step, data, batch_sizes.tolist(), (hx[0], hx[1]), *options)
+    return _stack(xp, _lstm_step, data, _sizes_of_steps(batch_sizes), (hx[0], hx[1]), *options)
 
 
 def _plain(name: str, step: Step, **fields: Any) -> None:
@@ -270,7 +284,7 @@ def _plain(name: str, step: Step, **fields: Any) -> None:
         **fields,
     )
     def packed(xp: Any, data: Array, batch_sizes: Array, hx: Array, *options: Any) -> State:
-        return _stack(xp, step, data, batch_sizes.tolist(), (hx,), *options)
+        return _stack(xp, step, data, _sizes_of_steps(batch_sizes), (hx,), *options)
 
 
 _plain("gru", _gru_step, autocast={"cuda": "lower"})

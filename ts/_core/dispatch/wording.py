@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import dis
 import math
-import os
 import re
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+
+from ts.errors import LinAlgError
 
 Reword = Callable[[re.Match[str], str], Exception]
 
@@ -51,14 +52,14 @@ def _has_raise_statement(error: Exception) -> bool:
     while trace.tb_next is not None:
         trace = trace.tb_next
     code = trace.tb_frame.f_code
-    if code.co_filename.startswith(_NUMPY):
+    if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         return False
     if not code.co_filename.endswith(".py"):  # extension code has no Python instructions
         return True
     return code.co_code[trace.tb_lasti] in _RAISING
 
 
-_NUMPY: Final = os.path.dirname(np.__file__) + os.sep
+_LIBRARIES: Final = ("numpy", "scipy")
 
 
 def _shape(text: str) -> list[int]:
@@ -102,6 +103,14 @@ def _not_assignable(found: re.Match[str], operator: str) -> Exception:
     return RuntimeError(
         f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the number of "
         f"dimensions in the tensor ({len(source)})"
+    )
+
+
+def _not_converged(found: re.Match[str], operator: str) -> Exception:
+    name, what = {"SVD": ("svd", "singular")}.get(found[1], ("eigh", "eigen"))
+    return LinAlgError(
+        f"linalg.{name}: The algorithm failed to converge because the input matrix is ill-conditioned or has "
+        f"too many repeated {what}{' ' if what == 'singular' else ''}values (error code: 1)."
     )
 
 
@@ -163,6 +172,7 @@ _WORDINGS: tuple[tuple[str, Reword], ...] = (
      _fixed(RuntimeError, "{op}(): Expected dtype int32 or int64 for index")),
     (r"^(?:number of dimensions must be within|maximum supported dimension)",
      _fixed(RuntimeError, "only tensors with up to 64 dims are supported")),
+    (r"^(Eigenvalues|SVD) did not converge", _not_converged),
     (r"^negative dimensions are not allowed",
      _fixed(RuntimeError, "Trying to create tensor with negative dimension in {op}")),
     (r"^(?:array is too big|Maximum allowed (?:dimension|size) exceeded)",

@@ -16,6 +16,7 @@ from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
+from ts.errors import LimitExceeded
 
 cdef double ITEM = 0.1             # nanoseconds for an item of a list or a character, at least
 
@@ -41,13 +42,23 @@ cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1:
     if rule is None:
         return 0
     args = [box_shallow(&r[at[i]]) for i in range(op.nargs)]
-    return 0 if of_meta(args) else take_time(rule(*args))
+    return 0 if of_meta(args) else take_time(estimate(rule, args))
 
 
 cdef int before_call(Operator op, list args) except -1:
     check_time()
     rule = rule_of(op)
-    return 0 if rule is None or of_meta(args) else take_time(rule(*args))
+    return 0 if rule is None or of_meta(args) else take_time(estimate(rule, args))
+
+
+cdef double estimate(object rule, list args) except -1:
+    """The nanoseconds that a rule tells; 0 where it cannot deal with the arguments: then the kernel refuses them."""
+    try:
+        return max(rule(*args), 0)
+    except LimitExceeded:
+        raise
+    except Exception:
+        return 0
 
 
 cdef bint of_meta(args) except -1:
