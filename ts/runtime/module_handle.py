@@ -107,7 +107,7 @@ class _AttributeDict:
         return [(name, self._handle.getattr(name)) for name in self._names()]
 
     def contains(self, name: str) -> bool:
-        """Return whether there is an attribute of the name."""
+        """Return whether the handle has an attribute with this name."""
         return name in self._names()
 
     def getattr(self, name: str) -> Any:
