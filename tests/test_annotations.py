@@ -194,16 +194,60 @@ def test_refused(text, message):
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ("x: int = 'a'", 'Expected a default value of type int on parameter "x"'),
-        ("x=1", "Because \"x\" was not annotated with an explicit type it is assumed to be type 'Tensor'"),
-        ("x: int = None", 'Expected a default value of type int on parameter "x"'),
-        ("x: List[int] = []", "Mutable default parameters are not supported"),
+        ("x: int = 'a'", "annotated as having type Tuple[int] but is actually of type Tuple[str]"),
+        ("x: float = 1, y: str = 'a'", "having type Tuple[float, str] but is actually of type Tuple[int, str]"),
+        ("x=1", "Keyword arguments with defaults need to be type-hinted"),
+        ("x: int = None", "annotated as having type Tuple[int] but is actually of type Tuple[NoneType]"),
+        ("x: Dict[str, int] = {}", "but is actually of type Tuple[Dict[str, Tensor]]"),
     ],
 )
-def test_refused_defaults(parameters, message):
+def test_refused_defaults_in_text(parameters, message):
+    """Defaults in a text are checked together, as a tuple."""
     (parsed,) = parse.module_defs(f"def f({parameters}):\n    return x\n", Resolver({}))
     with pytest.raises(FrontendError, match=__import__("re").escape(message)):
         signatures.signature(parsed)
+
+
+def test_defaults_in_text():
+    """Lists and arithmetic may be defaults in a text, where no object is shared between calls."""
+    (parsed,) = parse.module_defs("def f(x: List[int] = [1, 2], y: int = 1 + 2 * 3):\n    return x\n", Resolver({}))
+    parameters, _ = signatures.signature(parsed)
+    assert [parameter.default for parameter in parameters] == [[1, 2], 7]
+    with pytest.raises(FrontendError, match="undefined value n"):
+        parse.module_defs("def f(x: int = n):\n    return x\n", Resolver({}))
+
+
+def test_refused_defaults():
+    """A live function's default has the type of the parameter, and no list."""
+
+    def text(x: int = "a"):
+        return x
+
+    def inferred(x=1):
+        return x
+
+    def mutable(x: List[int] = []):
+        return x
+
+    for function, message in (
+        (text, 'Expected a default value of type int on parameter "x"'),
+        (inferred, "Because \"x\" was not annotated with an explicit type it is assumed to be type 'Tensor'"),
+        (mutable, "Mutable default parameters are not supported"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            ts.jit.script(function)
+
+
+def test_count_of_types_in_a_comment():
+    """The count is checked before the types; that of a method is without its object."""
+
+    class Net(ts.nn.Module):
+        def forward(self, x, y):
+            # type: (Net, Tensor, int) -> Tensor
+            return x + y
+
+    with pytest.raises(RuntimeError, match=r"annotations \(3\) did not match the number of method parameters \(2\)"):
+        ts.jit.script(Net())
 
 
 def test_wrong_number_in_comment():

@@ -49,7 +49,7 @@ def refusal(body, signature="x: int"):
         ("return f'{x:3}'", "Don't support formatting in JoinedStr"),
         ("return +x", "unsupported unary operator: UAdd"),
         ("__jit_x = 1", "names of variables used in JIT-ed functions can't start with __jit"),
-        ("return x +", "invalid syntax"),
+        ("return x +", "expected ident but found 'newline' here; invalid syntax"),
     ],
 )
 def test_refused_construct(body, named):
@@ -249,3 +249,37 @@ def test_hints():
         unit.define("def f(x: Optional[int]) -> int:\n    return x + 1\n")
     with pytest.raises(ts.jit.FrontendError, match=r"Hint: annotate the first assignment: `y: Optional\[int\] = ...`"):
         unit.define("def f(x: int):\n    y = 1\n    if x > 1:\n        y = None\n    return y\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("x = 1 pass", "expected newline but found 'pass' here"),
+        ("x = (1 pass)", "expected ) but found 'pass' here"),
+        ("if x pass", "expected : but found 'pass' here"),
+        ("x = = 3", "expected ident but found '=' here"),
+        ("return x..y", "expected ident but found '.' here"),
+        ("return x ? 3", "expected newline but found '?' here"),
+        ("return x $ 3", "expected a valid token but found"),
+        ("3 = x", "unexpected expression on left-hand side of assignment"),
+        ("f(x) += 1", "unexpected expression on left-hand side of augmented assignment"),
+        ("x, y += 1", "augmented assignment can only have one LHS expression"),
+    ],
+)
+def test_messages_of_the_parser(line, message):
+    """Syntax errors in a text have PyTorch's messages: the expected token and the one that was found."""
+    with pytest.raises(RuntimeError) as failure:
+        ts.jit.CompilationUnit(f"def f(x):\n    {line}\n")
+    assert str(failure.value).startswith(message)
+
+
+def test_functions_of_one_name():
+    """A unit has one function of a name; a module's methods are not defined again."""
+    unit = ts.jit.CompilationUnit("def f(x):\n    return x\n")
+    with pytest.raises(RuntimeError, match=r"method 'f' already defined\."):
+        unit.define("def f(x):\n    return x + 1\n")
+    with pytest.raises(RuntimeError, match=r"method 'g' already defined\."):
+        unit.define("def g(x):\n    return x\ndef g(x):\n    return x\n")
+    module = ts.jit.script(ts.nn.Identity())
+    with pytest.raises(RuntimeError, match="Can't redefine method: forward on class: __torch__"):
+        module.define("def forward(self, x):\n    return x\n")

@@ -124,7 +124,7 @@ class Reader:
             case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inner):
                 if name.startswith(_BROADCASTING):
                     return self._broadcasting(node, name.removeprefix(_BROADCASTING), inner)
-                if name == "Optional":
+                if name == "Optional" and not isinstance(inner, ast.Tuple):
                     try:
                         type, size = self.argument(inner)
                     except CompilationError as error:
@@ -219,6 +219,8 @@ class Reader:
         return read(Reader(self.resolver, None, self._range(node)), expression)
 
     def _generic(self, node: ast.Subscript, base: ast.expr, index: ast.expr) -> Type:
+        if self.is_text and not isinstance(base, ast.Name | ast.Attribute):
+            raise CompilationError("Subscripted type must be a type identifier", self._range(base))
         constructor = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
         arguments = index.elts if isinstance(index, ast.Tuple) else [index]
         # In live functions `Tuple[(int,)]` is `Tuple[int]`, as in Python; strings follow PyTorch's parser.

@@ -88,7 +88,7 @@ def _members(cls: type[Enum]) -> dict[str, Any]:
 def _value_type(cls: type[Enum], range: SourceRange | None) -> Type:
     types = [type_of_constant(member.value) for member in cls]
     if not types:
-        raise CompilationError(f"No enum values defined for: '{cls}'; give the enum a member", range)
+        raise ValueError(f"No enum values defined for: '{cls.__class__}': {cls} has no member")
     first = types[0]
     for i, type in enumerate(types):
         if type != first:
@@ -145,6 +145,12 @@ class EnumClassValue(SugaredValue):
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
         type = ListType(enum_type(self.cls, range))
         return SimpleValue(em.constant(list(self.cls), range, type))
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        return self.as_value(em, range)
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        return SimpleValue(self.as_value(em, range))
 
 
 def _type_of_member(value: object) -> Type | None:

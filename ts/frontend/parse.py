@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 import re
 from collections.abc import Callable
 from types import FunctionType
@@ -27,6 +28,7 @@ from ts.frontend.ignored_blocks import is_ignored_block
 from ts.frontend.live_text import FunctionText, text_of
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
+from ts.frontend.syntax_messages import torchscript_message
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import Type
 
@@ -296,11 +298,14 @@ def _parse_text(
     except SyntaxError as error:
         line = max((error.lineno or 1) + first_line - 1, 1)
         start = source.offset_at(line, 0) + max((error.offset or 1) - 1, 0)
+        place = start
         while start > 0 and source.text[start : start + 1].strip() == "":
             start -= 1  # at the end of a line: the last character before it
         message = error.msg
         if message.startswith("cannot assign to") and source.text[start - 1 : start] == "*":
             message = f"Cannot pack a tuple into a non-variable; {message}"
+        else:
+            message = torchscript_message(message, source.text, place)
         raise FrontendError(message, SourceRange(source, start, start + 1)) from None
 
 
@@ -327,17 +332,29 @@ def _written_defaults(parsed: ParsedFunction) -> dict[str, object]:
     return {arg.arg: _evaluate(value, parsed) for arg, value in pairs}
 
 
+_ARITHMETIC: Final[dict[type, Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+}  # fmt: skip
+
+
 def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError):  # no literal; a dictionary whose key cannot be one
         pass
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        left, right = (_evaluate(operand, parsed) for operand in (node.left, node.right))
+        if isinstance(left, int | float) and isinstance(right, int | float):
+            return _ARITHMETIC[type(node.op)](left, right)
     try:
         if any(isinstance(part, ast.Subscript) for part in ast.walk(node)):  # asks an object of Python's
             raise LookupError
         return parsed.resolver.evaluate(node)
     except (LookupError, AttributeError, TypeError):
-        raise FrontendError("Expected a default value that is a constant", parsed.range(node)) from None
+        reason = "Expected a default value that is a constant"
+        if isinstance(node, ast.Name) and not parsed.printed:
+            reason = f"undefined value {node.id}"
+        raise FrontendError(reason, parsed.range(node)) from None
 
 
 # ---- refusals ------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from ts.frontend.parse import ParsedFunction
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import of_ts
 from ts.ir import types as ir
+from ts.ir.attributes import type_of_constant
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import Type
 
@@ -68,6 +69,8 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
         if parsed.node.returns is not None:
             returns, _ = reader.live(parsed.node.returns, live.get("return"))
     _check_named_tuples([*(type for type, _ in types), *([] if returns is None else [returns])])
+    if parsed.function is None and not parsed.printed:
+        _check_written_defaults(parsed, [type for type, _ in types])
     keyword_only = set(parsed.node.args.kwonlyargs)
     parameters = [
         Parameter(arg.arg, type, _default(parsed, arg, type, size), arg in keyword_only, size)
@@ -137,14 +140,29 @@ def _from_comment(parsed: ParsedFunction, count: int) -> tuple[list[SizedType], 
         raise CompilationError("Failed to parse the argument list of a type annotation", whole) from None
     start = len(comment) - len(body)
     reader = Reader(parsed.resolver, _Shifted(source, start))
-    types = [reader.argument(argument) for argument in syntax.argtypes]
-    if len(types) != count:
+    if len(syntax.argtypes) != count:
+        kind = "function" if parsed.self_type is None else "method"
         raise CompilationError(
-            f"Number of type annotations ({len(types)}) did not match "
-            f"the number of function parameters ({count})",
-            parsed.ranges.token(parsed.node, len("def")),
+            f"Number of type annotations ({len(syntax.argtypes)}) did not match "
+            f"the number of {kind} parameters ({count})",
+            _header_range(parsed),
         )
+    types = [reader.argument(argument) for argument in syntax.argtypes]
     return types, reader.read(syntax.returns) if "->" in body else None
+
+
+def _header_range(parsed: ParsedFunction) -> SourceRange:
+    """Return the range of a definition's header; in a text, from the parameters on."""
+    ranges, node = parsed.ranges, parsed.node
+    start = ranges.offset(node.lineno, node.col_offset)
+    args = node.args
+    parts = [*args.posonlyargs, *args.args, *args.kwonlyargs, *args.defaults, *args.kw_defaults, node.returns]
+    ends = [ranges.offset(part.end_lineno or 1, part.end_col_offset or 0) for part in parts if part]
+    end = max([start + len("def"), *ends])
+    if parsed.function is None:
+        text = ranges.source.text
+        start, end = text.find("(", start, end), text.find(":", end) + 1
+    return ranges.between(start, end)
 
 
 class _Shifted(Ranges):
@@ -164,8 +182,8 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
         return NO_DEFAULT
     value = parsed.defaults[arg.arg]
     place = parsed.ranges.of(_default_node(parsed, arg) or arg)
-    if parsed.printed and isinstance(value, list):
-        value = tuple(value)  # what was printed is no object that calls could share
+    if parsed.function is None and isinstance(value, list):
+        value = tuple(value)  # a text has no object that calls could share
     if isinstance(value, list | dict | set):
         raise FrontendError(
             "Mutable default parameters are not supported because Python binds them to the function "
@@ -189,6 +207,36 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
             )
         raise FrontendError(message, place, hints.default(arg.arg, value, type, inferred))
     return converted
+
+
+def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
+    """Check the types of a text's defaults as PyTorch does: all of them as one tuple."""
+    with_default = [
+        (arg, type) for arg, type in zip(parsed.arguments, types, strict=True) if arg.arg in parsed.defaults
+    ]
+    if parsed.type_comment is None and any(arg.annotation is None for arg, _ in with_default):
+        place = parsed.ranges.of(next(arg for arg, _ in with_default if arg.annotation is None))
+        message = "Keyword arguments with defaults need to be type-hinted (TorchScript C++ frontend)"
+        raise FrontendError(message, place)
+    found = [_type_of_default(parsed.defaults[arg.arg]) for arg, _ in with_default]
+    pairs = list(zip(found, (type for _, type in with_default), strict=True))
+    if all(type is None or type.is_subtype_of(expected) for type, expected in pairs):
+        return
+    given = ", ".join((expected if type is None else type).annotation_str for type, expected in pairs)
+    wanted = ", ".join(expected.annotation_str for _, expected in pairs)
+    raise CompilationError(
+        f"Return value was annotated as having type Tuple[{wanted}] but is actually of type Tuple[{given}]",
+        _header_range(parsed),
+    )
+
+
+def _type_of_default(value: object) -> Type | None:
+    """Return the type of a default that a text writes; None if it is an object of Python."""
+    if isinstance(value, list) and not value:
+        return ir.ListType(ir.TENSOR)
+    if isinstance(value, dict) and not value:
+        return ir.DictType(ir.STR, ir.TENSOR)
+    return type_of_constant(value)
 
 
 def _default_node(parsed: ParsedFunction, arg: ast.arg) -> ast.expr | None:

@@ -248,6 +248,9 @@ class CompilationUnit:
         declared = declare_functions(
             with_deep_stack(lambda: parse.module_defs(lang, resolver, classes=parsed))
         )
+        for name in declared:
+            if name in self._functions:
+                raise RuntimeError(f"method '{name}' already defined.")
         types = {name: text_class(name, methods) for name, methods in parsed.items()}
         self._functions.update(declared)
         self._classes.update(types)

@@ -30,6 +30,7 @@ from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.analysis.writes import any_mutable, is_directly_written, is_only_read
 from ts.ir.attributes import TensorText, is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import EnumType
 from ts.passes.control_flow import (
     BODY_INPUTS,
     LOOP_INPUTS,
@@ -256,6 +257,8 @@ def constant_key(node: Node) -> tuple[Any, ...]:
     type = node.output().type()
     if not node.attribute_names():
         return (type,)
+    if isinstance(type, EnumType):  # PyTorch keeps equal members apart
+        return (type, id(node))
     return (
         type,
         *((name, node.kind_of(name), _value_key(node.get(name))) for name in node.attribute_names()),

@@ -589,10 +589,13 @@ naming.install(ScriptFunction)
 
 
 def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, ScriptFunction]:
-    """Return functions by name, compiled at first use."""
-    return {
-        parsed.name: ScriptFunction(parsed.name, f"__torch__.{parsed.name}", parsed) for parsed in definitions
-    }
+    """Return functions by name, compiled at first use; RuntimeError if two have one name."""
+    declared: dict[str, ScriptFunction] = {}
+    for parsed in definitions:
+        if parsed.name in declared:
+            raise RuntimeError(f"method '{parsed.name}' already defined.")
+        declared[parsed.name] = ScriptFunction(parsed.name, f"__torch__.{parsed.name}", parsed)
+    return declared
 
 
 def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:

@@ -317,6 +317,10 @@ class ScriptModule(Module):
         if self.__dict__.get("_object") is None:  # inside `__init__`: the attributes are not complete
             self.__dict__.setdefault("_definitions", []).extend(definitions)
             return
+        for definition in definitions:
+            if definition.name in self._concrete.type.methods:
+                name = self._concrete.type.annotation_str
+                raise RuntimeError(f"Can't redefine method: {definition.name} on class: {name}")
         added = [classes.declare_text(self._concrete.type, definition) for definition in definitions]
         try:
             compile_all(added)

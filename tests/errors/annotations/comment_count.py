@@ -9,6 +9,6 @@ def main(x, y):
 # Number of type annotations (1) did not match the number of function parameters (2):
 #   File "comment_count.py", line 4
 # def main(x, y):
-# ~~~ <--- HERE
+# ~~~~~~~~~~~~~ <--- HERE
 #     # type: (int) -> int
 #     return x

@@ -5,11 +5,8 @@ def main(x: int):
     return (x
 """
 
-
-# torch: expected ) but found 'eof' here
-
 # error: FrontendError
-# '(' was never closed:
+# expected ) but found 'eof' here; '(' was never closed:
 #   File "<string>", line 3
 #
 # def main(x: int):

@@ -1,0 +1,97 @@
+"""Conversion of syntax errors of Python to PyTorch's: the expected token and the token that was found.
+
+In: Python's message, the text, and the offset of the error.  Out: the message:
+
+    "invalid syntax" at `pass` in `x = 1 pass`     expected newline but found 'pass' here
+    "cannot assign to literal here" in `3 = x`     unexpected expression on left-hand side of assignment
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TOKEN: Final = re.compile(
+    r"(?P<string>'''.*?'''|\"\"\".*?\"\"\"|'[^'\n]*'|\"[^\"\n]*\")|(?P<number>\d[\w.]*|\.\d+)|(?P<ident>[^\W\d]\w*)"
+    r"|(?P<op>->|\*\*|//|<<|>>|[<>=!+\-*/%|&^]=|\.\.\.|[^\s\w])|(?P<newline>\n)",
+    re.DOTALL,
+)
+_KEYWORDS: Final = frozenset(
+    {
+        "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "for", "from",
+        "global", "if", "import", "in", "is", "not", "or", "pass", "raise", "return", "while", "with",
+        "False", "None", "True",
+    }
+)  # fmt: skip
+_VALUES: Final = frozenset({"False", "None", "True"})
+_HEADERS: Final = frozenset({"def", "if", "for", "while", "with", "else", "elif", "class"})
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+_ASSIGNMENT: Final = "unexpected expression on left-hand side of assignment"
+
+
+def torchscript_message(message: str, text: str, offset: int) -> str:
+    """Return PyTorch's message for an error of Python's parser at an offset of the text."""
+    if message.startswith("cannot assign to"):
+        return f"{_ASSIGNMENT}; {message}"
+    if "is an illegal expression for augmented assignment" in message:
+        if message.startswith("'tuple'"):
+            return f"augmented assignment can only have one LHS expression; {message}"
+        return f"unexpected expression on left-hand side of augmented assignment; {message}"
+    if message.startswith("expected an indented block"):
+        expected = "ident" if "function definition" in message else "indent"
+        return f"expected {expected} but found 'newline' here; {message}"
+    if message.startswith("unterminated string") or text[offset : offset + 1] in ("$", "!", "`", ";"):
+        return f"expected a valid token but found ' ' here; {message}"
+    if "was never closed" in message:
+        expected = _expected(_tokens(text, len(text)))
+        return f"expected {expected} but found 'eof' here; {message}"
+    if message not in ("invalid syntax", "invalid decimal literal", "expected ':'"):
+        return message
+    return f"expected {_expected(_tokens(text, offset))} but found '{_found(text, offset)}' here; {message}"
+
+
+def _tokens(text: str, end: int) -> list[tuple[str, str]]:
+    """Return the kinds and texts of the tokens before an offset."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        if match.start() >= end:
+            break
+        kind = match.lastgroup or ""
+        found.append((match[0] if match[0] in _KEYWORDS else kind, match[0]))
+    return found
+
+
+def _found(text: str, offset: int) -> str:
+    """Return the name of the token at an offset."""
+    match = _TOKEN.search(text, offset)
+    if match is None:
+        return "eof"
+    if "\n" in text[offset : match.start()] or match.lastgroup == "newline":
+        return "newline"
+    if match[0] in _KEYWORDS or match.lastgroup == "op":
+        return match[0]
+    return str(match.lastgroup)
+
+
+def _expected(tokens: list[tuple[str, str]]) -> str:
+    """Return the token that PyTorch's parser expects after these."""
+    open_brackets: list[str] = []
+    line: list[tuple[str, str]] = []
+    for kind, token in tokens:
+        if kind == "op" and token in _CLOSING:
+            open_brackets.append(token)
+        elif kind == "op" and open_brackets and token == _CLOSING[open_brackets[-1]]:
+            open_brackets.pop()
+        if kind == "newline" and not open_brackets:
+            line = []
+        elif kind != "newline":
+            line.append((kind, token))
+    if not line:
+        return "ident"
+    kind, token = line[-1]
+    is_value = kind in ("string", "number", "ident") or token in _VALUES or token in (")", "]", "}", "...")
+    if not is_value and token not in ("pass", "break", "continue"):
+        return "ident"
+    if open_brackets:
+        return _CLOSING[open_brackets[-1]]
+    return ":" if line[0][0] in _HEADERS else "newline"
