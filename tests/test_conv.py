@@ -250,13 +250,13 @@ def test_other_threads_while_a_way_is_chosen(which, monkeypatch):
 
     x, weight = ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)
     want = ts.full((1, 4, 15, 15), 45.0)
-    plan_of = conv.plan_of
+    make_plan = conv.make_plan
 
     def meanwhile(*args):
         {"images": x, "weight": weight}[which].data = ts.ones(1, 1, 1, 1)
-        return plan_of(*args)
+        return make_plan(*args)
 
-    monkeypatch.setattr(conv, "plan_of", meanwhile)
+    monkeypatch.setattr(conv, "make_plan", meanwhile)
     assert ts.nn.functional.conv2d(x, weight).equal(want)
     monkeypatch.undo()
     assert ts.nn.functional.conv2d(ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)).equal(want)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 # Names of cblas_sgemm with {} for the dtype letter, and the width of the library's integers in bits.
-_OF_NUMPY = (
+_NUMPY_GEMM_NAMES = (
     ("scipy_cblas_{}gemm64_", 64),
     ("cblas_{}gemm64_", 64),
     ("cblas_{}gemm$NEWLAPACK$ILP64", 64),
@@ -31,9 +31,9 @@ _OF_NUMPY = (
     ("cblas_{}gemm$NEWLAPACK", 32),
     ("cblas_{}gemm", 32),
 )
-_OF_MKL = (("cblas_{}gemm_64", 64), ("cblas_{}gemm", 32))
+_MKL_GEMM_NAMES = (("cblas_{}gemm_64", 64), ("cblas_{}gemm", 32))
 _EXTENSIONS = ("numpy._core._multiarray_umath", "numpy.linalg._umath_linalg", "scipy.linalg._fblas")
-_CONTROLS = (
+_THREAD_CONTROL_NAMES = (
     ("scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"),
     ("scipy_openblas_get_num_threads", "scipy_openblas_set_num_threads"),
     ("openblas_get_num_threads64_", "openblas_set_num_threads64_"),
@@ -60,19 +60,19 @@ def library() -> Library | None:
         raise RuntimeError(f"TS_BLAS must be 'mkl', 'numpy' or 'none', not '{wanted}'")
     if wanted == "none":
         return None
-    found = None if wanted == "numpy" else _mkl()
+    found = None if wanted == "numpy" else _find_mkl()
     if found is None and wanted == "mkl":
         raise RuntimeError("TS_BLAS is 'mkl', but no MKL was found: pip install 'torchscript-ts[mkl]'")
-    return found or _of_numpy(wanted == "numpy")
+    return found or _find_numpy_library(wanted == "numpy")
 
 
-def _mkl() -> Library | None:
+def _find_mkl() -> Library | None:
     for path in _mkl_files():
         try:
             handle = ctypes.CDLL(str(path))
         except OSError:
             continue
-        found = _functions(handle, _OF_MKL)
+        found = _find_gemm(handle, _MKL_GEMM_NAMES)
         if found is not None:
             return Library(f"MKL ({path})", *found, True)
     return None
@@ -88,15 +88,15 @@ def _mkl_files() -> Iterator[Path]:
         yield from sorted((prefix / "lib").glob("libmkl_rt.*"))
 
 
-def _of_numpy(asked_for: bool) -> Library | None:
-    handle = _seen_by("numpy._core._multiarray_umath")
-    found = None if handle is None else _functions(handle, _OF_NUMPY)
+def _find_numpy_library(asked_for: bool) -> Library | None:
+    handle = _load_symbols("numpy._core._multiarray_umath")
+    found = None if handle is None else _find_gemm(handle, _NUMPY_GEMM_NAMES)
     if handle is None or found is None:
         return None
-    return Library(_told(handle, "config") or "NumPy's", *found, asked_for)
+    return Library(_describe_openblas(handle, "config") or "NumPy's", *found, asked_for)
 
 
-def _seen_by(extension: str) -> ctypes.CDLL | None:
+def _load_symbols(extension: str) -> ctypes.CDLL | None:
     """Return a handle to the symbols of a loaded extension module and its libraries, or None."""
     file = getattr(sys.modules.get(extension), "__file__", None)
     try:
@@ -107,7 +107,7 @@ def _seen_by(extension: str) -> ctypes.CDLL | None:
 
 def controls() -> Iterator[tuple[int, int]]:
     """Yield the addresses of `int get()` and `void set(int)` of each loaded BLAS library."""
-    handles = [_seen_by(extension) for extension in _EXTENSIONS]
+    handles = [_load_symbols(extension) for extension in _EXTENSIONS]
     for package in ("numpy", "scipy"):  # if the extensions' handles do not resolve them
         file = getattr(sys.modules.get(package), "__file__", None)
         if file is not None and not any(handles):
@@ -119,7 +119,7 @@ def controls() -> Iterator[tuple[int, int]]:
         handles.append(ctypes.CDLL(found.name[5:-1]))
     seen = set()
     for handle in handles:
-        for getter, setter in _CONTROLS:
+        for getter, setter in _THREAD_CONTROL_NAMES:
             functions = [getattr(handle, name, None) for name in (getter, setter)]
             if None not in functions:
                 get, set_ = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in functions)  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def controls() -> Iterator[tuple[int, int]]:
                     yield get, set_
 
 
-def _functions(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple[int, dict[str, int]] | None:
+def _find_gemm(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple[int, dict[str, int]] | None:
     for name, bits in names:
         functions: dict[str, Any] = {c: getattr(handle, name.format(c), None) for c in "sdcz"}
         if None not in functions.values():
@@ -136,7 +136,7 @@ def _functions(handle: ctypes.CDLL, names: tuple[tuple[str, int], ...]) -> tuple
     return None
 
 
-def _told(handle: ctypes.CDLL, what: str) -> str | None:
+def _describe_openblas(handle: ctypes.CDLL, what: str) -> str | None:
     """Return OpenBLAS's description of itself: its "config", or the "corename" whose kernels it uses."""
     for prefix in ("scipy_openblas", "openblas"):
         for suffix in ("64_", ""):

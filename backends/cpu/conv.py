@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ts.ops.conv import Geometry
 
 Array = NDArray[Any]
-LARGEST_KEPT = 1 << 16  # rows of the output; a plan stores several numbers for each
+_MAX_CACHED_ROWS = 1 << 16  # rows of the output; a plan stores several numbers for each
 
 
 class Axis(NamedTuple):
@@ -67,7 +67,7 @@ def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count
     ]
 
 
-def _live(axis: Axis, size: int) -> Axis:
+def _drop_padding(axis: Axis, size: int) -> Axis:
     """Remove the taps that meet only padding."""
     taps = []
     for k, offset in axis.taps:
@@ -77,7 +77,7 @@ def _live(axis: Axis, size: int) -> Axis:
     return axis._replace(taps=taps)
 
 
-def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
+def make_plan(g: Geometry, sizes: Sequence[int]) -> Plan:
     """Return the plan for inputs of the given spatial sizes."""
     spatial = [1] * (3 - len(sizes)) + list(sizes)
     places = [1] * (3 - len(sizes)) + list(g.places)
@@ -87,7 +87,9 @@ def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
         g.kernel, g.stride, g.pads, g.dilation, g.places, strict=True
     ):
         axes.append(of_axis(kernel, stride, before, dilation, count))
-    axes = [[_live(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)]
+    axes = [
+        [_drop_padding(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)
+    ]
     firsts, lengths, residues = [], [], []
     for phases in axes:  # range of the input that the taps of all phases meet, in steps
         step = phases[0].step if phases else 1
@@ -111,7 +113,7 @@ def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
         }
         for d in range(3)
     ]
-    made = []
+    result = []
     for phase in itertools.product(*axes):
         taps = [
             (
@@ -125,9 +127,9 @@ def plan_of(g: Geometry, sizes: Sequence[int]) -> Plan:
         outer = (phase[0].first + x * phase[0].apart) * places[1]
         lines = np.add.outer(outer, phase[1].first + y * phase[1].apart)
         to = (lines * places[2] + phase[2].first).ravel()
-        made.append(Phase(taps, q, to, phase[2].number, phase[2].apart))
+        result.append(Phase(taps, q, to, phase[2].number, phase[2].apart))
     written = math.prod(sum(axis.number for axis in phases) for phases in axes)
-    return Plan(Source(spatial, steps, firsts, lengths, residues), made, written == math.prod(places))
+    return Plan(Source(spatial, steps, firsts, lengths, residues), result, written == math.prod(places))
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
@@ -137,27 +139,27 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
         return result
     x = input if g.batched else input[None]
     if input.dtype.kind == "c":
-        result = _of_complex(g, x, weight)
+        result = _convolve_complex(g, x, weight)
         if bias is not None:
             result += bias.reshape(-1, *(1,) * len(g.kernel))
     elif input.itemsize == 2:
         wide = None if bias is None else bias.astype(np.float32)
-        result = _of_real(g, x.astype(np.float32), weight.astype(np.float32), wide).astype(input.dtype)
+        result = _convolve_real(g, x.astype(np.float32), weight.astype(np.float32), wide).astype(input.dtype)
     else:
-        result = _of_real(g, x, weight, bias)
+        result = _convolve_real(g, x, weight, bias)
     return result if g.batched else result[0]
 
 
-def _plan(g: Geometry, x: Array) -> Plan:
+def _cached_plan(g: Geometry, x: Array) -> Plan:
     """Return the plan for inputs of this size, cached with the geometry unless it is large."""
-    plan: Plan = g.plan or plan_of(g, x.shape[2:])
-    if math.prod(g.places[:-1]) <= LARGEST_KEPT:
+    plan: Plan = g.plan or make_plan(g, x.shape[2:])
+    if math.prod(g.places[:-1]) <= _MAX_CACHED_ROWS:
         g.plan = plan
     return plan
 
 
-def _of_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
-    plan = _plan(g, x)
+def _convolve_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
+    plan = _cached_plan(g, x)
     out = np.empty(
         (x.shape[0], weight.shape[1] * g.groups if g.transposed else weight.shape[0], *g.places), x.dtype
     )
@@ -169,7 +171,7 @@ def _of_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
     return out
 
 
-def _of_complex(g: Geometry, x: Array, weight: Array) -> Array:
+def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
     """Convolve complex arrays as real ones with twice the channels, in each group.
 
     The channels are [real, imaginary], the filters [[real, -imaginary], [imaginary, real]].
@@ -181,10 +183,12 @@ def _of_complex(g: Geometry, x: Array, weight: Array) -> Array:
     of_real = np.concatenate([w.real, -w.imag], channels)
     of_imaginary = np.concatenate([w.imag, w.real], channels)
     both = np.concatenate([of_real, of_imaginary], filters)
-    found = _of_real(g, parts.reshape(images, -1, *x.shape[2:]), both.reshape(-1, *both.shape[2:]), None)
-    found = found.reshape(images, groups, 2, -1, *g.places)
-    result = np.empty((images, groups, found.shape[3], *g.places), x.dtype)
-    result.real, result.imag = found[:, :, 0], found[:, :, 1]
+    channel_sums = _convolve_real(
+        g, parts.reshape(images, -1, *x.shape[2:]), both.reshape(-1, *both.shape[2:]), None
+    )
+    channel_sums = channel_sums.reshape(images, groups, 2, -1, *g.places)
+    result = np.empty((images, groups, channel_sums.shape[3], *g.places), x.dtype)
+    result.real, result.imag = channel_sums[:, :, 0], channel_sums[:, :, 1]
     return result.reshape(images, g.filters, *g.places)
 
 
@@ -195,7 +199,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: A
     """
     if seen.dtype.kind not in "iubc" and seen.size and other.size:
         dtype = np.float32 if seen.itemsize == 2 else seen.dtype
-        plan = _plan(g, seen)
+        plan = _cached_plan(g, seen)
         x, y = (np.require(a, dtype, ["C", "A", "W"]) for a in (seen, other))
         out = np.zeros((y.shape[1], x.shape[1] // g.groups, *g.kernel), dtype)
         correlate_weights(x, y, out, plan.source, plan.phases[0], g.groups)
@@ -207,7 +211,7 @@ def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: A
 
 def kernel(record: Any) -> Kernel:
     """Return the kernel of a convolution or its backward, with the argument checks of the record's own."""
-    made = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
+    result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
     if record.key == "aten::convolution_backward":
-        made = partial(made, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))
-    return made
+        result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))
+    return result

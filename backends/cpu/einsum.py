@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
-_KEPT = 512  # plans
+_MAX_CACHED_PLANS = 512  # plans
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,36 +68,38 @@ class Plan:
 def kernel(record: Any) -> Callable[..., Array]:
     """Return the kernel of `einsum`; the record's own kernel checks each new combination of shapes."""
     general: Callable[..., Array] = record.kernel
-    fitting: dict[tuple[str, tuple[Shape, ...]], Plan | None] = {}
+    plans: dict[tuple[str, tuple[Shape, ...]], Plan | None] = {}
 
-    def summed(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
+    def einsum_with_plan(
+        xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None
+    ) -> Array:
         key = (equation, tuple([x.shape for x in tensors]))
-        plan = fitting.get(key)
+        plan = plans.get(key)
         if plan is None or any(x.dtype != tensors[0].dtype for x in tensors):
-            made = general(xp, equation, tensors, path)
-            if len(fitting) >= _KEPT:
-                fitting.clear()
-            fitting[key] = planned(equation.replace(" ", ""), key[1])
-            return made
+            output = general(xp, equation, tensors, path)
+            if len(plans) >= _MAX_CACHED_PLANS:
+                plans.clear()
+            plans[key] = make_plan(equation.replace(" ", ""), key[1])
+            return output
         dtype = tensors[0].dtype
         if dtype.kind in "iub" or dtype.itemsize > 2:
-            return carried_out(plan, xp.products, list(tensors))
-        found = carried_out(plan, xp.products, [x.astype(np.float32) for x in tensors])
-        return found.astype(dtype)
+            return execute_plan(plan, xp.products, list(tensors))
+        result = execute_plan(plan, xp.products, [x.astype(np.float32) for x in tensors])
+        return result.astype(dtype)
 
-    return summed
+    return einsum_with_plan
 
 
 def einsum(products: Callable[[Array, Array], Array], text: str, operands: Sequence[Array]) -> Array:
     """Return the einsum of matching operands of one dtype; `products` multiplies batches of matrices."""
-    plan = planned(text, tuple([x.shape for x in operands]))
+    plan = make_plan(text, tuple([x.shape for x in operands]))
     if plan is not None:
-        return carried_out(plan, products, list(operands))
-    made: Array = np.asarray(np.einsum(text, *operands, optimize=len(operands) > 2))
-    return made
+        return execute_plan(plan, products, list(operands))
+    result: Array = np.asarray(np.einsum(text, *operands, optimize=len(operands) > 2))
+    return result
 
 
-def carried_out(plan: Plan, products: Callable[[Array, Array], Array], left: list[Array]) -> Array:
+def execute_plan(plan: Plan, products: Callable[[Array, Array], Array], left: list[Array]) -> Array:
     """Execute a plan on the list of operands, which is consumed."""
     for pair in plan.pairs:
         i, j = pair.places
@@ -107,12 +109,12 @@ def carried_out(plan: Plan, products: Callable[[Array, Array], Array], left: lis
     return left[0] if plan.order is None else np.ascontiguousarray(left[0].transpose(plan.order))
 
 
-@functools.lru_cache(_KEPT)
-def planned(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
+@functools.lru_cache(_MAX_CACHED_PLANS)
+def make_plan(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
     """Return the plan for operands of these shapes; None if NumPy must compute it."""
     if len(shapes) < 2:
         return None
-    inputs, output = _letters(text, shapes)
+    inputs, output = _parse_subscripts(text, shapes)
     if any(len(set(letters)) < len(letters) for letters in inputs) or 0 in map(math.prod, shapes):
         return None
     sizes = {letter: 1 for letters in inputs for letter in letters}
@@ -121,11 +123,11 @@ def planned(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
             sizes[letter] = max(sizes[letter], n)
     left = [(letters, shape) for letters, shape in zip(inputs, shapes, strict=True)]
     pairs = []
-    for places in _order(inputs, output, sizes):
+    for places in _contraction_order(inputs, output, sizes):
         i, j = sorted(places)
         second, first = left.pop(j), left.pop(i)
-        wanted = {*output, *(letter for letters, _ in left for letter in letters)}
-        pair, result = _paired((i, j), first, second, wanted, sizes, output if not left else "")
+        needed = {*output, *(letter for letters, _ in left for letter in letters)}
+        pair, result = _contract_pair((i, j), first, second, needed, sizes, output if not left else "")
         pairs.append(pair)
         left.append((result, pair.shape))
     letters = left[0][0]
@@ -133,11 +135,11 @@ def planned(text: str, shapes: tuple[Shape, ...]) -> Plan | None:
     return Plan(tuple(pairs), None if order == tuple(range(len(order))) else order)
 
 
-def _letters(text: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
+def _parse_subscripts(text: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
     """Return the subscripts of the operands and the result; an ellipsis becomes letters, aligned right."""
-    given, arrow, output = text.partition("->")
+    operands_text, arrow, output = text.partition("->")
     dots, inputs = 0, []
-    for letters, shape in zip(given.split(","), shapes, strict=True):
+    for letters, shape in zip(operands_text.split(","), shapes, strict=True):
         if "..." in letters:
             n = len(shape) - len(letters) + 3
             dots = max(dots, n)
@@ -153,23 +155,23 @@ def _letters(text: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
 _DOTS = "".join(map(chr, range(0x3B1, 0x3B1 + 64)))
 
 
-def _order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[int, int]]:
+def _contraction_order(inputs: list[str], output: str, sizes: dict[str, int]) -> list[tuple[int, int]]:
     """Return the pairs of positions to contract; each result is appended to the list of operands."""
     if len(inputs) == 2:
         return [(0, 1)]
-    found: list[tuple[int, int]] = []
+    order_of_pairs: list[tuple[int, int]] = []
     left = len(inputs)
-    for places in _path(inputs, output, sizes):
+    for places in _contraction_path(inputs, output, sizes):
         last = sorted(places)
         while len(last) > 1:
             i, j = last[0], last[1]
-            found.append((i, j))
+            order_of_pairs.append((i, j))
             left -= 1
             last = [k - (k > i) - (k > j) for k in last[2:]] + [left - 1]
-    return found
+    return order_of_pairs
 
 
-def _path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Sequence[int]]:
+def _contraction_path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Sequence[int]]:
     """Return the contraction path of opt_einsum or NumPy: positions of operands, results are appended."""
     shapes = [[sizes[c] for c in letters] for letters in inputs]
     try:
@@ -190,16 +192,16 @@ def _path(inputs: list[str], output: str, sizes: dict[str, int]) -> Sequence[Seq
 Operand = tuple[str, Shape]
 
 
-def _paired(
-    places: tuple[int, int], a: Operand, b: Operand, wanted: set[str], sizes: dict[str, int], output: str
+def _contract_pair(
+    places: tuple[int, int], a: Operand, b: Operand, needed: set[str], sizes: dict[str, int], output: str
 ) -> tuple[Pair, str]:
     """Return the contraction of two operands, and the subscripts of its result."""
     # A dimension of size 1 that broadcasts is dropped.
     first, second = ([c for c, n in zip(*x, strict=True) if n == sizes[c]] for x in (a, b))
-    batch = [c for c in first if c in second and c in wanted]
-    inner = [c for c in first if c in second and c not in wanted]
-    rows = [c for c in first if c not in second and c in wanted]
-    columns = [c for c in second if c not in first and c in wanted]
+    batch = [c for c in first if c in second and c in needed]
+    inner = [c for c in first if c in second and c not in needed]
+    rows = [c for c in first if c not in second and c in needed]
+    columns = [c for c in second if c not in first and c in needed]
     if output and output == "".join([*batch, *columns, *rows]):  # this order needs no permutation
         places, a, b, rows, columns = (places[1], places[0]), b, a, columns, rows
     if inner:
@@ -234,10 +236,10 @@ def _matrices(
     return _elements(x, [*batch, *groups[0], *groups[1]], tuple(lengths), inner_first == left)
 
 
-def _elements(x: Operand, wanted: list[str], shape: Shape, turned: bool = False) -> Side:
+def _elements(x: Operand, needed: list[str], shape: Shape, turned: bool = False) -> Side:
     """Return a conversion to the given subscripts; others are summed, or dropped if their size is 1."""
     letters, lengths = x
-    sums = tuple(d for d, c in enumerate(letters) if c not in wanted and lengths[d] != 1)
+    sums = tuple(d for d, c in enumerate(letters) if c not in needed and lengths[d] != 1)
     left = [c for d, c in enumerate(letters) if d not in sums]
-    order = tuple(left.index(c) for c in [*wanted, *(c for c in left if c not in wanted)])
+    order = tuple(left.index(c) for c in [*needed, *(c for c in left if c not in needed)])
     return Side(sums, None if order == tuple(range(len(order))) else order, shape, turned)

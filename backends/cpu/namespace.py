@@ -50,8 +50,8 @@ class NumpyTransforms:
     @staticmethod
     def ihfftn(x: Array, s: Any, axes: Any, norm: str | None) -> Array:
         """Return the inverse of `hfftn`."""
-        made: Array = np.fft.rfftn(x, s, axes, _OPPOSITE[norm]).conj()
-        return made
+        result: Array = np.fft.rfftn(x, s, axes, _OPPOSITE[norm]).conj()
+        return result
 
 
 _OPPOSITE: dict[str | None, Any] = {
@@ -97,11 +97,11 @@ class CpuNamespace(Over):
             from .kernels.special import OURS_OF_NUMPY  # imported late: few programs use it
 
             if name in OURS_OF_NUMPY:
-                found = self._of_the_dtype(name)
+                found = self._wrap_for_bfloat16(name)
                 setattr(self, name, found)
         return found
 
-    def _of_the_dtype(self, name: str) -> Callable[..., Array]:
+    def _wrap_for_bfloat16(self, name: str) -> Callable[..., Array]:
         """Return a ufunc of this package, extended to return bfloat16 for bfloat16 arrays."""
         ours = self.special(name)
 
@@ -125,8 +125,8 @@ class CpuNamespace(Over):
         from .kernels.addmm import multiply  # avoids an import cycle
 
         found: Array | None = multiply(a, b)
-        made: Array = np.matmul(a, b) if found is None else found
-        return made
+        result: Array = np.matmul(a, b) if found is None else found
+        return result
 
     def einsum(self, text: str, *operands: Array, **unused: Any) -> Array:
         """Return the einsum of arrays by batched matrix products."""
@@ -138,23 +138,25 @@ class CpuNamespace(Over):
         """Return weighted sums along an axis, in the dimension order of `x`'s memory."""
         from .kernels.resample import weighted_sums
 
-        return self._summed(weighted_sums, x, axis, places, weights)
+        return self._run_weighted_sums(weighted_sums, x, axis, places, weights)
 
     def weighted_bytes(self, x: Array, axis: int, places: Array, weights: Array, digits: int) -> Array:
         """Return weighted sums of uint8 elements along an axis, in fixed point."""
         from .kernels.resample import weighted_bytes
 
-        return self._summed(weighted_bytes, x, axis, places, weights, digits)
+        return self._run_weighted_sums(weighted_bytes, x, axis, places, weights, digits)
 
-    def _summed(self, kernel: Callable[..., None], x: Array, axis: int, places: Array, *more: Any) -> Array:
+    def _run_weighted_sums(
+        self, kernel: Callable[..., None], x: Array, axis: int, places: Array, *more: Any
+    ) -> Array:
         order = sorted(range(x.ndim), key=lambda d: -abs(x.strides[d]))
-        inside = _whole(x.transpose(order))
+        inside = _contiguous_aligned(x.transpose(order))
         along = order.index(axis)
         shape = list(inside.shape)
         shape[along] = len(places)
         out = np.empty(shape, x.dtype)
         weights, *rest = more
-        kernel(inside, out, along, _whole(places), _whole(weights), *rest)
+        kernel(inside, out, along, _contiguous_aligned(places), _contiguous_aligned(weights), *rest)
         return out.transpose(np.argsort(order))
 
     def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
@@ -165,7 +167,7 @@ class CpuNamespace(Over):
         from .kernels.resample import weighted_picks
 
         out = np.empty((*x.shape[:2], places.shape[1]), x.dtype)
-        weighted_picks(_whole(x), out, _whole(places), _whole(weights))
+        weighted_picks(_contiguous_aligned(x), out, _contiguous_aligned(places), _contiguous_aligned(weights))
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
@@ -185,7 +187,7 @@ class CpuNamespace(Over):
         return np.concatenate(found).reshape(shape).transpose(np.argsort(axes))
 
 
-def _whole(x: Array) -> Array:
+def _contiguous_aligned(x: Array) -> Array:
     """Return the array, or a contiguous and aligned copy."""
     return np.require(x, requirements=["C", "A"])
 

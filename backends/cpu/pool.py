@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ts.ops.pool_windows import Windows
 
 Array = NDArray[Any]
-ROWS = 1 << 31  # limit of the rows of a plane
+_MAX_PLANE_ROWS = 1 << 31  # limit of the rows of a plane
 
 
 def _planes(x: Array, n: int, dtype: Any) -> Array:
@@ -47,7 +47,7 @@ def _table(w: Windows, planes: Array, n: int) -> Table:
 def maxima(general: Kernel, xp: Any, x: Array, w: Windows, places: bool) -> Any:
     """Return the maximum of each window, with its index if `places`."""
     n = len(w.places)
-    if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= ROWS:
+    if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
         return general(xp, x, w, places)
     wide = x.dtype if x.dtype.char in "fd" else np.int64 if x.dtype.kind in "iu" else np.float32
     planes = _planes(x, n, wide)
@@ -63,7 +63,7 @@ def maxima(general: Kernel, xp: Any, x: Array, w: Windows, places: bool) -> Any:
 def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
     """Return each window's sum divided by `divisor`, a number or an array of the output's spatial shape."""
     n = len(w.places)
-    if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= ROWS:
+    if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
         result: Array = general(xp, x, w, divisor)
         return result
     wide = x.dtype if x.dtype.char in "fd" else np.dtype(np.float32)

@@ -75,23 +75,23 @@ def run(function: Callable[[int, int], None], parts: int) -> None:
             raise failure
 
 
-def _workers(least: int) -> ThreadPoolExecutor:
-    """Return a thread pool of at least `least` threads."""
+def _workers(min_threads: int) -> ThreadPoolExecutor:
+    """Return a thread pool of at least `min_threads` threads."""
     global _pool, _size
     pool = _pool
-    if pool is None or _size < least:
+    if pool is None or _size < min_threads:
         from concurrent.futures import ThreadPoolExecutor  # imported late: takes milliseconds
 
-        pool = _pool = ThreadPoolExecutor(least, "ts-worker")
-        _size = least
+        pool = _pool = ThreadPoolExecutor(min_threads, "ts-worker")
+        _size = min_threads
     return pool
 
 
-def _forget() -> None:
+def _drop_pool() -> None:
     """Drop the pool in a forked child, where its threads do not exist."""
     global _pool
     _pool = None
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_drop_pool)

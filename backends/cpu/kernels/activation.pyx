@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.short_floats cimport BRAIN, shorten, widen
+from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
 from ts.backends.cpu.kernels.wide cimport run_widened
@@ -23,8 +23,8 @@ from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
 from ts._core.tensor.overlap cimport repeats
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport FLAT, float_array, is_tensor, new_like, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, float_array, is_tensor, new_like, put_array, read_number, scalar_type
 
 cnp.import_array()
 
@@ -51,44 +51,44 @@ cdef struct Rows:                      # row kernels of one function
     FloatRow of_floats
     DoubleRow of_doubles
 
-cdef Rows rows_of(str name) except *:
+cdef Rows find_rows(str name) except *:
     return Rows(float_row(name), double_row(name))
 
-cdef Rows SILU = rows_of("silu"), GELU = rows_of("gelu"), GELU_TANH = rows_of("gelu_tanh")
-cdef Rows EXPM1 = rows_of("expm1"), SOFTPLUS_OF_ONE = rows_of("softplus"), LOG_SIGMOID_ROWS = rows_of("log_sigmoid")
+cdef Rows SILU = find_rows("silu"), GELU = find_rows("gelu"), GELU_TANH = find_rows("gelu_tanh")
+cdef Rows EXPM1 = find_rows("expm1"), SOFTPLUS_OF_ONE = find_rows("softplus"), LOG_SIGMOID_ROWS = find_rows("log_sigmoid")
 
 
-cdef PyArrayObject *floats(IValue *x) noexcept:
+cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
     """Return the array of an aligned floating CPU tensor without overlapping elements; NULL for anything else."""
     cdef PyArrayObject *a
     cdef int kind
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
     kind = scalar_type(x)
-    if kind != FLOAT and kind != DOUBLE and kind != HALF and kind != BRAIN:
+    if kind != FLOAT and kind != DOUBLE and kind != HALF and kind != BFLOAT16:
         return NULL
     a = <PyArrayObject *>(<Tensor>x.v.o).array
     return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and not repeats(a) else NULL
 
 
-cdef object without_gaps(PyArrayObject *a):
+cdef object make_dense(PyArrayObject *a):
     """Return the array if it is contiguous, else a dense copy with the same dimension order."""
-    if flags_of(a) & FLAT == FLAT:
+    if flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
         return <object>a
     return cnp.PyArray_NewCopy(<cnp.ndarray>a, cnp.NPY_KEEPORDER)
 
 
-cdef object alike(object a, int kind):
+cdef object new_like_dense(object a, int kind):
     """Allocate an array with the strides of a dense one; its elements are uninitialized."""
     cdef cnp.dtype dtype
-    if flags_of(<PyArrayObject *>a) & FLAT == FLAT:
+    if flags_of(<PyArrayObject *>a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
         return new_like(<PyArrayObject *>a, kind)
     dtype = cnp.PyArray_DescrFromType(cnp.PyArray_TYPE(<cnp.ndarray>a))
     Py_INCREF(dtype)
     return new_alike(<cnp.ndarray>a, cnp.NPY_KEEPORDER, dtype, 0)
 
 
-cdef void loop_in_tiles(FloatRow loop, const char *x, npy_intp n, bint brain, char *out) noexcept nogil:
+cdef void run_row_in_half_tiles(FloatRow loop, const char *x, npy_intp n, bint brain, char *out) noexcept nogil:
     cdef float scratch[TILE]
     cdef npy_intp count
     while n > 0:
@@ -101,33 +101,33 @@ cdef void loop_in_tiles(FloatRow loop, const char *x, npy_intp n, bint brain, ch
         n -= count
 
 
-cdef int run_loop(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
+cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
     """Apply a row kernel to the first argument, via float32 tiles for half precision."""
-    cdef PyArrayObject *x = floats(&r[at[0]])
+    cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
     cdef int kind
-    cdef object given, made
+    cdef object source, result
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     if x == NULL:
         return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
-    given = without_gaps(x)
-    x = <PyArrayObject *>given
-    made = alike(given, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
+    source = make_dense(x)
+    x = <PyArrayObject *>source
+    result = new_like_dense(source, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(x) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
         rows.of_floats(<float *>data_of(x), size_of(x), <float *>out)
     elif kind == DOUBLE:
         rows.of_doubles(<double *>data_of(x), size_of(x), <double *>out)
     else:
-        loop_in_tiles(rows.of_floats, data_of(x), size_of(x), kind == BRAIN, <char *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+        run_row_in_half_tiles(rows.of_floats, data_of(x), size_of(x), kind == BFLOAT16, <char *>out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_loop(op, r, at, SILU)
+    return run_row_kernel(op, r, at, SILU)
 
 
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -136,9 +136,9 @@ cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
         return run_widened(op, r, at)
     approximate = <str>r[at[1]].v.o
     if approximate == "none":
-        return run_loop(op, r, at, GELU)
+        return run_row_kernel(op, r, at, GELU)
     if approximate == "tanh":
-        return run_loop(op, r, at, GELU_TANH)
+        return run_row_kernel(op, r, at, GELU_TANH)
     return run_widened(op, r, at)
 
 
@@ -146,21 +146,21 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double slope
     cdef int kind
-    cdef object made
+    cdef object result
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope):
         return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
-    made = new_like(x, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
+    result = new_like(x, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(x) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
         float_leaky(<float *>data_of(x), size_of(x), <float>slope, 0, <float *>out)
     else:
         double_leaky(<double *>data_of(x), size_of(x), slope, 0, <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 # ---------------------------------------------------------------- with up to three parameters
@@ -173,13 +173,13 @@ cdef enum Formula:
     ELU                                # alpha, scale, input_scale
     SOFTPLUS                           # beta, threshold
     LOG_SIGMOID
-    BETWEEN                            # limits
+    HARDTANH                           # limits
     SOFT_SHRINK                        # lambda
     HARD_SHRINK
     THRESHOLD                          # limit, replacement
 
 
-cdef inline void through(Rows rows, floating *x, npy_intp n) noexcept nogil:
+cdef inline void apply_row(Rows rows, floating *x, npy_intp n) noexcept nogil:
     """Apply the row kernel in place."""
     if floating is float:
         rows.of_floats(x, n, x)
@@ -195,11 +195,11 @@ cdef void elu_in_tiles(const floating *x, npy_intp n, floating alpha, floating s
         count = min(n, <npy_intp>TILE)
         if floating is float:
             float_below(x, count, input_scale, scratch)
-            through(EXPM1, scratch, count)
+            apply_row(EXPM1, scratch, count)
             float_above(x, scratch, count, alpha, scale, out)
         else:
             double_below(x, count, input_scale, scratch)
-            through(EXPM1, scratch, count)
+            apply_row(EXPM1, scratch, count)
             double_above(x, scratch, count, alpha, scale, out)
         x += count
         out += count
@@ -213,7 +213,7 @@ cdef void softplus_in_tiles(const floating *x, npy_intp n, floating beta, floati
         count = min(n, <npy_intp>TILE)
         for i in range(count):
             scratch[i] = x[i] * beta
-        through(SOFTPLUS_OF_ONE, scratch, count)
+        apply_row(SOFTPLUS_OF_ONE, scratch, count)
         if floating is float:
             float_softened(x, scratch, count, beta, threshold, out)
         else:
@@ -223,82 +223,84 @@ cdef void softplus_in_tiles(const floating *x, npy_intp n, floating beta, floati
         n -= count
 
 
-cdef void compute(Formula what, const floating *x, npy_intp n, double *by, floating *out) noexcept nogil:
-    cdef floating a = <floating>by[0], b = <floating>by[1]
-    if what == ELU:
-        elu_in_tiles(x, n, a, b, <floating>by[2], out)
+cdef void compute(Formula formula, const floating *x, npy_intp n, double *parameters, floating *out) noexcept nogil:
+    cdef floating a = <floating>parameters[0], b = <floating>parameters[1]
+    if formula == ELU:
+        elu_in_tiles(x, n, a, b, <floating>parameters[2], out)
         return
-    if what == SOFTPLUS:
+    if formula == SOFTPLUS:
         softplus_in_tiles(x, n, a, b, out)
         return
-    if what == LOG_SIGMOID:
+    if formula == LOG_SIGMOID:
         if floating is float:
             LOG_SIGMOID_ROWS.of_floats(x, n, out)
         else:
             LOG_SIGMOID_ROWS.of_doubles(x, n, out)
         return
     if floating is float:
-        (float_between if what == BETWEEN else float_soft_shrink if what == SOFT_SHRINK else float_hard_shrink if what == HARD_SHRINK
+        (float_between if formula == HARDTANH else float_soft_shrink if formula == SOFT_SHRINK
+         else float_hard_shrink if formula == HARD_SHRINK
          else float_threshold)(x, n, a, b, out)
     else:
-        (double_between if what == BETWEEN else double_soft_shrink if what == SOFT_SHRINK else double_hard_shrink if what == HARD_SHRINK
+        (double_between if formula == HARDTANH else double_soft_shrink if formula == SOFT_SHRINK
+         else double_hard_shrink if formula == HARD_SHRINK
          else double_threshold)(x, n, a, b, out)
 
 
-cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula what, double a, double b, double c) except -1:
-    cdef PyArrayObject *x = floats(&r[at[0]])
-    cdef double[3] by = [a, b, c]
+cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula formula, double a, double b, double c) except -1:
+    cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
+    cdef double[3] parameters = [a, b, c]
     cdef int kind
-    cdef object given, made
+    cdef object source, result
     cdef void *out
-    cdef Away away
-    if x == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BRAIN:
+    cdef Away gil_state
+    if x == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
         return run_widened(op, r, at)
     kind = scalar_type(&r[at[0]])
-    given = without_gaps(x)
-    x = <PyArrayObject *>given
-    made = alike(given, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    source = make_dense(x)
+    x = <PyArrayObject *>source
+    result = new_like_dense(source, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
-        compute[float](what, <float *>data_of(x), size_of(x), by, <float *>out)
+        compute[float](formula, <float *>data_of(x), size_of(x), parameters, <float *>out)
     else:
-        compute[double](what, <double *>data_of(x), size_of(x), by, <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+        compute[double](formula, <double *>data_of(x), size_of(x), parameters, <double *>out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
-cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *by) noexcept:
+cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *parameters) noexcept:
     """Read the parameters after the tensor; False if the dtype is half precision or cannot represent one."""
     cdef int i
-    if floats(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BRAIN:
+    if aligned_float_array(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
         return False
     for i in range(count):
-        if not read_number(&r[at[1 + i]], scalar_type(&r[at[0]]), &by[i]):
+        if not read_number(&r[at[1 + i]], scalar_type(&r[at[0]]), &parameters[i]):
             return False
     return True
 
 
 cdef int elu(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double by[3]
-    if not read_numbers(r, at, 3, by):
+    cdef double parameters[3]
+    if not read_numbers(r, at, 3, parameters):
         return run_widened(op, r, at)
-    return run_formula(op, r, at, ELU, by[0], by[1], by[2])
+    return run_formula(op, r, at, ELU, parameters[0], parameters[1], parameters[2])
 
 cdef int celu(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double by[1]
-    if not read_numbers(r, at, 1, by) or by[0] == 0:
+    cdef double parameters[1]
+    if not read_numbers(r, at, 1, parameters) or parameters[0] == 0:
         return run_widened(op, r, at)
-    return run_formula(op, r, at, ELU, by[0], 1, 1 / by[0])
+    return run_formula(op, r, at, ELU, parameters[0], 1, 1 / parameters[0])
 
 cdef int selu(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, ELU, 1.6732632423543772, 1.0507009873554805, 1)
 
 cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double by[2]
-    if not read_numbers(r, at, 2, by):
+    cdef double parameters[2]
+    if not read_numbers(r, at, 2, parameters):
         return run_widened(op, r, at)
-    return run_formula(op, r, at, SOFTPLUS, by[0], by[1], 0)
+    return run_formula(op, r, at, SOFTPLUS, parameters[0], parameters[1], 0)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
     if float_array(&r[at[0]]) == NULL:  # its result is always C-contiguous
@@ -306,31 +308,31 @@ cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
 
 cdef int hardtanh(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double by[2]
-    if not read_numbers(r, at, 2, by):
+    cdef double parameters[2]
+    if not read_numbers(r, at, 2, parameters):
         return run_widened(op, r, at)
-    return run_formula(op, r, at, BETWEEN, by[0], by[1], 0)
+    return run_formula(op, r, at, HARDTANH, parameters[0], parameters[1], 0)
 
 cdef int relu6(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_formula(op, r, at, BETWEEN, 0, 6, 0)
+    return run_formula(op, r, at, HARDTANH, 0, 6, 0)
 
 cdef int softshrink(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double by[1]
-    if not read_numbers(r, at, 1, by) or by[0] < 0:
+    cdef double parameters[1]
+    if not read_numbers(r, at, 1, parameters) or parameters[0] < 0:
         return run_widened(op, r, at)
-    return run_formula(op, r, at, SOFT_SHRINK, by[0], 0, 0)
+    return run_formula(op, r, at, SOFT_SHRINK, parameters[0], 0, 0)
 
 cdef int hardshrink(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double by[1]
-    if not read_numbers(r, at, 1, by):
+    cdef double parameters[1]
+    if not read_numbers(r, at, 1, parameters):
         return run_widened(op, r, at)
-    return run_formula(op, r, at, HARD_SHRINK, by[0], 0, 0)
+    return run_formula(op, r, at, HARD_SHRINK, parameters[0], 0, 0)
 
 cdef int threshold(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef double by[2]
-    if not read_numbers(r, at, 2, by):
+    cdef double parameters[2]
+    if not read_numbers(r, at, 2, parameters):
         return run_widened(op, r, at)
-    return run_formula(op, r, at, THRESHOLD, by[0], by[1], 0)
+    return run_formula(op, r, at, THRESHOLD, parameters[0], parameters[1], 0)
 
 
 # ---------------------------------------------------------------- loops of fusion groups
@@ -350,63 +352,63 @@ cdef void leaky_relu_doubles_tile(char **args, const npy_intp *n, const npy_intp
     double_leaky(<double *>args[0], n[0], (<Tile *>data).by[0], 0, <double *>args[1])
 
 
-cdef bint by_formula(int kind, Tile *tile, Formula what, IValue **others, int count) noexcept:
+cdef bint configure_formula(int kind, Tile *tile, Formula formula, IValue **others, int count) noexcept:
     cdef int i
     for i in range(count):
         if not read_number(others[i], kind, &tile.by[i]):
             return False
-    tile.what = what
+    tile.what = formula
     tile.function = formula_floats if kind == FLOAT else formula_doubles
     return True
 
 cdef bint read_softplus(int kind, IValue **others, Tile *tile) noexcept:
-    return by_formula(kind, tile, SOFTPLUS, others, 2)
+    return configure_formula(kind, tile, SOFTPLUS, others, 2)
 
 cdef bint read_log_sigmoid(int kind, IValue **others, Tile *tile) noexcept:
-    return by_formula(kind, tile, LOG_SIGMOID, others, 0)
+    return configure_formula(kind, tile, LOG_SIGMOID, others, 0)
 
 cdef bint read_hardtanh(int kind, IValue **others, Tile *tile) noexcept:
-    return by_formula(kind, tile, BETWEEN, others, 2)
+    return configure_formula(kind, tile, HARDTANH, others, 2)
 
 cdef bint read_relu6(int kind, IValue **others, Tile *tile) noexcept:
     tile.by[0], tile.by[1] = 0, 6
-    return by_formula(kind, tile, BETWEEN, others, 0)
+    return configure_formula(kind, tile, HARDTANH, others, 0)
 
 cdef bint read_threshold(int kind, IValue **others, Tile *tile) noexcept:
-    return by_formula(kind, tile, THRESHOLD, others, 2)
+    return configure_formula(kind, tile, THRESHOLD, others, 2)
 
-cdef void rows_of_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void run_rows_float_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     cdef int what = (<Tile *>data).what
     (<FloatRow>(SILU.of_floats if what == 0 else GELU.of_floats if what == 1 else GELU_TANH.of_floats))(<float *>args[0], n[0], <float *>args[1])
 
-cdef void rows_of_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void run_rows_double_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     cdef int what = (<Tile *>data).what
     (<DoubleRow>(SILU.of_doubles if what == 0 else GELU.of_doubles if what == 1 else GELU_TANH.of_doubles))(<double *>args[0], n[0], <double *>args[1])
 
 cdef bint read_silu(int kind, IValue **others, Tile *tile) noexcept:
     tile.what = 0
-    tile.function = rows_of_floats if kind == FLOAT else rows_of_doubles
+    tile.function = run_rows_float_tile if kind == FLOAT else run_rows_double_tile
     return True
 
 cdef bint read_gelu(int kind, IValue **others, Tile *tile) noexcept:
     if others[0].tag != TAG_OBJECT or type(<object>others[0].v.o) is not str:
         return False
     tile.what = 1 if <str>others[0].v.o == "none" else 2
-    tile.function = rows_of_floats if kind == FLOAT else rows_of_doubles
+    tile.function = run_rows_float_tile if kind == FLOAT else run_rows_double_tile
     return <str>others[0].v.o == "none" or <str>others[0].v.o == "tanh"
 
 cdef bint read_elu(int kind, IValue **others, Tile *tile) noexcept:
-    return by_formula(kind, tile, ELU, others, 3)
+    return configure_formula(kind, tile, ELU, others, 3)
 
 cdef bint read_celu(int kind, IValue **others, Tile *tile) noexcept:
-    if not by_formula(kind, tile, ELU, others, 1) or tile.by[0] == 0:
+    if not configure_formula(kind, tile, ELU, others, 1) or tile.by[0] == 0:
         return False
     tile.by[1], tile.by[2] = 1, 1 / tile.by[0]
     return True
 
 cdef bint read_selu(int kind, IValue **others, Tile *tile) noexcept:
     tile.by[0], tile.by[1], tile.by[2] = 1.6732632423543772, 1.0507009873554805, 1
-    return by_formula(kind, tile, ELU, others, 0)
+    return configure_formula(kind, tile, ELU, others, 0)
 
 cdef bint read_leaky_relu(int kind, IValue **others, Tile *tile) noexcept:
     tile.function = leaky_relu_floats_tile if kind == FLOAT else leaky_relu_doubles_tile

@@ -29,59 +29,59 @@ cdef extern from "activation.h" nogil:
     DoubleBack double_hardsigmoid_back, double_hardswish_back
 
 
-cdef int run_back(
+cdef int run_backward(
     Operator op, IValue *r, const int32_t *at, FloatBack of_floats, DoubleBack of_doubles, int count
 ) except -1:
     """Run a backward loop with `count` parameters, which follow the tensors."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
-    cdef double[2] by = [0, 0]
+    cdef double[2] parameters = [0, 0]
     cdef int kind, i
-    cdef object made
+    cdef object result
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     if g == NULL or x == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not same_shape(g, x):
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     for i in range(count):
-        if not read_number(&r[at[2 + i]], kind, &by[i]):
+        if not read_number(&r[at[2 + i]], kind, &parameters[i]):
             return run_in_order(op, r, at)
-    made = new_like(g, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(g), r, at, op.nargs)
+    result = new_like(g, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(g), r, at, op.nargs)
     if kind == FLOAT:
-        of_floats(<float *>data_of(g), <float *>data_of(x), size_of(g), <float>by[0], <float>by[1], <float *>out)
+        of_floats(<float *>data_of(g), <float *>data_of(x), size_of(g), <float>parameters[0], <float>parameters[1], <float *>out)
     else:
-        of_doubles(<double *>data_of(g), <double *>data_of(x), size_of(g), by[0], by[1], <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+        of_doubles(<double *>data_of(g), <double *>data_of(x), size_of(g), parameters[0], parameters[1], <double *>out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int sigmoid_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_back(op, r, at, float_sigmoid_back, double_sigmoid_back, 0)
+    return run_backward(op, r, at, float_sigmoid_back, double_sigmoid_back, 0)
 
 cdef int tanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_back(op, r, at, float_tanh_back, double_tanh_back, 0)
+    return run_backward(op, r, at, float_tanh_back, double_tanh_back, 0)
 
 cdef int threshold_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_back(op, r, at, float_threshold_back, double_threshold_back, 1)
+    return run_backward(op, r, at, float_threshold_back, double_threshold_back, 1)
 
 cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_back(op, r, at, float_between_back, double_between_back, 2)
+    return run_backward(op, r, at, float_between_back, double_between_back, 2)
 
 cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[3]].v.i:  # in terms of the result; the record checks that it is invertible
         return run_in_order(op, r, at)
-    return run_back(op, r, at, float_leaky_back, double_leaky_back, 1)
+    return run_backward(op, r, at, float_leaky_back, double_leaky_back, 1)
 
 cdef int shrink_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_back(op, r, at, float_shrink_back, double_shrink_back, 1)
+    return run_backward(op, r, at, float_shrink_back, double_shrink_back, 1)
 
 cdef int hardsigmoid_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_back(op, r, at, float_hardsigmoid_back, double_hardsigmoid_back, 0)
+    return run_backward(op, r, at, float_hardsigmoid_back, double_hardsigmoid_back, 0)
 
 cdef int hardswish_backward(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_back(op, r, at, float_hardswish_back, double_hardswish_back, 0)
+    return run_backward(op, r, at, float_hardswish_back, double_hardswish_back, 0)
 
 
 register_kernel("aten::sigmoid_backward", sigmoid_backward)

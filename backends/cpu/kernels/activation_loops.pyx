@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64
-from ts.backends.cpu.kernels.elementwise cimport Loop, Loops, serve_shorts
+from ts.backends.cpu.kernels.elementwise cimport Loop, Loops, add_half_loops
 from ts.backends.cpu.kernels.table cimport register_loops
 from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, float_row, floats_by_row
 
@@ -122,7 +122,7 @@ cdef Loops floating_loops(str name, Loop single, Loop double_):
     loops.name = name
     set_loop(loops, FLOAT, single)
     set_loop(loops, DOUBLE, double_)
-    serve_shorts(loops)
+    add_half_loops(loops)
     return loops
 
 
@@ -138,8 +138,8 @@ cdef int register() except -1:
     set_loop(sigmoid, FLOAT, floats_by_row)
     set_loop(sigmoid, DOUBLE, doubles_by_row)
     sigmoid.data[FLOAT], sigmoid.data[DOUBLE] = <void *>float_row("sigmoid"), <void *>double_row("sigmoid")
-    serve_shorts(relu)
-    serve_shorts(sigmoid)
+    add_half_loops(relu)
+    add_half_loops(sigmoid)
     register_loops("loops:relu", relu)
     register_loops("loops:sigmoid", sigmoid)
     register_loops("loops:hardswish", floating_loops("hardswish", hardswish_float, hardswish_double))

@@ -10,4 +10,4 @@ cdef object linear_product(object x, object weight, object bias)
 # Like `linear_product`, with the packed transpose of the weight (or None) and an epilogue (or NULL) that is
 # applied to blocks of the result while they are in the cache (`matrix.pxd`); None for half precision with an
 # epilogue.
-cdef object linear_with(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context)
+cdef object linear_with_epilogue(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context)

@@ -21,15 +21,15 @@ from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.vectors cimport vector_product
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, item_size, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, item_size, put_array, scalar_type
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
-from ts.backends.cpu.kernels.matmul cimport is_row, kept_for, kind_of, matrix_product, multiplied
+from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.matmul cimport cached_panels_for, dtype_index, is_row, matrix_product, multiply_into
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.matrix cimport Epilogue
-from ts.backends.cpu.kernels.short_floats cimport is_short, shortened, widened
-from ts.backends.cpu.kernels.walk cimport in_order
+from ts.backends.cpu.kernels.short_floats cimport is_half_number, to_float32, to_half_precision
+from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 cnp.import_array()
 
@@ -37,10 +37,10 @@ cnp.import_array()
 # ---------------------------------------------------------------- arrays
 
 cdef object product(object a, object b, object summand, double alpha, double beta):
-    return product_with(a, b, summand, alpha, beta, None, NULL, NULL)
+    return product_with_epilogue(a, b, summand, alpha, beta, None, NULL, NULL)
 
 
-cdef object product_with(
+cdef object product_with_epilogue(
     object a, object b, object summand, double alpha, double beta, Packed packed, Epilogue epilogue, void *context
 ):
     """Return alpha * a @ b + beta * summand as a new array, or None if unsupported.
@@ -51,41 +51,41 @@ cdef object product_with(
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef PyArrayObject *y = <PyArrayObject *>b
     cdef int nd = max(ndim_of(x), ndim_of(y)), number = cnp.PyArray_TYPE(<cnp.ndarray>a), i
-    cdef npy_intp dims[MOST_DIMS]
-    cdef object rows = a, bias = None, made, out
+    cdef npy_intp dims[MAX_DIMS]
+    cdef object rows = a, bias = None, result, out
     cdef bint folded
     if ndim_of(x) < 2 or ndim_of(y) < 2 or size_of(x) == 0 or size_of(y) == 0:
         return None
     if dims_of(x)[ndim_of(x) - 1] != dims_of(y)[ndim_of(y) - 2] or cnp.PyArray_TYPE(<cnp.ndarray>b) != number:
         return None
-    if kind_of(a) < 0:
-        if epilogue != NULL or not is_short(number) or not is_of(summand, number):
+    if dtype_index(a) < 0:
+        if epilogue != NULL or not is_half_number(number) or not has_type_number(summand, number):
             return None
-        return short_product(a, b, summand, alpha, beta)
+        return half_product(a, b, summand, alpha, beta)
     for i in range(nd - 2):
         dims[i] = 1
     dims[nd - 2], dims[nd - 1] = dims_of(x)[ndim_of(x) - 2], dims_of(y)[ndim_of(y) - 1]
     if not broadcast(dims, nd - 2, x) or not broadcast(dims, nd - 2, y):
         return None
-    out = made = new_array(nd, dims, number)
+    out = result = new_array(nd, dims, number)
     if beta == 1 and is_row(summand, dims[nd - 1], number):
         beta, bias = 0, summand
-    if beta != 0 and not fill(<PyArrayObject *>made, <PyArrayObject *>summand):  # with beta 0, `made` is not read
+    if beta != 0 and not copy_summand(<PyArrayObject *>result, <PyArrayObject *>summand):  # with beta 0, `result` is not read
         return None
     if ndim_of(x) > ndim_of(y) == 2:  # fold the leading dimensions into rows
         if not flags_of(x) & cnp.NPY_ARRAY_C_CONTIGUOUS:
-            rows = in_order(x)
-        rows, out = rows.reshape(-1, dims_of(x)[nd - 1]), made.reshape(-1, dims[nd - 1])
-    return made if multiplied(rows, b, out, alpha, beta, bias, packed, epilogue, context) else None
+            rows = contiguous_copy(x)
+        rows, out = rows.reshape(-1, dims_of(x)[nd - 1]), result.reshape(-1, dims[nd - 1])
+    return result if multiply_into(rows, b, out, alpha, beta, bias, packed, epilogue, context) else None
 
 
 cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
     """Broadcast the first `nd` of `dims` with the leading dimensions of `a`; False if they do not match."""
-    cdef int d, own
+    cdef int d, dim
     cdef npy_intp length
     for d in range(nd):
-        own = d - nd + ndim_of(a) - 2
-        length = dims_of(a)[own] if own >= 0 else 1
+        dim = d - nd + ndim_of(a) - 2
+        length = dims_of(a)[dim] if dim >= 0 else 1
         if length != 1 and dims[d] != 1 and dims[d] != length:
             return False
         if length != 1:
@@ -93,43 +93,43 @@ cdef bint broadcast(npy_intp *dims, int nd, PyArrayObject *a) noexcept:
     return True
 
 
-cdef bint is_of(object summand, int number) noexcept:
+cdef bint has_type_number(object summand, int number) noexcept:
     return summand is None or cnp.PyArray_TYPE(<cnp.ndarray>summand) == number
 
 
-cdef object short_product(object a, object b, object summand, double alpha, double beta):
+cdef object half_product(object a, object b, object summand, double alpha, double beta):
     """Compute a half-precision product in float32."""
-    cdef object wide = None if summand is None else widened(<PyArrayObject *>summand)
-    cdef object made = product(widened(<PyArrayObject *>a), widened(<PyArrayObject *>b), wide, alpha, beta)
-    return None if made is None else shortened(<PyArrayObject *>made, cnp.PyArray_TYPE(<cnp.ndarray>a))
+    cdef object wide = None if summand is None else to_float32(<PyArrayObject *>summand)
+    cdef object result = product(to_float32(<PyArrayObject *>a), to_float32(<PyArrayObject *>b), wide, alpha, beta)
+    return None if result is None else to_half_precision(<PyArrayObject *>result, cnp.PyArray_TYPE(<cnp.ndarray>a))
 
 
-cdef bint fill(PyArrayObject *made, PyArrayObject *summand) except -1:
+cdef bint copy_summand(PyArrayObject *result, PyArrayObject *summand) except -1:
     """Copy a summand into a new array with broadcasting; False if dtype or shape do not match."""
     cdef int nd = ndim_of(summand), d
     cdef npy_intp width = size_of(summand) * item_size(summand), row
-    cdef int last = ndim_of(made) - 1
-    cdef Away away
-    if cnp.PyArray_TYPE(<cnp.ndarray>summand) != cnp.PyArray_TYPE(<cnp.ndarray>made) or nd > ndim_of(made):
+    cdef int last = ndim_of(result) - 1
+    cdef Away gil_state
+    if cnp.PyArray_TYPE(<cnp.ndarray>summand) != cnp.PyArray_TYPE(<cnp.ndarray>result) or nd > ndim_of(result):
         return False
     for d in range(1, nd + 1):
-        if dims_of(summand)[nd - d] != 1 and dims_of(summand)[nd - d] != dims_of(made)[last + 1 - d]:
+        if dims_of(summand)[nd - d] != 1 and dims_of(summand)[nd - d] != dims_of(result)[last + 1 - d]:
             return False
-    if nd and dims_of(summand)[nd - 1] == dims_of(made)[last] == size_of(summand) and flags_of(summand) & cnp.NPY_ARRAY_C_CONTIGUOUS:
-        away = leave_gil_with(size_of(made), made, summand)
-        for row in range(size_of(made) // dims_of(made)[last]):
-            memcpy(data_of(made) + row * width, data_of(summand), width)
-        take_gil(away)
+    if nd and dims_of(summand)[nd - 1] == dims_of(result)[last] == size_of(summand) and flags_of(summand) & cnp.NPY_ARRAY_C_CONTIGUOUS:
+        gil_state = release_gil_for_arrays(size_of(result), result, summand)
+        for row in range(size_of(result) // dims_of(result)[last]):
+            memcpy(data_of(result) + row * width, data_of(summand), width)
+        take_gil(gil_state)
     else:
-        cnp.PyArray_CopyInto(<cnp.ndarray>made, <cnp.ndarray>summand)
+        cnp.PyArray_CopyInto(<cnp.ndarray>result, <cnp.ndarray>summand)
     return True
 
 
 cdef object linear_product(object x, object weight, object bias):
-    return linear_with(x, weight, bias, None, NULL, NULL)
+    return linear_with_epilogue(x, weight, bias, None, NULL, NULL)
 
 
-cdef object linear_with(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context):
+cdef object linear_with_epilogue(object x, object weight, object bias, Packed packed, Epilogue epilogue, void *context):
     """Return x @ weight.T + bias, or None if unsupported."""
     cdef PyArrayObject *w = <PyArrayObject *>weight
     cdef PyArrayObject *row = <PyArrayObject *>bias
@@ -137,13 +137,13 @@ cdef object linear_with(object x, object weight, object bias, Packed packed, Epi
         return None
     turned = cnp.PyArray_Transpose(<cnp.ndarray>w, NULL)
     if bias is None:
-        return product_with(x, turned, None, 1, 0, packed, epilogue, context)
+        return product_with_epilogue(x, turned, None, 1, 0, packed, epilogue, context)
     if ndim_of(row) != 1 or dims_of(row)[0] != dims_of(w)[0]:
         return None
-    return product_with(x, turned, bias, 1, 1, packed, epilogue, context)
+    return product_with_epilogue(x, turned, bias, 1, 1, packed, epilogue, context)
 
 
-cdef bint as_many(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
+cdef bint same_batch(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
     """Whether both are matrices (`nd` 2), or stacks of equally many (`nd` 3)."""
     return ndim_of(x) == ndim_of(y) == nd and (nd == 2 or dims_of(x)[0] == dims_of(y)[0])
 
@@ -151,25 +151,25 @@ cdef bint as_many(PyArrayObject *x, PyArrayObject *y, int nd) noexcept:
 # ---------------------------------------------------------------- kernels on arrays that fall back to those of the records
 
 def _summed(int nd, general, xp, cnp.ndarray self not None, cnp.ndarray a not None, cnp.ndarray b not None, beta=1, alpha=1):
-    made = None
-    if type(beta) in (int, float) and type(alpha) in (int, float) and as_many(<PyArrayObject *>a, <PyArrayObject *>b, nd):
-        made = product(a, b, self, alpha, beta)
-    return general(xp, self, a, b, beta, alpha) if made is None else made
+    result = None
+    if type(beta) in (int, float) and type(alpha) in (int, float) and same_batch(<PyArrayObject *>a, <PyArrayObject *>b, nd):
+        result = product(a, b, self, alpha, beta)
+    return general(xp, self, a, b, beta, alpha) if result is None else result
 
 
 def _stacked(general, xp, cnp.ndarray a not None, cnp.ndarray b not None):
-    made = product(a, b, None, 1, 0) if as_many(<PyArrayObject *>a, <PyArrayObject *>b, 3) else None
-    return general(xp, a, b) if made is None else made
+    result = product(a, b, None, 1, 0) if same_batch(<PyArrayObject *>a, <PyArrayObject *>b, 3) else None
+    return general(xp, a, b) if result is None else result
 
 
 def _multiplied(general, xp, cnp.ndarray a not None, cnp.ndarray b not None):
-    made = product(a, b, None, 1, 0)
-    return general(xp, a, b) if made is None else made
+    result = product(a, b, None, 1, 0)
+    return general(xp, a, b) if result is None else result
 
 
 def _linear(general, xp, cnp.ndarray x not None, cnp.ndarray weight not None, cnp.ndarray bias=None):
-    made = linear_product(x, weight, bias)
-    return general(xp, x, weight, bias) if made is None else made
+    result = linear_product(x, weight, bias)
+    return general(xp, x, weight, bias) if result is None else result
 
 
 def _by_record(general, xp, *args):
@@ -208,7 +208,7 @@ cdef PyArrayObject *array_at(IValue *x) noexcept:
     return <PyArrayObject *>(<Tensor>x.v.o).array
 
 
-cdef bint read_factor(IValue *x, double *out) noexcept:
+cdef bint read_scalar(IValue *x, double *out) noexcept:
     if x.tag == TAG_INT:
         out[0] = <double>x.v.i
     elif x.tag == TAG_FLOAT:
@@ -218,70 +218,70 @@ cdef bint read_factor(IValue *x, double *out) noexcept:
     return True
 
 
-cdef int put_product(Operator op, IValue *r, const int32_t *at, object made, int kind) except -1:
+cdef int store_product(Operator op, IValue *r, const int32_t *at, object result, int kind) except -1:
     """Store the result; if it is None, run the record's kernel, which also raises the errors."""
-    return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, kind)
+    return run_record(op, r, at) if result is None else put_array(&r[at[op.nargs]], result, kind)
 
 
-cdef int product_of(Operator op, IValue *r, const int32_t *at, int most) except -1:
+cdef int run_product(Operator op, IValue *r, const int32_t *at, int most) except -1:
     """Compute the product of two tensors of at most `most` dimensions."""
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or ndim_of(x) > most or ndim_of(y) > most:
         return run_record(op, r, at)
-    packed = kept_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
-    made = product_with(<object>x, <object>y, None, 1, 0, packed, NULL, NULL)
-    return put_product(op, r, at, made, scalar_type(&r[at[0]]))
+    packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
+    result = product_with_epilogue(<object>x, <object>y, None, 1, 0, packed, NULL, NULL)
+    return store_product(op, r, at, result, scalar_type(&r[at[0]]))
 
 
 cdef int bmm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
-    if x == NULL or y == NULL or not as_many(x, y, 3):
+    if x == NULL or y == NULL or not same_batch(x, y, 3):
         return run_record(op, r, at)
-    return product_of(op, r, at, 3)
+    return run_product(op, r, at, 3)
 
 
-cdef int of_matrices(Operator op, IValue *r, const int32_t *at, int most) except -1:
+cdef int run_matmul(Operator op, IValue *r, const int32_t *at, int most) except -1:
     cdef PyObject *result = NULL
     if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
         result = matrix_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False, None)
         if result == NULL and most > 2:
             result = vector_product(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o)
     if result == NULL:
-        return product_of(op, r, at, most)
+        return run_product(op, r, at, most)
     set_object_steal(&r[at[2]], result)
     return 0
 
 
 cdef int mm(Operator op, IValue *r, const int32_t *at) except -1:
-    return of_matrices(op, r, at, 2)
+    return run_matmul(op, r, at, 2)
 
 
 cdef int matmul(Operator op, IValue *r, const int32_t *at) except -1:
-    return of_matrices(op, r, at, MOST_DIMS)
+    return run_matmul(op, r, at, MAX_DIMS)
 
 
-cdef int summed(Operator op, IValue *r, const int32_t *at, int nd) except -1:
+cdef int run_addmm(Operator op, IValue *r, const int32_t *at, int nd) except -1:
     cdef PyArrayObject *summand = array_at(&r[at[0]])
     cdef PyArrayObject *x = array_at(&r[at[1]])
     cdef PyArrayObject *y = array_at(&r[at[2]])
     cdef double alpha, beta
-    if summand == NULL or x == NULL or y == NULL or not as_many(x, y, nd):
+    if summand == NULL or x == NULL or y == NULL or not same_batch(x, y, nd):
         return run_record(op, r, at)
-    if not read_factor(&r[at[3]], &beta) or not read_factor(&r[at[4]], &alpha):
+    if not read_scalar(&r[at[3]], &beta) or not read_scalar(&r[at[4]], &alpha):
         return run_record(op, r, at)
-    packed = kept_for(<Tensor>r[at[1]].v.o, <Tensor>r[at[2]].v.o, False)
-    made = product_with(<object>x, <object>y, <object>summand, alpha, beta, packed, NULL, NULL)
-    return put_product(op, r, at, made, scalar_type(&r[at[1]]))
+    packed = cached_panels_for(<Tensor>r[at[1]].v.o, <Tensor>r[at[2]].v.o, False)
+    result = product_with_epilogue(<object>x, <object>y, <object>summand, alpha, beta, packed, NULL, NULL)
+    return store_product(op, r, at, result, scalar_type(&r[at[1]]))
 
 
 cdef int addmm(Operator op, IValue *r, const int32_t *at) except -1:
-    return summed(op, r, at, 2)
+    return run_addmm(op, r, at, 2)
 
 
 cdef int baddbmm(Operator op, IValue *r, const int32_t *at) except -1:
-    return summed(op, r, at, 3)
+    return run_addmm(op, r, at, 3)
 
 
 cdef int linear(Operator op, IValue *r, const int32_t *at) except -1:
@@ -307,9 +307,9 @@ cdef int linear_of_rows(Operator op, IValue *r, const int32_t *at) except -1:
     if x == NULL or weight == NULL or (bias == NULL and r[at[2]].tag != TAG_NONE):
         return run_record(op, r, at)
     row = None if bias == NULL else <object>bias
-    packed = kept_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, True)
-    made = linear_with(<object>x, <object>weight, row, packed, NULL, NULL)
-    return put_product(op, r, at, made, scalar_type(&r[at[0]]))
+    packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, True)
+    result = linear_with_epilogue(<object>x, <object>weight, row, packed, NULL, NULL)
+    return store_product(op, r, at, result, scalar_type(&r[at[0]]))
 
 
 register_kernel("aten::mm", mm)

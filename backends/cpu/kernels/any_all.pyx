@@ -19,7 +19,7 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.reduce cimport Shape, read_shape
 
 cnp.import_array()
@@ -38,27 +38,27 @@ cdef enum Question:
     COUNT
 
 
-cdef void truth(bint wanted, const counted *x, Shape *s, uint8_t *out) noexcept nogil:
-    """Search each row for a non-zero (`wanted` True) or zero element: any() or the complement of all()."""
+cdef void reduce_bools(bint searched, const counted *x, Shape *s, uint8_t *out) noexcept nogil:
+    """Search each row for a non-zero (`searched` True) or zero element: any() or the complement of all()."""
     cdef npy_intp o, i, j
-    cdef bint found
+    cdef bint matches
     for o in range(s.outer):
         if s.inner == 1:
             if counted is uint8_t:
                 # any: the first element is true, or the bytes are not all equal
-                found = x[0] != 0 or memcmp(x, x + 1, s.n - 1) != 0 if wanted else memchr(x, 0, s.n) != NULL
+                matches = x[0] != 0 or memcmp(x, x + 1, s.n - 1) != 0 if searched else memchr(x, 0, s.n) != NULL
             else:
-                found = False
+                matches = False
                 for i in range(s.n):
-                    if (x[i] != 0) == wanted:
-                        found = True
+                    if (x[i] != 0) == searched:
+                        matches = True
                         break
-            out[o] = found == wanted
+            out[o] = matches == searched
         else:
             for j in range(s.inner):
-                out[o * s.inner + j] = not wanted
+                out[o * s.inner + j] = not searched
             for i in range(s.n):
-                if wanted:
+                if searched:
                     for j in range(s.inner):
                         out[o * s.inner + j] |= x[i * s.inner + j] != 0
                 else:
@@ -85,59 +85,59 @@ cdef void count_true(const counted *x, Shape *s, int64_t *out) noexcept nogil:
         x += s.n * s.inner
 
 
-cdef void ask(Question what, const counted *x, Shape *s, void *out) noexcept nogil:
-    if what == COUNT:
+cdef void reduce_elements(Question reduction, const counted *x, Shape *s, void *out) noexcept nogil:
+    if reduction == COUNT:
         count_true(x, s, <int64_t *>out)
     else:
-        truth(what == ANY, x, s, <uint8_t *>out)
+        reduce_bools(reduction == ANY, x, s, <uint8_t *>out)
 
 
-cdef int run_question(Operator op, IValue *r, const int32_t *at, Question what, IValue *dims, bint keepdim) except -1:
+cdef int run_boolean_reduction(Operator op, IValue *r, const int32_t *at, Question reduction, IValue *dims, bint keepdim) except -1:
     """Run a reduction over `dims`, or over all dimensions if NULL."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
-    cdef int kind, result = INT64 if what == COUNT else BOOL
-    cdef object made
+    cdef int kind, result = INT64 if reduction == COUNT else BOOL
+    cdef object output
     cdef void *x
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (BOOL, FLOAT, DOUBLE, INT32, INT64):
         return run_in_order(op, r, at)
-    made = new_flat(s.nd, s.dims, result)
+    output = new_contiguous(s.nd, s.dims, result)
     x = data_of(a)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    out = data_of(<PyArrayObject *>output)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == BOOL:
-        ask(what, <uint8_t *>x, &s, out)
+        reduce_elements(reduction, <uint8_t *>x, &s, out)
     elif kind == FLOAT:
-        ask(what, <float *>x, &s, out)
+        reduce_elements(reduction, <float *>x, &s, out)
     elif kind == DOUBLE:
-        ask(what, <double *>x, &s, out)
+        reduce_elements(reduction, <double *>x, &s, out)
     elif kind == INT32:
-        ask(what, <int32_t *>x, &s, out)
+        reduce_elements(reduction, <int32_t *>x, &s, out)
     else:
-        ask(what, <int64_t *>x, &s, out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, result)
+        reduce_elements(reduction, <int64_t *>x, &s, out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], output, result)
 
 
 cdef int any_all(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_question(op, r, at, ANY, NULL, False)
+    return run_boolean_reduction(op, r, at, ANY, NULL, False)
 
 cdef int all_all(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_question(op, r, at, ALL, NULL, False)
+    return run_boolean_reduction(op, r, at, ALL, NULL, False)
 
 cdef int any_dim(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_question(op, r, at, ANY, &r[at[1]], r[at[2]].v.i)
+    return run_boolean_reduction(op, r, at, ANY, &r[at[1]], r[at[2]].v.i)
 
 cdef int all_dim(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_question(op, r, at, ALL, &r[at[1]], r[at[2]].v.i)
+    return run_boolean_reduction(op, r, at, ALL, &r[at[1]], r[at[2]].v.i)
 
 cdef int count(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_question(op, r, at, COUNT, &r[at[1]], False)
+    return run_boolean_reduction(op, r, at, COUNT, &r[at[1]], False)
 
 
 register_kernel("aten::any", any_all)

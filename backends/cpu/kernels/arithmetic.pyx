@@ -40,8 +40,8 @@ cdef extern from "arithmetic.h" nogil:
     void simd_clamp_row(const float *x, npy_intp n, float low, float high, float *out)
     void simd_clamp_min_row(const float *x, npy_intp n, float low, float *out)
     void simd_clamp_max_row(const float *x, npy_intp n, float high, float *out)
-    void int_quotient_row(const int64_t *x, npy_intp n, int64_t by, int64_t *out)  # by > 1
-    void int_rest_row(const int64_t *x, npy_intp n, int64_t by, int64_t *out)
+    void int_quotient_row(const int64_t *x, npy_intp n, int64_t scalar, int64_t *out)  # by > 1
+    void int_rest_row(const int64_t *x, npy_intp n, int64_t scalar, int64_t *out)
 
 ctypedef fused number:
     double
@@ -52,7 +52,7 @@ ctypedef fused floating:
     double
 
 
-cdef PyArrayObject *alike(PyArrayObject *a, int kind, IValue *x) noexcept:
+cdef PyArrayObject *matching_array(PyArrayObject *a, int kind, IValue *x) noexcept:
     """Return the array of a contiguous CPU tensor of the dtype and shape of `a`, else NULL."""
     cdef PyArrayObject *b = flat_array(x)
     return b if b != NULL and scalar_type(x) == kind and same_shape(a, b) else NULL
@@ -76,14 +76,14 @@ cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint 
             out[i] = high if x[i] > high else x[i]
 
 
-cdef bint may_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
+cdef bint can_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
     """Whether `x` can be written while `y` and `z` (or NULL) are read element by element."""
     if not flags_of(x) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     return (y == NULL or not clashes(x, y)) and (z == NULL or not clashes(x, z))
 
 
-cdef int put_written(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int return_written(Operator op, IValue *r, const int32_t *at) except -1:
     """Register a write to the first argument and return that tensor as the result."""
     wrote(<Tensor>r[at[0]].v.o)
     copy_value(&r[at[op.nargs]], &r[at[0]])
@@ -93,12 +93,12 @@ cdef int put_written(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, IValue *high, bint in_place=False) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef bint has_low = low != NULL and low.tag != TAG_NONE, has_high = high != NULL and high.tag != TAG_NONE
-    cdef double least = 0, most = 0
+    cdef double low_bound = 0, high_bound = 0
     cdef int kind
-    cdef object made
+    cdef object result
     cdef void *out
-    cdef Away away
-    if in_place and (a == NULL or scalar_type(&r[at[0]]) not in (INT64, FLOAT, DOUBLE) or not may_write(a, NULL, NULL)):
+    cdef Away gil_state
+    if in_place and (a == NULL or scalar_type(&r[at[0]]) not in (INT64, FLOAT, DOUBLE) or not can_write(a, NULL, NULL)):
         return run_record(op, r, at)
     if a == NULL or not (has_low or has_high):
         return run_in_order(op, r, at)
@@ -108,26 +108,26 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
             return run_in_order(op, r, at)
     elif kind != FLOAT and kind != DOUBLE:
         return run_widened(op, r, at)
-    elif (has_low and not read_number(low, kind, &least)) or (has_high and not read_number(high, kind, &most)):
+    elif (has_low and not read_number(low, kind, &low_bound)) or (has_high and not read_number(high, kind, &high_bound)):
         return run_in_order(op, r, at)
-    made = <object>a if in_place else new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    result = <object>a if in_place else new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT and has_low and has_high:
-        simd_clamp_row(<float *>data_of(a), size_of(a), <float>least, <float>most, <float *>out)
+        simd_clamp_row(<float *>data_of(a), size_of(a), <float>low_bound, <float>high_bound, <float *>out)
     elif kind == FLOAT and has_low:
-        simd_clamp_min_row(<float *>data_of(a), size_of(a), <float>least, <float *>out)
+        simd_clamp_min_row(<float *>data_of(a), size_of(a), <float>low_bound, <float *>out)
     elif kind == FLOAT:
-        simd_clamp_max_row(<float *>data_of(a), size_of(a), <float>most, <float *>out)
+        simd_clamp_max_row(<float *>data_of(a), size_of(a), <float>high_bound, <float *>out)
     elif kind == DOUBLE:
-        clamp_row[double](<double *>data_of(a), size_of(a), has_low, least, has_high, most, <double *>out)
+        clamp_row[double](<double *>data_of(a), size_of(a), has_low, low_bound, has_high, high_bound, <double *>out)
     else:
         clamp_row[int64_t](
             <int64_t *>data_of(a), size_of(a), has_low, low.v.i if has_low else 0, has_high, high.v.i if has_high else 0,
             <int64_t *>out,
         )
-    take_gil(away)
-    return put_written(op, r, at) if in_place else put_array(&r[at[op.nargs]], made, kind)
+    take_gil(gil_state)
+    return return_written(op, r, at) if in_place else put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int clamp(Operator op, IValue *r, const int32_t *at) except -1:
@@ -172,76 +172,76 @@ cdef FloatLoop *float_loops = [  # NULL: use `compute_powers`
 
 
 cdef void compute_doubles(
-    Formula what, const double *x, const double *y, const double *z, npy_intp n, double by, double *out
+    Formula formula, const double *x, const double *y, const double *z, npy_intp n, double scalar, double *out
 ) noexcept nogil:
     cdef npy_intp i
-    if what == RSUB:
+    if formula == RSUB:
         for i in range(n):
-            out[i] = by - x[i]
-    elif what == ADD_SCALED:
+            out[i] = scalar - x[i]
+    elif formula == ADD_SCALED:
         for i in range(n):
-            out[i] = x[i] + by * y[i]
-    elif what == ADDCMUL:
+            out[i] = x[i] + scalar * y[i]
+    elif formula == ADDCMUL:
         for i in range(n):
-            out[i] = x[i] + by * y[i] * z[i]
-    elif what == ADDCDIV:
+            out[i] = x[i] + scalar * y[i] * z[i]
+    elif formula == ADDCDIV:
         for i in range(n):
-            out[i] = x[i] + by * y[i] / z[i]
-    elif what == LERP_LOW:
+            out[i] = x[i] + scalar * y[i] / z[i]
+    elif formula == LERP_LOW:
         for i in range(n):
-            out[i] = x[i] + by * (y[i] - x[i])
+            out[i] = x[i] + scalar * (y[i] - x[i])
     else:
         for i in range(n):
-            out[i] = y[i] - (y[i] - x[i]) * (1 - by)
+            out[i] = y[i] - (y[i] - x[i]) * (1 - scalar)
 
 
 # NumPy's vectorized loop, which tensor exponents and strided operands use too.
 cdef Loops of_two = ufunc_loops("power", "same", "fd")
 
 
-cdef void compute_powers(Formula what, const floating *x, npy_intp n, double by, floating *out) noexcept nogil:
+cdef void compute_powers(Formula formula, const floating *x, npy_intp n, double scalar, floating *out) noexcept nogil:
     cdef npy_intp i
     cdef npy_intp *steps = [sizeof(floating), 0, sizeof(floating)]
-    cdef floating one = 1, exponent = <floating>by
+    cdef floating one = 1, exponent = <floating>scalar
     cdef char *args[3]
     cdef int kind = FLOAT if floating is float else DOUBLE
-    if what == POWER:
+    if formula == POWER:
         args[0], args[1], args[2] = <char *>x, <char *>&exponent, <char *>out
         of_two.function[kind](args, &n, steps, of_two.data[kind])
         return
     for i in range(n):
-        if what == SQUARE:
+        if formula == SQUARE:
             out[i] = x[i] * x[i]
-        elif what == CUBE:
+        elif formula == CUBE:
             out[i] = x[i] * x[i] * x[i]
-        elif what == INVERSE:
+        elif formula == INVERSE:
             out[i] = one / x[i]
-        elif what == INVERSE_SQUARE:
+        elif formula == INVERSE_SQUARE:
             out[i] = one / (x[i] * x[i])
-        elif what == INVERSE_ROOT:
+        elif formula == INVERSE_ROOT:
             out[i] = one / <floating>sqrt(x[i])
 
 
 cdef int run_formula(
-    Operator op, IValue *r, const int32_t *at, Formula what, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z, double by,
+    Operator op, IValue *r, const int32_t *at, Formula formula, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z, double scalar,
     bint in_place=False,
 ) except -1:
     cdef int kind = scalar_type(&r[at[0]])
-    cdef object made = <object>x if in_place else new_like(x, kind)
-    cdef void *out = data_of(<PyArrayObject *>made)
+    cdef object result = <object>x if in_place else new_like(x, kind)
+    cdef void *out = data_of(<PyArrayObject *>result)
     cdef void *second = NULL if y == NULL else data_of(y)
     cdef void *third = NULL if z == NULL else data_of(z)
-    cdef Away away = leave_gil(size_of(x), r, at, op.nargs)
-    if what <= POWER and kind == DOUBLE:
-        compute_powers[double](what, <double *>data_of(x), size_of(x), by, <double *>out)
-    elif kind == FLOAT and float_loops[<int>what] == NULL:
-        compute_powers[float](what, <float *>data_of(x), size_of(x), by, <float *>out)
+    cdef Away gil_state = leave_gil(size_of(x), r, at, op.nargs)
+    if formula <= POWER and kind == DOUBLE:
+        compute_powers[double](formula, <double *>data_of(x), size_of(x), scalar, <double *>out)
+    elif kind == FLOAT and float_loops[<int>formula] == NULL:
+        compute_powers[float](formula, <float *>data_of(x), size_of(x), scalar, <float *>out)
     elif kind == FLOAT:
-        float_loops[<int>what](<float *>data_of(x), <float *>second, <float *>third, size_of(x), <float>by, <float *>out)
+        float_loops[<int>formula](<float *>data_of(x), <float *>second, <float *>third, size_of(x), <float>scalar, <float *>out)
     else:
-        compute_doubles(what, <double *>data_of(x), <double *>second, <double *>third, size_of(x), by, <double *>out)
-    take_gil(away)
-    return put_written(op, r, at) if in_place else put_array(&r[at[op.nargs]], made, kind)
+        compute_doubles(formula, <double *>data_of(x), <double *>second, <double *>third, size_of(x), scalar, <double *>out)
+    take_gil(gil_state)
+    return return_written(op, r, at) if in_place else put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef bint is_one(IValue *x) noexcept:
@@ -251,59 +251,59 @@ cdef bint is_one(IValue *x) noexcept:
 cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute 1 - x."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
-    cdef double by
-    if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &by):
+    cdef double scalar
+    if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):
         return run_in_order(op, r, at)
-    return run_formula(op, r, at, RSUB, x, NULL, NULL, by)
+    return run_formula(op, r, at, RSUB, x, NULL, NULL, scalar)
 
 
 cdef int add_scaled(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x + alpha * y."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
-    cdef double by
-    if x == NULL or r[at[2]].tag == TAG_BOOL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &by):
+    cdef double scalar
+    if x == NULL or r[at[2]].tag == TAG_BOOL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &scalar):
         return run_in_order(op, r, at)
-    y = alike(x, scalar_type(&r[at[0]]), &r[at[1]])
+    y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
     if y == NULL:
         return run_in_order(op, r, at)
-    return run_formula(op, r, at, ADD_SCALED, x, y, NULL, by)
+    return run_formula(op, r, at, ADD_SCALED, x, y, NULL, scalar)
 
 
-cdef Formula formula_of_power(double by) noexcept:
-    if by == 2:
+cdef Formula formula_of_power(double scalar) noexcept:
+    if scalar == 2:
         return SQUARE
-    if by == 3:
+    if scalar == 3:
         return CUBE
-    if by == -1:
+    if scalar == -1:
         return INVERSE
-    if by == -2:
+    if scalar == -2:
         return INVERSE_SQUARE
-    return INVERSE_ROOT if by == -0.5 else POWER
+    return INVERSE_ROOT if scalar == -0.5 else POWER
 
 
 cdef int power(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute a power with a scalar exponent: x ** 2, x ** 0.3."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
-    cdef double by
-    if x == NULL or r[at[1]].tag == TAG_BOOL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &by):
+    cdef double scalar
+    if x == NULL or r[at[1]].tag == TAG_BOOL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):
         return run_in_order(op, r, at)
-    return run_formula(op, r, at, formula_of_power(by), x, NULL, NULL, by)
+    return run_formula(op, r, at, formula_of_power(scalar), x, NULL, NULL, scalar)
 
 
 cdef int interpolate(Operator op, IValue *r, const int32_t *at, bint in_place) except -1:
     """Compute x + weight * (y - x) with a scalar weight."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
-    cdef double by
-    if x == NULL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &by):
+    cdef double scalar
+    if x == NULL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &scalar):
         return run_record(op, r, at) if in_place else run_in_order(op, r, at)
-    y = alike(x, scalar_type(&r[at[0]]), &r[at[1]])
-    if in_place and (y == NULL or not may_write(x, y, NULL)):
+    y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
+    if in_place and (y == NULL or not can_write(x, y, NULL)):
         return run_record(op, r, at)
     if y == NULL:
         return run_in_order(op, r, at)
-    return run_formula(op, r, at, LERP_LOW if -0.5 < by < 0.5 else LERP_HIGH, x, y, NULL, by, in_place)
+    return run_formula(op, r, at, LERP_LOW if -0.5 < scalar < 0.5 else LERP_HIGH, x, y, NULL, scalar, in_place)
 
 
 cdef int lerp(Operator op, IValue *r, const int32_t *at) except -1:
@@ -319,41 +319,41 @@ cdef int lerp_by(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *y
     cdef PyArrayObject *z
     cdef int kind
-    cdef object made
+    cdef object result
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     if x == NULL:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
-    y, z = alike(x, kind, &r[at[1]]), alike(x, kind, &r[at[2]])
+    y, z = matching_array(x, kind, &r[at[1]]), matching_array(x, kind, &r[at[2]])
     if y == NULL or z == NULL:
         return run_in_order(op, r, at)
-    made = new_like(x, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    result = new_like(x, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
         float_lerp_by(<float *>data_of(x), <float *>data_of(y), <float *>data_of(z), size_of(x), <float *>out)
     else:
         double_lerp_by(<double *>data_of(x), <double *>data_of(y), <double *>data_of(z), size_of(x), <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
-cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula what, bint in_place) except -1:
+cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula formula, bint in_place) except -1:
     """Compute x + value * y * z, or x + value * y / z."""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
     cdef PyArrayObject *z
-    cdef double by
-    if x == NULL or not read_number(&r[at[3]], scalar_type(&r[at[0]]), &by):
+    cdef double scalar
+    if x == NULL or not read_number(&r[at[3]], scalar_type(&r[at[0]]), &scalar):
         return run_record(op, r, at) if in_place else run_in_order(op, r, at)
-    y = alike(x, scalar_type(&r[at[0]]), &r[at[1]])
-    z = alike(x, scalar_type(&r[at[0]]), &r[at[2]])
-    if in_place and (y == NULL or z == NULL or not may_write(x, y, z)):
+    y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
+    z = matching_array(x, scalar_type(&r[at[0]]), &r[at[2]])
+    if in_place and (y == NULL or z == NULL or not can_write(x, y, z)):
         return run_record(op, r, at)
     if y == NULL or z == NULL:
         return run_in_order(op, r, at)
-    return run_formula(op, r, at, what, x, y, z, by, in_place)
+    return run_formula(op, r, at, formula, x, y, z, scalar, in_place)
 
 
 cdef int addcmul(Operator op, IValue *r, const int32_t *at) except -1:
@@ -371,46 +371,46 @@ cdef int addcdiv_in_place(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- integer division by a number
 
-cdef void divide(bint rest, const int64_t *x, npy_intp n, int64_t by, int64_t *out) noexcept nogil:
-    """Compute x % by or x // by with Python's rounding; `by` is neither 0 nor -1."""
+cdef void divide(bint rest, const int64_t *x, npy_intp n, int64_t scalar, int64_t *out) noexcept nogil:
+    """Compute x % scalar or x // scalar with Python's rounding; `scalar` is neither 0 nor -1."""
     cdef npy_intp i
     cdef int64_t left
-    if by > 1 and rest:
-        int_rest_row(x, n, by, out)
-    elif by > 1:
-        int_quotient_row(x, n, by, out)
+    if scalar > 1 and rest:
+        int_rest_row(x, n, scalar, out)
+    elif scalar > 1:
+        int_quotient_row(x, n, scalar, out)
     elif rest:
         for i in range(n):
-            left = x[i] % by
-            out[i] = left + by if left != 0 and (left ^ by) < 0 else left
+            left = x[i] % scalar
+            out[i] = left + scalar if left != 0 and (left ^ scalar) < 0 else left
     else:
         for i in range(n):
-            left = x[i] % by
-            out[i] = x[i] // by - (left != 0 and (left ^ by) < 0)
+            left = x[i] % scalar
+            out[i] = x[i] // scalar - (left != 0 and (left ^ scalar) < 0)
 
 
-cdef int divided(Operator op, IValue *r, const int32_t *at, bint rest) except -1:
+cdef int run_division(Operator op, IValue *r, const int32_t *at, bint rest) except -1:
     cdef PyArrayObject *x = flat_array(&r[at[0]])
-    cdef int64_t by
-    cdef object made
-    cdef Away away
+    cdef int64_t scalar
+    cdef object result
+    cdef Away gil_state
     if x == NULL or scalar_type(&r[at[0]]) != INT64 or r[at[1]].tag != TAG_INT:
         return run_in_order(op, r, at)
-    by = r[at[1]].v.i
-    if by == 0 or by == -1:  # division by zero; overflow
+    scalar = r[at[1]].v.i
+    if scalar == 0 or scalar == -1:  # division by zero; overflow
         return run_in_order(op, r, at)
-    made = new_like(x, INT64)
-    away = leave_gil(size_of(x), r, at, op.nargs)
-    divide(rest, <int64_t *>data_of(x), size_of(x), by, <int64_t *>data_of(<PyArrayObject *>made))
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, INT64)
+    result = new_like(x, INT64)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
+    divide(rest, <int64_t *>data_of(x), size_of(x), scalar, <int64_t *>data_of(<PyArrayObject *>result))
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, INT64)
 
 
 cdef int remainder(Operator op, IValue *r, const int32_t *at) except -1:
-    return divided(op, r, at, True)
+    return run_division(op, r, at, True)
 
 cdef int floor_divide(Operator op, IValue *r, const int32_t *at) except -1:
-    return divided(op, r, at, False)
+    return run_division(op, r, at, False)
 
 
 # ---------------------------------------------------------------- loops of fusion groups

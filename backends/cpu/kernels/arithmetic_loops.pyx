@@ -26,7 +26,7 @@ from ts.backends.cpu.kernels.walk cimport Loop
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cdef enum:
-    EXACT = 1 << 28                    # float32 quotients below this are computed exactly in double
+    MAX_EXACT_QUOTIENT = 1 << 28       # float32 quotients below this are computed exactly in double
 
 ctypedef fused whole:
     uint8_t
@@ -49,7 +49,7 @@ ctypedef fused number:
     double
 
 
-cdef void refuse_zero() noexcept nogil:
+cdef void raise_zero_division() noexcept nogil:
     with gil:
         PyErr_SetString(RuntimeError, b"ZeroDivisionError")
 
@@ -61,13 +61,13 @@ cdef inline float rest_of_floats(float x, float y) noexcept nogil:
     cdef double quotient = <double>x / y
     if fabs(quotient) < 1 and x != 0:
         return x
-    if fabs(quotient) < EXACT and x != 0:
+    if fabs(quotient) < MAX_EXACT_QUOTIENT and x != 0:
         quotient = x - <double>(<int64_t>quotient) * y
         return <float>quotient if quotient != 0 else x * 0
     return fmodf(x, y)
 
 
-cdef inline floating signed_rest(floating x, floating y) noexcept nogil:
+cdef inline floating floor_remainder(floating x, floating y) noexcept nogil:
     """Return the remainder with the sign of y; a zero remainder has the sign of x."""
     cdef floating rest = rest_of_floats(x, y) if floating is float else fmod(x, y)
     return rest + y if rest != 0 and (rest < 0) != (y < 0) else rest
@@ -76,57 +76,57 @@ cdef inline floating signed_rest(floating x, floating y) noexcept nogil:
 cdef inline void rest_floating(char **a, npy_intp n, const npy_intp *s, floating kind) noexcept nogil:
     cdef npy_intp i
     for i in range(n):
-        (<floating *>(a[2] + i * s[2]))[0] = signed_rest[floating](
+        (<floating *>(a[2] + i * s[2]))[0] = floor_remainder[floating](
             (<floating *>(a[0] + i * s[0]))[0], (<floating *>(a[1] + i * s[1]))[0]
         )
 
 
 cdef enum Division:
-    REST
-    REST_AS_IN_C
-    DOWN
+    REMAINDER
+    C_REMAINDER
+    FLOOR_QUOTIENT
 
 
-cdef inline void divide_whole(char **a, npy_intp n, const npy_intp *s, Division what, whole kind) noexcept nogil:
+cdef inline void divide_whole(char **a, npy_intp n, const npy_intp *s, Division division, whole kind) noexcept nogil:
     cdef npy_intp i
-    cdef whole x, y, left, found
+    cdef whole x, y, remainder, value
     for i in range(n):
         x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
         if y == 0:
-            refuse_zero()
+            raise_zero_division()
             return
         if whole is not uint8_t and y == -1:  # negation wraps around for the minimum
-            found = <whole>(0 - <uint64_t>x) if what == DOWN else 0
+            value = <whole>(0 - <uint64_t>x) if division == FLOOR_QUOTIENT else 0
         else:
-            left = x % y
-            if what == DOWN:
-                found = x // y
-                if whole is not uint8_t and left != 0 and (left ^ y) < 0:
-                    found -= 1
+            remainder = x % y
+            if division == FLOOR_QUOTIENT:
+                value = x // y
+                if whole is not uint8_t and remainder != 0 and (remainder ^ y) < 0:
+                    value -= 1
             else:
-                found = left
-                if whole is not uint8_t and what == REST and left != 0 and (left ^ y) < 0:
-                    found += y
-        (<whole *>(a[2] + i * s[2]))[0] = found
+                value = remainder
+                if whole is not uint8_t and division == REMAINDER and remainder != 0 and (remainder ^ y) < 0:
+                    value += y
+        (<whole *>(a[2] + i * s[2]))[0] = value
 
 
 # ---------------------------------------------------------------- powers of integers
 
 cdef inline void power_whole(char **a, npy_intp n, const npy_intp *s, whole kind) noexcept nogil:
     cdef npy_intp i
-    cdef whole x, y, found
+    cdef whole x, y, value
     for i in range(n):
         x, y = (<whole *>(a[0] + i * s[0]))[0], (<whole *>(a[1] + i * s[1]))[0]
         if whole is not uint8_t and y < 0:
-            found = 1 if x == 1 else ((-1 if y & 1 else 1) if x == -1 else 0)
+            value = 1 if x == 1 else ((-1 if y & 1 else 1) if x == -1 else 0)
         else:
-            found = 1
+            value = 1
             while y > 0:
                 if y & 1:
-                    found = <whole>(<uint64_t>found * <uint64_t>x)
+                    value = <whole>(<uint64_t>value * <uint64_t>x)
                 x = <whole>(<uint64_t>x * <uint64_t>x)
                 y >>= 1
-        (<whole *>(a[2] + i * s[2]))[0] = found
+        (<whole *>(a[2] + i * s[2]))[0] = value
 
 
 # ---------------------------------------------------------------- shifts
@@ -184,49 +184,49 @@ cdef void rest_double(char **a, const npy_intp *n, const npy_intp *s, void *d) n
     rest_floating[double](a, n[0], s, 0)
 
 cdef void rest_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[uint8_t](a, n[0], s, REST, 0)
+    divide_whole[uint8_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int8_t](a, n[0], s, REST, 0)
+    divide_whole[int8_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int16_t](a, n[0], s, REST, 0)
+    divide_whole[int16_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int32_t](a, n[0], s, REST, 0)
+    divide_whole[int32_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int64_t](a, n[0], s, REST, 0)
+    divide_whole[int64_t](a, n[0], s, REMAINDER, 0)
 
 cdef void rest_as_in_c_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[uint8_t](a, n[0], s, REST_AS_IN_C, 0)
+    divide_whole[uint8_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void rest_as_in_c_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int8_t](a, n[0], s, REST_AS_IN_C, 0)
+    divide_whole[int8_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void rest_as_in_c_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int16_t](a, n[0], s, REST_AS_IN_C, 0)
+    divide_whole[int16_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void rest_as_in_c_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int32_t](a, n[0], s, REST_AS_IN_C, 0)
+    divide_whole[int32_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void rest_as_in_c_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int64_t](a, n[0], s, REST_AS_IN_C, 0)
+    divide_whole[int64_t](a, n[0], s, C_REMAINDER, 0)
 
 cdef void quotient_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[uint8_t](a, n[0], s, DOWN, 0)
+    divide_whole[uint8_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void quotient_int8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int8_t](a, n[0], s, DOWN, 0)
+    divide_whole[int8_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void quotient_int16(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int16_t](a, n[0], s, DOWN, 0)
+    divide_whole[int16_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void quotient_int32(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int32_t](a, n[0], s, DOWN, 0)
+    divide_whole[int32_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void quotient_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    divide_whole[int64_t](a, n[0], s, DOWN, 0)
+    divide_whole[int64_t](a, n[0], s, FLOOR_QUOTIENT, 0)
 
 cdef void power_uint8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     power_whole[uint8_t](a, n[0], s, 0)
@@ -310,14 +310,14 @@ cdef Loop *rights = [right_uint8, right_int8, right_int16, right_int32, right_in
 cdef Loop *signs = [sign_uint8, sign_int8, sign_int16, sign_int32, sign_int64]
 
 
-cdef int put(Loops loops, int scalar_type, Loop function) except -1:
+cdef int set_loop(Loops loops, int scalar_type, Loop function) except -1:
     loops.function[scalar_type] = function
     loops.data[scalar_type] = NULL
     loops.result_type[scalar_type] = scalar_type
     return 0
 
 
-cdef Loops made(str name, int arity, Loop *of_wholes, Loop single, Loop double_):
+cdef Loops make_loops(str name, int arity, Loop *of_wholes, Loop single, Loop double_):
     """Create the loops of one operation; floating loops may be NULL."""
     cdef Loops loops = Loops()
     cdef int i
@@ -325,36 +325,36 @@ cdef Loops made(str name, int arity, Loop *of_wholes, Loop single, Loop double_)
     loops.arity = arity
     if of_wholes != NULL:
         for i in range(5):
-            put(loops, wholes[i], of_wholes[i])
+            set_loop(loops, wholes[i], of_wholes[i])
     if single != NULL:
-        put(loops, FLOAT, single)
-        put(loops, DOUBLE, double_)
+        set_loop(loops, FLOAT, single)
+        set_loop(loops, DOUBLE, double_)
     return loops
 
 
-cdef Loops with_floats(Loops mine, str ufunc):
+cdef Loops add_float_loops(Loops integer_loops, str ufunc):
     """Add NumPy's floating loops of a ufunc."""
-    cdef Loops found = ufunc_loops(ufunc, "same", "fd")
-    mine.function[FLOAT], mine.function[DOUBLE] = found.function[FLOAT], found.function[DOUBLE]
-    mine.data[FLOAT], mine.data[DOUBLE] = found.data[FLOAT], found.data[DOUBLE]
-    mine.result_type[FLOAT], mine.result_type[DOUBLE] = FLOAT, DOUBLE
-    return mine
+    cdef Loops numpy_loops = ufunc_loops(ufunc, "same", "fd")
+    integer_loops.function[FLOAT], integer_loops.function[DOUBLE] = numpy_loops.function[FLOAT], numpy_loops.function[DOUBLE]
+    integer_loops.data[FLOAT], integer_loops.data[DOUBLE] = numpy_loops.data[FLOAT], numpy_loops.data[DOUBLE]
+    integer_loops.result_type[FLOAT], integer_loops.result_type[DOUBLE] = FLOAT, DOUBLE
+    return integer_loops
 
 
 cdef int register() except -1:
     """Register the loops under the names that records use."""
-    for found in (
-        made("rest", 2, rests, rest_float, rest_double),
-        with_floats(made("rest_as_in_c", 2, rests_as_in_c, NULL, NULL), "fmod"),
-        with_floats(made("quotient_down", 2, quotients, NULL, NULL), "floor_divide"),
-        with_floats(made("powers", 2, powers, NULL, NULL), "power"),
-        with_floats(made("log_of_sum", 2, NULL, NULL, NULL), "logaddexp"),
-        made("left_shift_by", 2, lefts, NULL, NULL),
-        made("right_shift_by", 2, rights, NULL, NULL),
-        made("signs", 1, signs, sign_float, sign_double),
-        made("one_by_root", 1, NULL, root_float, root_double),
+    for loops in (
+        make_loops("rest", 2, rests, rest_float, rest_double),
+        add_float_loops(make_loops("rest_as_in_c", 2, rests_as_in_c, NULL, NULL), "fmod"),
+        add_float_loops(make_loops("quotient_down", 2, quotients, NULL, NULL), "floor_divide"),
+        add_float_loops(make_loops("powers", 2, powers, NULL, NULL), "power"),
+        add_float_loops(make_loops("log_of_sum", 2, NULL, NULL, NULL), "logaddexp"),
+        make_loops("left_shift_by", 2, lefts, NULL, NULL),
+        make_loops("right_shift_by", 2, rights, NULL, NULL),
+        make_loops("signs", 1, signs, sign_float, sign_double),
+        make_loops("one_by_root", 1, NULL, root_float, root_double),
     ):
-        register_loops(f"loops:{(<Loops>found).name}", found)
+        register_loops(f"loops:{(<Loops>loops).name}", loops)
     return 0
 
 

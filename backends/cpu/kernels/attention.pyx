@@ -23,16 +23,16 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
-from ts.backends.cpu.kernels.addmm cimport linear_with
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
-from ts.backends.cpu.kernels.heads cimport ADDS, HIDES, KEEPS, NOTHING, Masking, attended
+from ts.backends.cpu.kernels.addmm cimport linear_with_epilogue
+from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.heads cimport ADDITIVE_MASK, BOOL_HIDE_MASK, BOOL_KEEP_MASK, NO_MASK, Masking, compute_attention
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, item_size, put_array, scalar_type
-from ts.backends.cpu.kernels.matmul cimport kept_for
+from ts.backends.cpu.kernels.matmul cimport cached_panels_for
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport FloatRow, float_row
-from ts.backends.cpu.kernels.walk cimport in_order
+from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 cdef FloatRow gelu_row = float_row("gelu")
 
@@ -41,7 +41,7 @@ cnp.import_array()
 
 # ---------------------------------------------------------------- heads
 
-cdef object stack_at(IValue *x, int kind):
+cdef object read_operand(IValue *x, int kind):
     """Return the array of an aligned CPU tensor of the dtype with two dimensions or more, else None."""
     cdef Tensor t
     if not is_tensor(x):
@@ -59,40 +59,40 @@ cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
     return dims_of(a)[0] == dims_of(query)[0] and dims_of(a)[1] == dims_of(query)[1] and dims_of(a)[3] == dims_of(query)[3]
 
 
-cdef object laid_like_query(object made, object query, object key, object value, object mask):
+cdef object with_query_strides(object result, object query, object key, object value, object mask):
     """Give the result the query's strides in the cases in which PyTorch's fused kernel does (rule `like_query`)."""
     cdef PyArrayObject *q = <PyArrayObject *>query
     if flags_of(q) & cnp.NPY_ARRAY_C_CONTIGUOUS or not are_heads(q, q):
-        return made
+        return result
     if not are_heads(<PyArrayObject *>key, q) or not are_heads(<PyArrayObject *>value, q):
-        return made
+        return result
     if mask is not None and ndim_of(<PyArrayObject *>mask) != 2 and ndim_of(<PyArrayObject *>mask) != 4:
-        return made
+        return result
     laid = np.empty_like(query)
-    cnp.PyArray_CopyInto(<cnp.ndarray>laid, <cnp.ndarray>made)
+    cnp.PyArray_CopyInto(<cnp.ndarray>laid, <cnp.ndarray>result)
     return laid
 
 
 cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind = scalar_type(&r[at[0]]) if is_tensor(&r[at[0]]) else -1
-    cdef IValue *given = &r[at[3]]
+    cdef IValue *mask_register = &r[at[3]]
     cdef IValue *scale = &r[at[6]]
-    cdef Masking masking = NOTHING
+    cdef Masking masking = NO_MASK
     cdef double factor
     cdef bint causal = r[at[5]].v.i
-    if (kind != FLOAT and kind != DOUBLE) or r[at[4]].v.f != 0 or r[at[7]].v.i or (causal and given.tag != TAG_NONE):
+    if (kind != FLOAT and kind != DOUBLE) or r[at[4]].v.f != 0 or r[at[7]].v.i or (causal and mask_register.tag != TAG_NONE):
         return run_record(op, r, at)
-    q, k, v = stack_at(&r[at[0]], kind), stack_at(&r[at[1]], kind), stack_at(&r[at[2]], kind)
+    q, k, v = read_operand(&r[at[0]], kind), read_operand(&r[at[1]], kind), read_operand(&r[at[2]], kind)
     if q is None or k is None or v is None or size_of(<PyArrayObject *>q) == 0:
         return run_record(op, r, at)
     mask = None
-    if given.tag != TAG_NONE:
-        if not is_tensor(given) or (<Tensor>given.v.o).backend != BACKEND_CPU:
+    if mask_register.tag != TAG_NONE:
+        if not is_tensor(mask_register) or (<Tensor>mask_register.v.o).backend != BACKEND_CPU:
             return run_record(op, r, at)
-        if scalar_type(given) != BOOL and scalar_type(given) != kind:
+        if scalar_type(mask_register) != BOOL and scalar_type(mask_register) != kind:
             return run_record(op, r, at)
-        masking = KEEPS if scalar_type(given) == BOOL else ADDS
-        mask = (<Tensor>given.v.o).array
+        masking = BOOL_KEEP_MASK if scalar_type(mask_register) == BOOL else ADDITIVE_MASK
+        mask = (<Tensor>mask_register.v.o).array
         if not flags_of(<PyArrayObject *>mask) & cnp.NPY_ARRAY_ALIGNED:
             return run_record(op, r, at)
     if scale.tag == TAG_FLOAT:
@@ -101,10 +101,10 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
         factor = <double>scale.v.i
     else:
         factor = 1 / sqrt(<double>dims_of(<PyArrayObject *>q)[ndim_of(<PyArrayObject *>q) - 1])
-    made = attended(q, k, v, mask, masking, causal, factor)
-    if made is None:
+    result = compute_attention(q, k, v, mask, masking, causal, factor)
+    if result is None:
         return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], laid_like_query(made, q, k, v, mask), kind)
+    return put_array(&r[at[op.nargs]], with_query_strides(result, q, k, v, mask), kind)
 
 
 # ---------------------------------------------------------------- encoder layers
@@ -138,108 +138,108 @@ cdef void gelu(
         x += pitch
 
 
-cdef object sum_of(object x, object y):
+cdef object add_in_place(object x, object y):
     """Add `y` to `x` in place; both are contiguous float32 arrays of one shape."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
-    cdef Away away = leave_gil_with(size_of(a), a, b)
+    cdef Away gil_state = release_gil_for_arrays(size_of(a), a, b)
     add_rows(<float *>data_of(a), <const float *>data_of(b), size_of(a))
-    take_gil(away)
+    take_gil(gil_state)
     return x
 
 
-cdef object self_attention(object x, int heads, list weights, list kept, object hidden):
+cdef object self_attention(object x, int heads, list weights, list panels, object mask):
     """Compute the self-attention block of a sequence (N, L, E); None if the shapes do not match."""
     cdef npy_intp n = dims_of(<PyArrayObject *>x)[0], length = dims_of(<PyArrayObject *>x)[1], width
-    cdef object qkv = linear_with(x, weights[0], weights[1], kept[0], NULL, NULL)
+    cdef object qkv = linear_with_epilogue(x, weights[0], weights[1], panels[0], NULL, NULL)
     if qkv is None or dims_of(<PyArrayObject *>qkv)[2] != 3 * dims_of(<PyArrayObject *>x)[2]:
         return None
     width = dims_of(<PyArrayObject *>x)[2] // heads
     parts = qkv.reshape(n, length, 3, heads, width).transpose(2, 0, 3, 1, 4)
-    found = attended(
-        parts[0], parts[1], parts[2], hidden, NOTHING if hidden is None else HIDES, False, 1 / sqrt(<double>width)
+    heads_output = compute_attention(
+        parts[0], parts[1], parts[2], mask, NO_MASK if mask is None else BOOL_HIDE_MASK, False, 1 / sqrt(<double>width)
     )
-    if found is None:
+    if heads_output is None:
         return None
-    found = found.transpose(0, 2, 1, 3)
-    found = in_order(<PyArrayObject *>found).reshape(n, length, heads * width)
-    return linear_with(found, weights[2], weights[3], kept[1], NULL, NULL)
+    heads_output = heads_output.transpose(0, 2, 1, 3)
+    heads_output = contiguous_copy(<PyArrayObject *>heads_output).reshape(n, length, heads * width)
+    return linear_with_epilogue(heads_output, weights[2], weights[3], panels[1], NULL, NULL)
 
 
-cdef object feed_forward(object x, bint use_gelu, list weights, list kept):
-    cdef object inner = linear_with(x, weights[8], weights[9], kept[2], gelu if use_gelu else rectify, NULL)
-    return None if inner is None else linear_with(inner, weights[10], weights[11], kept[3], NULL, NULL)
+cdef object feed_forward(object x, bint use_gelu, list weights, list panels):
+    cdef object inner = linear_with_epilogue(x, weights[8], weights[9], panels[2], gelu if use_gelu else rectify, NULL)
+    return None if inner is None else linear_with_epilogue(inner, weights[10], weights[11], panels[3], NULL, NULL)
 
 
 cdef enum:
     FIRST_WEIGHT = 3                   # argument positions: weights and biases of the projections,
     FIRST_NORM = 10                    # then of both layer norms and the feed-forward network
-    MASK = 18
-    OF_SOURCE = 0                      # mask types
-    OF_PADDING = 1
-    OF_ALL = 2
+    MASK_ARGUMENT = 18
+    SOURCE_MASK = 0                    # mask types
+    PADDING_MASK = 1
+    FULL_MASK = 2
 
 
-cdef object over_scores(object hidden, int64_t kind, npy_intp n, npy_intp heads, npy_intp length):
+cdef object expand_mask(object hidden, int64_t kind, npy_intp n, npy_intp heads, npy_intp length):
     """Expand a mask to the scores' shape (N, heads, L, L); None if its shape does not match its type."""
-    if kind == OF_SOURCE and hidden.shape == (length, length):
+    if kind == SOURCE_MASK and hidden.shape == (length, length):
         return hidden[None, None]
-    if kind == OF_PADDING and hidden.shape == (n, length):
+    if kind == PADDING_MASK and hidden.shape == (n, length):
         return hidden[:, None, None, :]
-    return hidden if kind == OF_ALL and hidden.shape == (n, heads, length, length) else None
+    return hidden if kind == FULL_MASK and hidden.shape == (n, heads, length, length) else None
 
 
 cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an encoder layer on a batch, with or without a mask."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *w
-    cdef list weights = [], kept
+    cdef list weights = [], panels
     cdef npy_intp heads = r[at[2]].v.i, width = r[at[1]].v.i
     cdef bint use_gelu = r[at[7]].v.i, norm_first = r[at[8]].v.i
     cdef double eps = r[at[9]].v.f
     cdef object hidden = None
     cdef int i
-    if a == NULL or (r[at[MASK]].tag != TAG_NONE and flat_array(&r[at[MASK]]) == NULL):
+    if a == NULL or (r[at[MASK_ARGUMENT]].tag != TAG_NONE and flat_array(&r[at[MASK_ARGUMENT]]) == NULL):
         return run_in_order(op, r, at)
     if ndim_of(a) != 3 or scalar_type(&r[at[0]]) != FLOAT or size_of(a) == 0:
         return run_record(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
         return run_record(op, r, at)
-    kept = [  # looked up before references to the arrays are taken
-        kept_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
+    panels = [  # looked up before references to the arrays are taken
+        cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
         for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)
     ]
-    for i in (*range(FIRST_WEIGHT, FIRST_WEIGHT + 4), *range(FIRST_NORM, MASK)):
+    for i in (*range(FIRST_WEIGHT, FIRST_WEIGHT + 4), *range(FIRST_NORM, MASK_ARGUMENT)):
         w = flat_array(&r[at[i]])
         if w == NULL or scalar_type(&r[at[i]]) != FLOAT:
             return run_record(op, r, at)
         if FIRST_NORM <= i < FIRST_NORM + 4 and (ndim_of(w) != 1 or dims_of(w)[0] != width):
             return run_record(op, r, at)
         weights.append(<object>w)
-    if r[at[MASK]].tag != TAG_NONE:
-        w = flat_array(&r[at[MASK]])
-        if r[at[MASK + 1]].tag != TAG_INT:
+    if r[at[MASK_ARGUMENT]].tag != TAG_NONE:
+        w = flat_array(&r[at[MASK_ARGUMENT]])
+        if r[at[MASK_ARGUMENT + 1]].tag != TAG_INT:
             return run_record(op, r, at)
-        hidden = <object>w if scalar_type(&r[at[MASK]]) == BOOL else np.not_equal(<object>w, 0)
-        hidden = over_scores(hidden, r[at[MASK + 1]].v.i, dims_of(a)[0], heads, dims_of(a)[1])
+        hidden = <object>w if scalar_type(&r[at[MASK_ARGUMENT]]) == BOOL else np.not_equal(<object>w, 0)
+        hidden = expand_mask(hidden, r[at[MASK_ARGUMENT + 1]].v.i, dims_of(a)[0], heads, dims_of(a)[1])
         if hidden is None:
             return run_record(op, r, at)
-    made = encoded(<object>a, <int>heads, weights, kept, hidden, use_gelu, norm_first, eps)
-    return run_record(op, r, at) if made is None else put_array(&r[at[op.nargs]], made, FLOAT)
+    result = run_encoder_layer(<object>a, <int>heads, weights, panels, hidden, use_gelu, norm_first, eps)
+    return run_record(op, r, at) if result is None else put_array(&r[at[op.nargs]], result, FLOAT)
 
 
-cdef object encoded(object x, int heads, list weights, list kept, object hidden, bint use_gelu, bint norm_first, double eps):
+cdef object run_encoder_layer(object x, int heads, list weights, list panels, object hidden, bint use_gelu, bint norm_first, double eps):
     """Return the output of an encoder layer, or None if the shapes of its weights do not match."""
-    cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, kept, hidden)
+    cdef object part = self_attention(layer_norm_rows(x, weights[4], weights[5], eps) if norm_first else x, heads, weights, panels, hidden)
     if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
         return None
-    x = sum_of(part, x)
+    x = add_in_place(part, x)
     if not norm_first:
         x = layer_norm_rows(x, weights[4], weights[5], eps)
-    part = feed_forward(layer_norm_rows(x, weights[6], weights[7], eps) if norm_first else x, use_gelu, weights, kept)
+    part = feed_forward(layer_norm_rows(x, weights[6], weights[7], eps) if norm_first else x, use_gelu, weights, panels)
     if part is None or not same_shape(<PyArrayObject *>part, <PyArrayObject *>x):
         return None
-    x = sum_of(part, x)
+    x = add_in_place(part, x)
     return x if norm_first else layer_norm_rows(x, weights[6], weights[7], eps)
 
 

@@ -88,7 +88,7 @@ cdef void sum_channels(const floating *x, Batch *batch, const double *about, dou
             x += batch.inner
 
 
-cdef void find_moments(const floating *x, Batch *batch, Moments *m) noexcept nogil:
+cdef void compute_moments(const floating *x, Batch *batch, Moments *m) noexcept nogil:
     """Compute mean and variance in two passes; the second subtracts the mean of the first."""
     cdef double count = <double>(batch.images * batch.inner)
     cdef npy_intp c
@@ -101,7 +101,7 @@ cdef void find_moments(const floating *x, Batch *batch, Moments *m) noexcept nog
         m.mean[c] += m.shift[c] / count
 
 
-cdef void move(floating *running, npy_intp channels, const double *new, double factor, double momentum) noexcept nogil:
+cdef void update_running(floating *running, npy_intp channels, const double *new, double factor, double momentum) noexcept nogil:
     cdef npy_intp c
     for c in range(channels):
         running[c] = <floating>((1 - momentum) * running[c] + momentum * (new[c] * factor))
@@ -128,7 +128,7 @@ cdef void scale_channels(const floating *x, Batch *batch, const floating *scale,
             out += batch.inner
 
 
-cdef inline void factors_of(
+cdef inline void compute_factors(
     npy_intp c, double mean, double variance, double eps, const floating *weight, const floating *bias, floating *scale, floating *shift
 ) noexcept nogil:
     """Express (x - mean) / sqrt(variance + eps) * weight + bias as x * scale + shift."""
@@ -148,26 +148,26 @@ cdef void normalise(const floating *x, Batch *batch, void **parts, Moments *m, f
     cdef floating *scale = <floating *>m.scale
     cdef floating *shift = <floating *>m.shift
     if batch.training:
-        find_moments(x, batch, m)
+        compute_moments(x, batch, m)
         if parts[2] != NULL:
-            move(<floating *>parts[2], batch.channels, m.mean, 1, batch.momentum)
+            update_running(<floating *>parts[2], batch.channels, m.mean, 1, batch.momentum)
         if parts[3] != NULL:
-            move(<floating *>parts[3], batch.channels, m.variance, count / (count - 1) if count > 1 else NAN, batch.momentum)
+            update_running(<floating *>parts[3], batch.channels, m.variance, count / (count - 1) if count > 1 else NAN, batch.momentum)
     else:
         for c in range(batch.channels):
             m.mean[c] = (<floating *>parts[2])[c]
             m.variance[c] = (<floating *>parts[3])[c]
     for c in range(batch.channels):
-        factors_of(c, m.mean[c], m.variance[c], batch.eps, weight, bias, scale, shift)
+        compute_factors(c, m.mean[c], m.variance[c], batch.eps, weight, bias, scale, shift)
     scale_channels(x, batch, scale, shift, out)
 
 
 # ---------------------------------------------------------------- from registers
 
-cdef bint vector(IValue *x, int kind, npy_intp n, bint written, void **data) noexcept:
+cdef bint read_vector(IValue *x, int kind, npy_intp n, bint writable, void **data) noexcept:
     """Read an optional contiguous tensor of `n` elements of the dtype; False if it is something else.
 
-    With `written`, it must also be writable.
+    With `writable`, it must also be writable.
     """
     cdef PyArrayObject *a
     data[0] = NULL
@@ -176,7 +176,7 @@ cdef bint vector(IValue *x, int kind, npy_intp n, bint written, void **data) noe
     a = flat_array(x)
     if a == NULL or scalar_type(x) != kind or size_of(a) != n:
         return False
-    if written and not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+    if writable and not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     data[0] = data_of(a)
     return True
@@ -190,8 +190,8 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *out
     cdef bint channels_last = False
     cdef int kind, i
-    cdef object made
-    cdef Away away
+    cdef object result
+    cdef Away gil_state
     if is_tensor(&r[at[0]]) and (<Tensor>r[at[0]].v.o).backend == BACKEND_CPU:
         a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
         channels_last = ndim_of(a) > 3 and channels_innermost(a)
@@ -207,7 +207,7 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     if kind != FLOAT and kind != DOUBLE:
         return run_record(op, r, at)
     for i in range(4):
-        if not vector(&r[at[i + 1]], kind, batch.channels, batch.training and i > 1, &parts[i]):
+        if not read_vector(&r[at[i + 1]], kind, batch.channels, batch.training and i > 1, &parts[i]):
             return run_record(op, r, at)
     batch.images = dims_of(a)[0]
     batch.inner = size_of(a) // (batch.images * batch.channels)
@@ -216,22 +216,22 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
         batch.inner = 1
     batch.momentum = r[at[6]].v.f
     batch.eps = r[at[7]].v.f
-    made = new_channels_last(ndim_of(a), dims_of(a), kind) if channels_last else new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
+    result = new_channels_last(ndim_of(a), dims_of(a), kind) if channels_last else new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
     m.mean = <double *>malloc(4 * batch.channels * sizeof(double))
     if m.mean == NULL:
         raise MemoryError()
     m.variance = m.mean + batch.channels
     m.scale = m.variance + batch.channels
     m.shift = m.scale + batch.channels
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
         normalise[float](<float *>data_of(a), &batch, parts, &m, <float *>out)
     else:
         normalise[double](<double *>data_of(a), &batch, parts, &m, <double *>out)
-    take_gil(away)
+    take_gil(gil_state)
     free(m.mean)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 # ---------------------------------------------------------------- loops of fusion groups
@@ -272,7 +272,7 @@ cdef void scale_doubles(char **args, const npy_intp *n, const npy_intp *steps, v
 cdef void read_factors(void **parts, npy_intp channels, double eps, floating *scale) noexcept:
     cdef npy_intp c
     for c in range(channels):
-        factors_of(
+        compute_factors(
             c, (<floating *>parts[2])[c], (<floating *>parts[3])[c], eps, <const floating *>parts[0], <const floating *>parts[1],
             scale, scale + channels,
         )
@@ -285,7 +285,7 @@ cdef bint read_batch_norm(int kind, IValue **others, Tile *tile, void *memory) n
     if others[4].v.i:
         return False
     for i in range(4):
-        if not vector(others[i], kind, tile.channels, False, &parts[i]) or (i > 1 and parts[i] == NULL):
+        if not read_vector(others[i], kind, tile.channels, False, &parts[i]) or (i > 1 and parts[i] == NULL):
             return False
     if kind == FLOAT:
         tile.function = scale_floats

@@ -23,7 +23,7 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, item_size, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, flat_array, item_size, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
 
 cnp.import_array()
@@ -32,10 +32,10 @@ cdef extern from "simd.h" nogil:
     void join_rows(const char **source, const npy_intp *length, npy_intp parts, npy_intp count, char *to)
 
 cdef enum:
-    MOST_PARTS = 16                    # tensors that are joined row by row
+    MAX_INTERLEAVED_PARTS = 16         # tensors that are joined row by row
 
 
-cdef PyArrayObject *part_of(List parts, Py_ssize_t i, int kind, int nd) noexcept:
+cdef PyArrayObject *matching_part(List parts, Py_ssize_t i, int kind, int nd) noexcept:
     """Return the array of tensor `i` if it is contiguous and of this dtype and rank, else NULL."""
     cdef PyArrayObject *a = flat_array(list_place(<PyObject *>parts, i))
     return a if a != NULL and scalar_type(list_place(<PyObject *>parts, i)) == kind and ndim_of(a) == nd else NULL
@@ -60,23 +60,23 @@ cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp
 cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1:
     cdef List parts = <List>r[at[0]].v.o
     cdef int64_t dim = r[at[1]].v.i
-    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp outer = 1, inner, total = 0
     cdef PyArrayObject *first
     cdef PyArrayObject *a
     cdef Py_ssize_t count, i
     cdef int nd, d, kind
-    cdef object made
+    cdef object result
     cdef char *out
-    cdef const char *few_sources[MOST_PARTS]
-    cdef npy_intp few_lengths[MOST_PARTS]
+    cdef const char *few_sources[MAX_INTERLEAVED_PARTS]
+    cdef npy_intp few_lengths[MAX_INTERLEAVED_PARTS]
     cdef const char **sources = few_sources
     cdef npy_intp *lengths = few_lengths
-    cdef Away away
+    cdef Away gil_state
     if type(parts) is not List or parts.size == 0:
         return run_in_order(op, r, at)
     first = flat_array(list_place(<PyObject *>parts, 0))
-    if first == NULL or ndim_of(first) + stacked > MOST_DIMS:
+    if first == NULL or ndim_of(first) + stacked > MAX_DIMS:
         return run_in_order(op, r, at)
     count = parts.size
     kind = scalar_type(list_place(<PyObject *>parts, 0))
@@ -86,7 +86,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     if not 0 <= dim < nd + stacked or size_of(first) == 0:
         return run_in_order(op, r, at)
     for i in range(count):
-        a = part_of(parts, i, kind, nd)
+        a = matching_part(parts, i, kind, nd)
         if a == NULL or size_of(a) == 0:
             return run_in_order(op, r, at)
         for d in range(nd):
@@ -101,9 +101,9 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         elif stacked or d > dim:
             inner *= dims_of(first)[d]
     dims[dim] = total
-    made = new_flat(nd + stacked, dims, kind)
-    out = data_of(<PyArrayObject *>made)
-    if count > MOST_PARTS:
+    result = new_contiguous(nd + stacked, dims, kind)
+    out = data_of(<PyArrayObject *>result)
+    if count > MAX_INTERLEAVED_PARTS:
         sources = <const char **>malloc(count * (sizeof(char *) + sizeof(npy_intp)))
         if sources == NULL:
             raise MemoryError()
@@ -112,17 +112,17 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
         a = flat_array(list_place(<PyObject *>parts, i))
         sources[i] = data_of(a)
         lengths[i] = inner if stacked else inner * dims_of(a)[dim]
-    away = leave_gil(outer * total * inner // 8, r, at, op.nargs)
-    if outer > 1 and count <= MOST_PARTS and total * inner > 8 * count:
+    gil_state = leave_gil(outer * total * inner // 8, r, at, op.nargs)
+    if outer > 1 and count <= MAX_INTERLEAVED_PARTS and total * inner > 8 * count:
         join_rows(sources, lengths, count, outer, out)
     else:
         for i in range(count):
             copy_part(sources[i], lengths[i], outer, total * inner, out)
             out += lengths[i]
-    take_gil(away)
+    take_gil(gil_state)
     if sources != few_sources:
         free(sources)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int cat(Operator op, IValue *r, const int32_t *at) except -1:

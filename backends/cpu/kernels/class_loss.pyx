@@ -19,10 +19,10 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.kernel cimport (
-    Axis, flat_array, float_array, new_flat, new_like, put_array, read_axis, read_number, scalar_type
+    Axis, flat_array, float_array, new_contiguous, new_like, put_array, read_axis, read_number, scalar_type
 )
 from ts.backends.cpu.kernels.places cimport place_at
 from ts.backends.cpu.kernels.softmax cimport log_softmax_of
@@ -51,11 +51,11 @@ ctypedef struct Classes:               # operands of a loss
 
 # ---------------------------------------------------------------- one class for each sample
 
-cdef bint pick_losses(Classes *c, floating *out) noexcept nogil:
+cdef bint compute_nll(Classes *c, floating *out) noexcept nogil:
     """Compute the losses or their reduction; False if a target is not a class."""
     cdef const floating *x = <const floating *>c.x
     cdef const floating *weight = <const floating *>c.weight
-    cdef double total = 0, of_all = 0
+    cdef double total = 0, batch_total = 0
     cdef floating w, loss
     cdef npy_intp o, i
     cdef int64_t k
@@ -68,12 +68,12 @@ cdef bint pick_losses(Classes *c, floating *out) noexcept nogil:
                     return False
                 w = 1 if weight == NULL else weight[k]
                 loss = -x[(o * c.axis.n + k) * c.axis.inner + i] * w
-                of_all += w
+                batch_total += w
                 total += loss
             if c.reduction == NONE:
                 out[o * c.axis.inner + i] = loss
     if c.reduction != NONE:
-        out[0] = <floating>(total / of_all if c.reduction == MEAN else total)
+        out[0] = <floating>(total / batch_total if c.reduction == MEAN else total)
     return True
 
 
@@ -113,24 +113,24 @@ cdef int put_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) exc
     cdef bint done
     cdef char *out
     cdef void *logs
-    cdef Away away
+    cdef Away gil_state
     if x == NULL or target == NULL:
         return run_in_order(op, r, at)
     if not read_classes(r, at, x, target, &c):
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
-    made = new_like(target, kind) if c.reduction == NONE else new_flat(0, NULL, kind)
-    out = data_of(<PyArrayObject *>made)
+    result = new_like(target, kind) if c.reduction == NONE else new_contiguous(0, NULL, kind)
+    out = data_of(<PyArrayObject *>result)
     logp = new_like(x, kind) if of_scores else None
     logs = data_of(<PyArrayObject *>logp) if of_scores else NULL
-    away = leave_gil(size_of(x) * COSTLY if of_scores else size_of(target), r, at, op.nargs)
+    gil_state = leave_gil(size_of(x) * EXPENSIVE_ELEMENT_COST if of_scores else size_of(target), r, at, op.nargs)
     done = not of_scores or log_softmax_of(kind, <void *>c.x, c.axis.outer, c.axis.n, c.axis.inner, logs)
     if of_scores:
         c.x = logs
     if done:
-        done = pick_losses(&c, <float *>out) if kind == FLOAT else pick_losses(&c, <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind) if done else run_record(op, r, at)
+        done = compute_nll(&c, <float *>out) if kind == FLOAT else compute_nll(&c, <double *>out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind) if done else run_record(op, r, at)
 
 
 cdef int nll_loss(Operator op, IValue *r, const int32_t *at) except -1:
@@ -143,12 +143,12 @@ cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- margin losses
 
-cdef bint margins(Classes *c, double p, double margin, floating *out) noexcept nogil:
+cdef bint compute_margins(Classes *c, double p, double margin, floating *out) noexcept nogil:
     """Compute the multi-class margin losses or their reduction; False if a target is not a class."""
     cdef const floating *x = <const floating *>c.x
     cdef const floating *weight = <const floating *>c.weight
     cdef floating gap, least = <floating>margin
-    cdef double total, of_all = 0
+    cdef double total, batch_total = 0
     cdef npy_intp o, i, n = c.axis.n
     cdef int64_t k
     for o in range(c.axis.outer):
@@ -162,45 +162,45 @@ cdef bint margins(Classes *c, double p, double margin, floating *out) noexcept n
                 gap = gap if p == 1 else gap * gap
                 total += gap if weight == NULL else gap * weight[k]
         total /= n
-        of_all += total
+        batch_total += total
         if c.reduction == NONE:
             out[o] = <floating>total
         x += n
     if c.reduction != NONE:
-        out[0] = <floating>(of_all / c.axis.outer if c.reduction == MEAN else of_all)
+        out[0] = <floating>(batch_total / c.axis.outer if c.reduction == MEAN else batch_total)
     return True
 
 
-cdef bint label_margins(Classes *c, char *held, floating *out) noexcept nogil:
-    """Compute the multi-label margin losses; the labels of a sample end at the first -1. `held`: one byte per class."""
+cdef bint compute_label_margins(Classes *c, char *is_label, floating *out) noexcept nogil:
+    """Compute the multi-label margin losses; the labels of a sample end at the first -1. `is_label`: one byte per class."""
     cdef const floating *x = <const floating *>c.x
     cdef const int64_t *labels = c.target
     cdef floating gap
-    cdef double total, of_all = 0
+    cdef double total, batch_total = 0
     cdef npy_intp o, i, j, count, n = c.axis.n
     for o in range(c.axis.outer):
-        memset(held, 0, n)
+        memset(is_label, 0, n)
         count = 0
         for i in range(n):
             if not -1 <= labels[i] < n:
                 return False
         while count < n and labels[count] >= 0:
-            held[labels[count]] = 1
+            is_label[labels[count]] = 1
             count += 1
         total = 0
         for j in range(count):
             for i in range(n):
                 gap = 1 - x[labels[j]] + x[i]
-                if not held[i] and not gap <= 0:
+                if not is_label[i] and not gap <= 0:
                     total += gap
         total /= n
-        of_all += total
+        batch_total += total
         if c.reduction == NONE:
             out[o] = <floating>total
         x += n
         labels += n
     if c.reduction != NONE:
-        out[0] = <floating>(of_all / c.axis.outer if c.reduction == MEAN else of_all)
+        out[0] = <floating>(batch_total / c.axis.outer if c.reduction == MEAN else batch_total)
     return True
 
 
@@ -228,12 +228,12 @@ cdef int multi_margin_loss(Operator op, IValue *r, const int32_t *at) except -1:
     if ndim_of(target) > 1 or size_of(target) != c.axis.outer or not read_weight(&r[at[4]], c.axis.n, kind, &c.weight):
         return run_record(op, r, at)
     c.target = <const int64_t *>data_of(target)
-    made = new_like(target, kind) if c.reduction == NONE else new_flat(0, NULL, kind)
+    result = new_like(target, kind) if c.reduction == NONE else new_contiguous(0, NULL, kind)
     if kind == FLOAT:
-        done = margins(&c, p, margin, <float *>data_of(<PyArrayObject *>made))
+        done = compute_margins(&c, p, margin, <float *>data_of(<PyArrayObject *>result))
     else:
-        done = margins(&c, p, margin, <double *>data_of(<PyArrayObject *>made))
-    return put_array(&r[at[op.nargs]], made, kind) if done else run_record(op, r, at)
+        done = compute_margins(&c, p, margin, <double *>data_of(<PyArrayObject *>result))
+    return put_array(&r[at[op.nargs]], result, kind) if done else run_record(op, r, at)
 
 
 cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) except -1:
@@ -241,7 +241,7 @@ cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) excep
     cdef PyArrayObject *target = flat_array(&r[at[1]])
     cdef Classes c
     cdef int kind, d
-    cdef char *held
+    cdef char *is_label
     cdef bint done
     if x == NULL or target == NULL or not read_rows(r, at, x, r[at[2]].v.i, &c) or ndim_of(target) != ndim_of(x):
         return run_record(op, r, at)
@@ -250,16 +250,16 @@ cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) excep
             return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
     c.target = <const int64_t *>data_of(target)
-    made = new_flat(ndim_of(x) - 1 if c.reduction == NONE else 0, dims_of(x), kind)
-    held = <char *>malloc(c.axis.n)
-    if held == NULL:
+    result = new_contiguous(ndim_of(x) - 1 if c.reduction == NONE else 0, dims_of(x), kind)
+    is_label = <char *>malloc(c.axis.n)
+    if is_label == NULL:
         raise MemoryError()
     if kind == FLOAT:
-        done = label_margins(&c, held, <float *>data_of(<PyArrayObject *>made))
+        done = compute_label_margins(&c, is_label, <float *>data_of(<PyArrayObject *>result))
     else:
-        done = label_margins(&c, held, <double *>data_of(<PyArrayObject *>made))
-    free(held)
-    return put_array(&r[at[op.nargs]], made, kind) if done else run_record(op, r, at)
+        done = compute_label_margins(&c, is_label, <double *>data_of(<PyArrayObject *>result))
+    free(is_label)
+    return put_array(&r[at[op.nargs]], result, kind) if done else run_record(op, r, at)
 
 
 register_kernel("aten::nll_loss_nd", nll_loss)

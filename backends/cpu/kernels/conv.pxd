@@ -60,7 +60,7 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
 
 # Copy one channel of one image: zeros outside of the input, elements of one residue modulo the step together.
 # The strides count elements and are those of images, channels and three spatial dimensions.
-cdef void lay_out(
+cdef void arrange_channel(
     const real *input, const int64_t *strides, Source s, int64_t image, int64_t channel, real *to
 ) noexcept nogil
 # Raise an exception unless dtypes and layouts match, and all offsets lie within the operands: preconditions

@@ -38,16 +38,16 @@ from ts.backends.cpu.kernels.parts cimport require_part
 
 from ts.backends.cpu import workers
 
-cdef int64_t LEAST = workers.LEAST     # work units below which the work is not divided
-cdef int64_t ALONE = LEAST // 16       # work units below which the GIL is kept: getting it back takes longer
+cdef int64_t MIN_WORK_PER_THREAD = workers.LEAST                # work units below which the work is not divided
+cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16  # work units below which the GIL is kept: getting it back takes longer
 
 cdef enum:
-    DEPTH = 128                        # of a block, whose panel has 24 KiB
-    PANELS = 4                         # computed in turn, to read a weight larger than the L2 cache less often
-    FEW_TILES = 8                      # of filters; up to this number, they read the source in place if it has
-    FEW_TAPS = 4                       # at least this number of taps per channel, which are on one memory page
-    LARGE_WEIGHT = 1 << 19             # bytes
-    RUN = 2048                         # positions that a depthwise convolution computes at a time
+    DEPTH_BLOCK = 128                  # of a block, whose panel has 24 KiB
+    MAX_PANELS_PER_TASK = 4            # computed in turn, to read a weight larger than the L2 cache less often
+    MAX_UNPACKED_TILES = 8             # of filters; up to this number, they read the source in place if it has
+    MIN_UNPACKED_TAPS = 4              # at least this number of taps per channel, which are on one memory page
+    LARGE_WEIGHT_BYTES = 1 << 19       # bytes
+    DEPTHWISE_BLOCK = 2048             # positions that a depthwise convolution computes at a time
 
 
 # ---------------------------------------------------------------- the geometry
@@ -59,7 +59,7 @@ cdef int64_t *_numbers_of(array) except NULL:
     return <int64_t *>data_of(<PyArrayObject *>array)
 
 
-MOST = 1 << 48                         # limit of sizes and offsets: their products with itemsize and lanes do not overflow
+MAX_SIZE = 1 << 48                     # limit of sizes and offsets: their products with itemsize and lanes do not overflow
 
 
 @cython.final
@@ -73,9 +73,9 @@ cdef class Source:
         cdef int d
         if not len(sizes) == len(steps) == len(firsts) == len(lengths) == len(residues) == 3:
             raise ValueError("Source: each argument must have three dimensions")
-        if min(sizes) < 0 or min(lengths) < 0 or min(steps) < 1 or max(map(abs, firsts)) >= MOST:
+        if min(sizes) < 0 or min(lengths) < 0 or min(steps) < 1 or max(map(abs, firsts)) >= MAX_SIZE:
             raise ValueError("Source: sizes and lengths must not be negative, steps must be positive")
-        if max(sizes) >= MOST or max(lengths) >= MOST or max(steps) >= MOST:
+        if max(sizes) >= MAX_SIZE or max(lengths) >= MAX_SIZE or max(steps) >= MAX_SIZE:
             raise MemoryError()
         self.kept = []
         self.plane = 1
@@ -116,11 +116,11 @@ cdef class Phase:
         self.row = row
         self.step = step
         self.length = row_q[self.rows - 1] + row if self.rows else 0
-        if row < 0 or step < 0 or max(row, step) >= MOST or indices.size != 3 * max(self.taps, 1):
+        if row < 0 or step < 0 or max(row, step) >= MAX_SIZE or indices.size != 3 * max(self.taps, 1):
             raise ValueError("Phase: row and step must not be negative, and each tap needs three indices")
         if min(places.min(), indices.min()) < 0 or (self.rows and min(row_q[0], row_place.min()) < 0):
             raise ValueError("Phase: offsets and indices must not be negative")
-        if self.rows and ((np.diff(row_q) < 0).any() or max(row_q[self.rows - 1], row_place.max()) >= MOST):
+        if self.rows and ((np.diff(row_q) < 0).any() or max(row_q[self.rows - 1], row_place.max()) >= MAX_SIZE):
             raise ValueError("Phase: row_q must be ascending, and row_q and row_place below 2**48")
         self.furthest_tap = places.max()
         self.furthest_index[0], self.furthest_index[1], self.furthest_index[2] = indices.reshape(-1, 3).max(0).tolist()
@@ -156,7 +156,7 @@ cdef struct Job:
 
 # ---------------------------------------------------------------- layout of the operands
 
-cdef void lay_out(
+cdef void arrange_channel(
     const real *input, const int64_t *stride, Source s, int64_t image, int64_t channel, real *to
 ) noexcept nogil:
     cdef const real *plane = input + image * stride[0] + channel * stride[1]
@@ -276,11 +276,11 @@ cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noe
     cdef int64_t blocks = (p.length + pitch - 1) // pitch
     cdef int64_t tasks = job.images * job.groups * blocks
     cdef int64_t task, group, image, place, q, k, depth, tile, panel, panels, first, kind_of_tile, left
-    cdef int64_t vectors[PANELS]
-    cdef bint packed[PANELS]
-    cdef bint few = tiles <= 2 or (tiles <= FEW_TILES and p.taps >= FEW_TAPS)
+    cdef int64_t vectors[MAX_PANELS_PER_TASK]
+    cdef bint packed[MAX_PANELS_PER_TASK]
+    cdef bint few = tiles <= 2 or (tiles <= MAX_UNPACKED_TILES and p.taps >= MIN_UNPACKED_TAPS)
     cdef real *weight
-    cdef real *block = <real *>malloc((pitch * min(job.depth, DEPTH) + 1) * sizeof(real))
+    cdef real *block = <real *>malloc((pitch * min(job.depth, DEPTH_BLOCK) + 1) * sizeof(real))
     cdef real *sums = <real *>malloc(pitch * tiles * rows * sizeof(real))
     cdef real *panel_at
     if block == NULL or sums == NULL:
@@ -296,7 +296,7 @@ cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noe
         weight = <real *>job.packed + group * job.packed_group
         k = 0
         while True:
-            depth = min(job.depth - k, <int64_t>DEPTH)
+            depth = min(job.depth - k, <int64_t>DEPTH_BLOCK)
             for panel in range(panels):
                 first = q + panel * wide
                 vectors[panel] = min((p.length - first + lanes - 1) // lanes, 3)
@@ -346,7 +346,7 @@ cdef int compute_depthwise(
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
     cdef int64_t task, image, group, filter, tap, q, count
     cdef real *source = <real *>malloc((plane + slack) * sizeof(real))
-    cdef real *sums = <real *>malloc((RUN + slack) * sizeof(real))
+    cdef real *sums = <real *>malloc((DEPTHWISE_BLOCK + slack) * sizeof(real))
     cdef real *weight = <real *>malloc((p.taps + 1) * sizeof(real))
     if source == NULL or sums == NULL or weight == NULL:
         free(source)
@@ -357,13 +357,13 @@ cdef int compute_depthwise(
     for task in range(tasks * part // parts, tasks * (part + 1) // parts):
         image = task // job.groups
         group = task % job.groups
-        lay_out(<const real *>job.input, job.input_strides, s, image, group, source)
+        arrange_channel(<const real *>job.input, job.input_strides, s, image, group, source)
         for filter in range(job.filters):
             for tap in range(p.taps):
                 weight[tap] = (<real *>job.weight)[weight_at(job, p, group, filter, 0, tap)]
             q = 0
             while q < p.length:
-                count = min(p.length - q, <int64_t>RUN)
+                count = min(p.length - q, <int64_t>DEPTHWISE_BLOCK)
                 job.kernels.taps(p.taps, weight, source + q, job.offset, sums, count)
                 copy_out(job, p, image, group * job.filters + filter, 1, sums, 0, q, count)
                 q += count
@@ -396,27 +396,27 @@ cdef class Run:
         if self.job.source != self.job.input:
             free(self.job.source)
 
-    cdef int lay_out_some(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+    cdef int arrange_part(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
         cdef int64_t count = self.job.images * self.channels, i
         for i in range(count * part // parts, count * (part + 1) // parts):
             if self.double_:
-                lay_out(
+                arrange_channel(
                     <const double *>self.job.input, self.job.input_strides, self.source, i // self.channels,
                     i % self.channels, <double *>self.job.source + i * self.plane,
                 )
             else:
-                lay_out(
+                arrange_channel(
                     <const float *>self.job.input, self.job.input_strides, self.source, i // self.channels,
                     i % self.channels, <float *>self.job.source + i * self.plane,
                 )
         return 0
 
-    cdef int compute_some(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+    cdef int compute_part(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
         if self.double_:
             return compute(&self.job, self.phase, part, parts, <double *>NULL)
         return compute(&self.job, self.phase, part, parts, <float *>NULL)
 
-    cdef int compute_depthwise_some(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+    cdef int compute_depthwise_part(self, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
         if self.double_:
             return compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <double *>NULL)
         return compute_depthwise(&self.job, self.phase, self.source, self.plane, part, parts, <float *>NULL)
@@ -424,7 +424,7 @@ cdef class Run:
     cdef int run(self, Step step, Py_ssize_t part, Py_ssize_t parts, int64_t units) except -1:
         """Run a part of a step that costs `units` of work, without the GIL if it is large."""
         cdef int done
-        if units < ALONE:
+        if units < MIN_UNITS_WITHOUT_GIL:
             done = step(self, part, parts)
         else:
             with nogil:
@@ -433,33 +433,33 @@ cdef class Run:
             raise MemoryError()
         return 0
 
-    def lay_out(self, Py_ssize_t part, Py_ssize_t parts):
+    def arrange_parts(self, Py_ssize_t part, Py_ssize_t parts):
         """Lay out the channels of one part; called by the thread pool."""
         require_part(part, parts, self.prepared)
-        self.run(Run.lay_out_some, part, parts, LEAST)
+        self.run(Run.arrange_part, part, parts, MIN_WORK_PER_THREAD)
 
     def compute(self, Py_ssize_t part, Py_ssize_t parts):
         """Compute the positions of one part; called by the thread pool."""
         require_part(part, parts, self.prepared)
-        self.run(Run.compute_some, part, parts, LEAST)
+        self.run(Run.compute_part, part, parts, MIN_WORK_PER_THREAD)
 
     def compute_depthwise(self, Py_ssize_t part, Py_ssize_t parts):
         """Compute the channels of one part; called by the thread pool."""
         require_part(part, parts, self.prepared)
-        self.run(Run.compute_depthwise_some, part, parts, LEAST)
+        self.run(Run.compute_depthwise_part, part, parts, MIN_WORK_PER_THREAD)
 
 
 seal(Run)
 
 
 cdef void *_allocate(object count, Py_ssize_t itemsize) except NULL:
-    cdef void *made
+    cdef void *result
     if count > (1 << 62) // itemsize:
         raise MemoryError()
-    made = malloc(<size_t>count * itemsize)
-    if made == NULL:
+    result = malloc(<size_t>count * itemsize)
+    if result == NULL:
         raise MemoryError()
-    return made
+    return result
 
 
 cdef int _strides(PyArrayObject *array, int64_t *strides, int lead, Py_ssize_t itemsize) except -1:
@@ -599,10 +599,10 @@ cdef int correlate_fitting(
             job.source = <char *>_allocate(
                 source.plane * run.channels * job.images + 3 * job.kernels.lanes, itemsize
             )
-            if work // 16 < LEAST:
-                run.run(Run.lay_out_some, 0, 1, work // 16)
+            if work // 16 < MIN_WORK_PER_THREAD:
+                run.run(Run.arrange_part, 0, 1, work // 16)
             else:
-                workers.run(run.lay_out, workers.parts(work // 16))
+                workers.run(run.arrange_parts, workers.parts(work // 16))
     for phase in phases:
         run.phase = phase
         free(job.offset)
@@ -617,8 +617,8 @@ cdef int correlate_fitting(
             job.furthest = max(job.furthest, job.offset[k])
         work = job.images * dims_of(y)[1] * phase.length * job.depth
         if depthwise:
-            if work // 32 < LEAST:
-                run.run(Run.compute_depthwise_some, 0, 1, work // 32)
+            if work // 32 < MIN_WORK_PER_THREAD:
+                run.run(Run.compute_depthwise_part, 0, 1, work // 32)
             else:
                 workers.run(run.compute_depthwise, workers.parts(work // 32))
             continue
@@ -630,9 +630,9 @@ cdef int correlate_fitting(
             pack_weight(job, phase, <double *>job.packed)
         else:
             pack_weight(job, phase, <float *>job.packed)
-        job.panels = PANELS if job.packed_group * itemsize > LARGE_WEIGHT else 1
-        if work // 64 < LEAST:
-            run.run(Run.compute_some, 0, 1, work // 64)
+        job.panels = MAX_PANELS_PER_TASK if job.packed_group * itemsize > LARGE_WEIGHT_BYTES else 1
+        if work // 64 < MIN_WORK_PER_THREAD:
+            run.run(Run.compute_part, 0, 1, work // 64)
         else:
             workers.run(run.compute, workers.parts(work // 64))
     return 0

@@ -27,7 +27,7 @@ from numpy cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of
 from ts._core.value.sealed cimport seal
-from ts.backends.cpu.kernels.conv cimport Phase, Source, copy_row, lay_out, real, require_fitting
+from ts.backends.cpu.kernels.conv cimport Phase, Source, arrange_channel, copy_row, real, require_fitting
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parts cimport require_part
@@ -35,10 +35,10 @@ from ts.backends.cpu.kernels.parts cimport require_part
 from ts.backends.cpu import workers
 
 cdef enum:
-    DEPTH = 128                        # positions of a panel
-    TOGETHER = 1024                    # minimum number of positions per partial sum
-    MOST_SUMS = 1 << 17                # bytes of the sums of a task
-    FEW_FILTERS = 4                    # per channel of depthwise convolutions: fewer are computed row by row
+    PANEL_POSITIONS = 128              # positions of a panel
+    MIN_PARTIAL_SUM_POSITIONS = 1024   # minimum number of positions per partial sum
+    MAX_SUM_BYTES = 1 << 17            # bytes of the sums of a task
+    MIN_PANEL_FILTERS = 4              # per channel of depthwise convolutions: fewer are computed row by row
 
 
 @cython.final
@@ -77,7 +77,7 @@ cdef class Weights:
     cdef int64_t tasks(self) noexcept nogil:
         return self.groups if self.by_rows else self.groups * self.panels * self.blocks
 
-    cdef int lay_out_source(self) except -1:
+    cdef int arrange_source(self) except -1:
         """Lay out the input of all images, unless its own layout can be used."""
         cdef int64_t count = self.images * self.groups * self.channels, plane = self.plane, i
         cdef int64_t each = self.groups * self.channels, size = 8 if self.double_ else 4
@@ -90,12 +90,12 @@ cdef class Weights:
         with nogil:
             for i in range(count):
                 if self.double_:
-                    lay_out(
+                    arrange_channel(
                         <const double *>self.seen, self.strides, self.layout, i // each, i % each,
                         <double *>self.source + i * plane,
                     )
                 else:
-                    lay_out(
+                    arrange_channel(
                         <const float *>self.seen, self.strides, self.layout, i // each, i % each,
                         <float *>self.source + i * plane,
                     )
@@ -122,7 +122,7 @@ cdef class Weights:
 seal(Weights)
 
 
-cdef inline int64_t place_of_tap(Weights w, Phase p, int64_t tap) noexcept nogil:
+cdef inline int64_t tap_offset(Weights w, Phase p, int64_t tap) noexcept nogil:
     """Return the offset of a tap in the window."""
     cdef int64_t *index = p.tap_index + 3 * tap
     return index[0] * w.axes[0] + index[1] * w.axes[1] + index[2] * w.axes[2]
@@ -130,7 +130,7 @@ cdef inline int64_t place_of_tap(Weights w, Phase p, int64_t tap) noexcept nogil
 
 # ---------------------------------------------------------------- panels of filters
 
-cdef void turn(
+cdef void transpose_panel(
     Weights w, Phase p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
 ) noexcept nogil:
     """Transpose the positions [q, q + depth) of some filters to one row per position; unused positions are zero."""
@@ -166,13 +166,13 @@ cdef void turn(
 cdef int sum_panels(Weights w, Phase p, int64_t first, int64_t last, real *kind) noexcept nogil:
     """Run the tasks [first, last); return -1 without memory."""
     cdef int64_t wide = w.vectors * w.kernels.lanes, sums = p.taps * w.block * wide, task
-    cdef real *panel = <real *>malloc((DEPTH * wide + 2 * sums) * sizeof(real))
+    cdef real *panel = <real *>malloc((PANEL_POSITIONS * wide + 2 * sums) * sizeof(real))
     if panel == NULL:
         return -1
     for task in range(first, last):
         sum_panel(
             w, p, task // w.blocks // w.panels, task // w.blocks % w.panels * wide, task % w.blocks * w.block, panel,
-            panel + DEPTH * wide, panel + DEPTH * wide + sums,
+            panel + PANEL_POSITIONS * wide, panel + PANEL_POSITIONS * wide + sums,
         )
     free(panel)
     return 0
@@ -194,8 +194,8 @@ cdef void sum_panel(
         source = <real *>w.source + ((image * w.groups + group) * w.channels + channel) * plane
         q = 0
         while q < p.length:
-            depth = min(p.length - q, <int64_t>DEPTH)
-            turn(w, p, image, group * w.filters + filter, filters, q, depth, panel)
+            depth = min(p.length - q, <int64_t>PANEL_POSITIONS)
+            transpose_panel(w, p, image, group * w.filters + filter, filters, q, depth, panel)
             c = 0
             while c < n:
                 kind = 0
@@ -210,7 +210,7 @@ cdef void sum_panel(
             add = True
             since += depth
             q += depth
-        if since >= TOGETHER or image == w.images - 1:
+        if since >= MIN_PARTIAL_SUM_POSITIONS or image == w.images - 1:
             for i in range(count if since else 0):
                 total[i] += sums[i]
             add, since = False, 0
@@ -218,7 +218,7 @@ cdef void sum_panel(
         for c in range(n):
             out = <real *>w.out + ((group * w.filters + filter + k) * w.channels + channel + c) * w.window
             for tap in range(p.taps):
-                out[place_of_tap(w, p, tap)] = total[(tap * n + c) * wide + k]
+                out[tap_offset(w, p, tap)] = total[(tap * n + c) * wide + k]
 
 
 # ---------------------------------------------------------------- depthwise convolutions
@@ -238,7 +238,7 @@ cdef int sum_rows(Weights w, Phase p, Source s, int64_t first, int64_t last, rea
     for group in range(first, last):
         memset(total, 0, w.filters * p.taps * sizeof(real))
         for image in range(w.images):
-            lay_out(<const real *>w.seen, w.strides, s, image, group, source)
+            arrange_channel(<const real *>w.seen, w.strides, s, image, group, source)
             for filter in range(w.filters):
                 line = <const real *>w.other + ((image * w.groups + group) * w.filters + filter) * w.places
                 for row in range(p.rows):
@@ -249,7 +249,7 @@ cdef int sum_rows(Weights w, Phase p, Source s, int64_t first, int64_t last, rea
         for filter in range(w.filters):
             out = <real *>w.out + (group * w.filters + filter) * w.window
             for tap in range(p.taps):
-                out[place_of_tap(w, p, tap)] = total[filter * p.taps + tap]
+                out[tap_offset(w, p, tap)] = total[filter * p.taps + tap]
     free(source)
     return 0
 
@@ -294,7 +294,7 @@ def correlate_weights(seen, other, out, Source source not None, Phase phase not 
     w.strides[0] = w.strides[1] * dims_of(x)[1]
     if w.places == 0 or w.window == 0 or w.images == 0 or w.channels == 0 or w.filters == 0 or phase.taps == 0:
         return
-    w.by_rows = w.channels == 1 and w.filters < FEW_FILTERS
+    w.by_rows = w.channels == 1 and w.filters < MIN_PANEL_FILTERS
     work = w.images * dims_of(y)[1] * phase.length * w.channels * phase.taps
     parts = workers.parts(work // 32)
     if not w.by_rows:
@@ -303,11 +303,11 @@ def correlate_weights(seen, other, out, Source source not None, Phase phase not 
         w.panels = (w.vectors + 2) // 3
         w.vectors = (w.vectors + w.panels - 1) // w.panels
         w.panels = (w.filters + w.vectors * lanes - 1) // (w.vectors * lanes)
-        w.block = MOST_SUMS // (phase.taps * w.vectors * lanes * item_size(x))
+        w.block = MAX_SUM_BYTES // (phase.taps * w.vectors * lanes * item_size(x))
         if parts > 1 and groups * w.panels < 2 * parts:
             w.block = min(w.block, w.channels * groups * w.panels // (2 * parts))
         w.block = min(max(w.block // w.kernels.rows * w.kernels.rows, <int64_t>w.kernels.rows), w.channels)
         w.blocks = (w.channels + w.block - 1) // w.block
-        w.lay_out_source()
+        w.arrange_source()
     w.prepared = True
     workers.run(w.part, min(parts, w.tasks()))

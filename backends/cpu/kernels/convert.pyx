@@ -15,8 +15,8 @@ from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, UI
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, put_object, scalar_type
-from ts.backends.cpu.kernels.short_floats cimport BRAIN, shorten, widen
+from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, scalar_type, set_object_result
+from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
 from ts.backends.cpu.kernels.table cimport register_conversion, register_kernel
 
 cdef extern from "short_floats.h" nogil:
@@ -100,7 +100,7 @@ cdef void cast_numbers(const char *x, int source, npy_intp n, int target, char *
 # ---------------------------------------------------------------- half precision
 
 cdef inline bint is_float(long kind) noexcept nogil:
-    return kind == FLOAT or kind == DOUBLE or kind == HALF or kind == BRAIN
+    return kind == FLOAT or kind == DOUBLE or kind == HALF or kind == BFLOAT16
 
 
 cdef inline int width(int kind) noexcept nogil:
@@ -111,14 +111,14 @@ cdef void read_floats(const char *x, int kind, npy_intp n, float *out) noexcept 
     if kind == DOUBLE:
         shorten_doubles_row(<const double *>x, n, out)
     else:
-        widen(x, 2, n, kind == BRAIN, out)
+        widen(x, 2, n, kind == BFLOAT16, out)
 
 
 cdef void write_floats(const float *x, npy_intp n, int kind, char *out) noexcept nogil:
     if kind == DOUBLE:
         widen_floats_row(x, n, <double *>out)
     else:
-        shorten(x, n, kind == BRAIN, out, 2)
+        shorten(x, n, kind == BFLOAT16, out, 2)
 
 
 cdef void convert(const char *x, int source, npy_intp n, int target, char *out) noexcept nogil:
@@ -141,7 +141,7 @@ cdef void convert(const char *x, int source, npy_intp n, int target, char *out) 
 
 # ---------------------------------------------------------------- all pairs
 
-cdef bint converts(int source, int target) noexcept nogil:
+cdef bint has_conversion(int source, int target) noexcept nogil:
     if is_float(source) and is_float(target):
         return source != target
     return source != target and (is_number(source) or source == UINT8) and is_number(target)
@@ -164,22 +164,22 @@ cdef void convert_row(const char *x, int source, npy_intp n, int target, char *o
 
 # ---------------------------------------------------------------- the operators
 
-cdef int put_converted(Operator op, IValue *r, const int32_t *at, int64_t wanted) except -1:
-    """Store a copy of the first argument converted to the dtype `wanted`, which may be invalid."""
+cdef int store_converted(Operator op, IValue *r, const int32_t *at, int64_t requested) except -1:
+    """Store a copy of the first argument converted to the dtype `requested`, which may be invalid."""
     cdef PyArrayObject *x = flat_array(&r[at[0]])
     cdef int source = scalar_type(&r[at[0]]), target
-    cdef object made
+    cdef object result
     cdef char *out
-    cdef Away away
-    if x == NULL or not 0 <= wanted <= BRAIN or not converts(source, <int>wanted):
+    cdef Away gil_state
+    if x == NULL or not 0 <= requested <= BFLOAT16 or not has_conversion(source, <int>requested):
         return run_record(op, r, at)
-    target = <int>wanted
-    made = new_like(x, target)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    target = <int>requested
+    result = new_like(x, target)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
     convert_row(data_of(x), source, size_of(x), target, out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, target)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, target)
 
 
 cdef int to_copy(Operator op, IValue *r, const int32_t *at) except -1:
@@ -189,25 +189,25 @@ cdef int to_copy(Operator op, IValue *r, const int32_t *at) except -1:
     for i in (2, 3, 4, 6):             # layout, device, pin_memory, memory_format
         if r[at[i]].tag != TAG_NONE:
             return run_record(op, r, at)
-    return put_converted(op, r, at, r[at[1]].v.i)
+    return store_converted(op, r, at, r[at[1]].v.i)
 
 
-cdef int to_kind(Operator op, IValue *r, const int32_t *at, IValue *dtype, IValue *copy, IValue *format) except -1:
+cdef int run_to(Operator op, IValue *r, const int32_t *at, IValue *dtype, IValue *copy, IValue *format) except -1:
     if flat_array(&r[at[0]]) == NULL or dtype.tag != TAG_INT or copy.v.i:
         return run_record(op, r, at)
     if format != NULL and format.tag != TAG_NONE and format.v.i > 1:
         return run_record(op, r, at)
     if dtype.v.i == scalar_type(&r[at[0]]):
-        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
-    return put_converted(op, r, at, dtype.v.i)
+        return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return store_converted(op, r, at, dtype.v.i)
 
 
 cdef int to_dtype(Operator op, IValue *r, const int32_t *at) except -1:
-    return to_kind(op, r, at, &r[at[1]], &r[at[3]], &r[at[4]])
+    return run_to(op, r, at, &r[at[1]], &r[at[3]], &r[at[4]])
 
 
 cdef int to_prim_dtype(Operator op, IValue *r, const int32_t *at) except -1:
-    return to_kind(op, r, at, &r[at[1]], &r[at[3]], NULL)
+    return run_to(op, r, at, &r[at[1]], &r[at[3]], NULL)
 
 
 register_kernel("aten::_to_copy", to_copy)

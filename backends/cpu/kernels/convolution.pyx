@@ -25,7 +25,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box
 from ts._core.value.sealed cimport seal
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flags_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.kernel cimport is_tensor, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport is_tensor, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.placing cimport channels_innermost, new_channels_last
 
 cnp.import_array()
@@ -34,8 +34,8 @@ cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
 cdef enum:
-    MOST_KNOWN = 1024
-    MOST_NUMBERS = 48                  # of a cache key
+    MAX_CACHED_PLANS = 1024
+    MAX_KEY_NUMBERS = 48               # of a cache key
     ABSENT = -1
 
 
@@ -56,7 +56,7 @@ cdef class Prepared:
 seal(Prepared)
 
 
-cdef dict known = {}                   # cache key -> plan, or None if the record's kernel must run
+cdef dict plan_cache = {}              # cache key -> plan, or None if the record's kernel must run
 
 
 ctypedef struct Form:
@@ -69,12 +69,12 @@ ctypedef struct Form:
 
 
 ctypedef struct Key:
-    int64_t numbers[MOST_NUMBERS]
+    int64_t numbers[MAX_KEY_NUMBERS]
     int count
 
 
 cdef inline int add_number(Key *key, int64_t x) noexcept:
-    if key.count < MOST_NUMBERS:
+    if key.count < MAX_KEY_NUMBERS:
         key.numbers[key.count] = x
     key.count += 1
     return 0
@@ -100,21 +100,21 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
     return True
 
 
-cdef object prepared(Operator op, Form form, IValue *r, const int32_t *at, x, weight, bias):
+cdef object find_plan(Operator op, Form form, IValue *r, const int32_t *at, x, weight, bias):
     """Return the cached or new plan of a call; None if the record's own kernel must run, for example to raise an error."""
     cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
     numbers = key_of(form, r, at, transposed, x, weight, bias)
     if numbers is None:
         return None
-    found = known.get(numbers, known)
-    if found is known:
-        found = prepare(op, r, at, transposed, [x, weight, bias])
+    cached = plan_cache.get(numbers, plan_cache)
+    if cached is plan_cache:
+        cached = make_conv_plan(op, r, at, transposed, [x, weight, bias])
         if key_of(form, r, at, transposed, x, weight, bias) != numbers:  # another thread changed a list
             return None
-        if len(known) >= MOST_KNOWN:
-            known.clear()
-        known[numbers] = found
-    return found
+        if len(plan_cache) >= MAX_CACHED_PLANS:
+            plan_cache.clear()
+        plan_cache[numbers] = cached
+    return cached
 
 
 cdef bytes key_of(Form form, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
@@ -130,7 +130,7 @@ cdef bytes key_of(Form form, IValue *r, const int32_t *at, bint transposed, x, w
         return None
     if form.output_padding != ABSENT and not add_list(&key, &r[at[form.output_padding]]):
         return None
-    if key.count > MOST_NUMBERS:
+    if key.count > MAX_KEY_NUMBERS:
         return None
     return PyBytes_FromStringAndSize(<char *>key.numbers, key.count * sizeof(int64_t))
 
@@ -140,31 +140,31 @@ def geometry(xp, g, input, weight, bias):
     return g
 
 
-cdef object prepare(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
+cdef object make_conv_plan(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
     """Create the plan of a convolution call; return None for invalid arguments.
 
     This runs Python code, and so other threads.
     """
-    from ts.backends.cpu.conv import plan_of  # avoids an import cycle
-    cdef Prepared made
+    from ts.backends.cpu.conv import make_plan  # avoids an import cycle
+    cdef Prepared result
     cdef int i, d = 2
     for i in range(len(args), op.nargs):
         args.append(box(&r[at[i]]))
     try:
         g = op.record.kernel(None, *args, compute=geometry)
-        plan = plan_of(g, args[0].shape[2:])
+        plan = make_plan(g, args[0].shape[2:])
     except (RuntimeError, MemoryError, OverflowError, ValueError):
         return None
-    made = Prepared.__new__(Prepared)
-    made.source, made.phases, made.complete = plan
-    made.groups = g.groups
-    made.transposed = transposed
-    made.shape[0] = args[0].shape[0]
-    made.shape[1] = g.filters
+    result = Prepared.__new__(Prepared)
+    result.source, result.phases, result.complete = plan
+    result.groups = g.groups
+    result.transposed = transposed
+    result.shape[0] = args[0].shape[0]
+    result.shape[1] = g.filters
     for n in g.places:
-        made.shape[d] = n
+        result.shape[d] = n
         d += 1
-    return made
+    return result
 
 
 # ---------------------------------------------------------------- computing
@@ -194,7 +194,7 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, Form form) except -
     cdef PyArrayObject *x
     cdef PyArrayObject *weight
     cdef PyArrayObject *bias = NULL
-    cdef Prepared how
+    cdef Prepared prepared_call
     if not is_tensor(&r[at[0]]):
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
@@ -210,15 +210,18 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, Form form) except -
         if bias == NULL or ndim_of(bias) != 1:
             return run_record(op, r, at)
         shift = <object>bias
-    found = prepared(op, form, r, at, images, filters, shift)
-    if found is None:
+    cached = find_plan(op, form, r, at, images, filters, shift)
+    if cached is None:
         return run_record(op, r, at)
-    how = <Prepared>found
-    out = new_flat(nd, how.shape, kind)
-    if not how.complete:
+    prepared_call = <Prepared>cached
+    out = new_contiguous(nd, prepared_call.shape, kind)
+    if not prepared_call.complete:
         out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
-    placed = new_channels_last(nd, how.shape, kind) if wants_channels_last(form, x, weight, how.shape) else None
-    correlate_fitting(images, filters, shift, out, how.source, how.phases, how.groups, how.transposed)
+    placed = new_channels_last(nd, prepared_call.shape, kind) if wants_channels_last(form, x, weight, prepared_call.shape) else None
+    correlate_fitting(
+        images, filters, shift, out,
+        prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed,
+    )
     if placed is not None:
         copy_array(<PyArrayObject *>placed, <PyArrayObject *>out)
         out = placed

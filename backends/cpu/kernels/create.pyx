@@ -24,10 +24,10 @@ from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, flat_array, is_tensor, item_size, new_flat, new_like, put_array, put_object, scalar_type
+    MAX_DIMS, flat_array, is_tensor, item_size, new_contiguous, new_like, put_array, set_object_result, scalar_type
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
-from ts.backends.cpu.kernels.walk cimport in_order
+from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 from ts import devices, dtypes
 
@@ -36,10 +36,10 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
 
-cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # limit; the record's kernel raises the error
+cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40   # limit; the record's kernel raises the error
 
 
-cdef bint plain_place(IValue *layout, IValue *device, IValue *pinned) noexcept:
+cdef bint is_plain_cpu(IValue *layout, IValue *device, IValue *pinned) noexcept:
     """Whether layout, device and pin_memory select an ordinary CPU tensor."""
     if layout.tag != TAG_NONE and layout.v.i != 0:
         return False
@@ -52,7 +52,7 @@ cdef inline bint has_width(int kind) noexcept:
     return kind in (BOOL, INT32, INT64, FLOAT, DOUBLE)
 
 
-cdef int wanted(IValue *dtype, int missing) except -2:
+cdef int read_dtype(IValue *dtype, int missing) except -2:
     """Return the dtype to create, by default `missing` or the default dtype (-1); -1 if it is unsupported."""
     cdef int kind = missing
     if dtype.tag != TAG_NONE:
@@ -70,15 +70,15 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return False
     sizes = <List>x.v.o
-    if sizes.size > MOST_DIMS:
+    if sizes.size > MAX_DIMS:
         return False
     for i in range(sizes.size):
         n = list_item(<PyObject *>sizes, i).v.i
-        if not 0 <= n <= MOST_ELEMENTS:
+        if not 0 <= n <= MAX_ELEMENTS:
             return False
         dims[i] = n
         if n > 1:
-            if total > MOST_ELEMENTS // n:
+            if total > MAX_ELEMENTS // n:
                 return False
             total *= n
     nd[0] = <int>sizes.size
@@ -87,7 +87,7 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
 
 # ---------------------------------------------------------------- filling
 
-cdef bint store(IValue *number, int kind, char *out) noexcept:
+cdef bint store_scalar(IValue *number, int kind, char *out) noexcept:
     """Write a number in a dtype of at least its category; return False if its value does not fit."""
     cdef double value
     if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
@@ -110,7 +110,7 @@ cdef bint store(IValue *number, int kind, char *out) noexcept:
     return True
 
 
-cdef const char *NOTHING = b"\0\0\0\0\0\0\0\0"
+cdef const char *EIGHT_ZERO_BYTES = b"\0\0\0\0\0\0\0\0"
 
 
 cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const char *number) noexcept:
@@ -119,10 +119,10 @@ cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a,
     cdef npy_intp i
     cdef int32_t four
     cdef int64_t eight
-    cdef Away away = leave_gil(n, r, at, op.nargs)
+    cdef Away gil_state = leave_gil(n, r, at, op.nargs)
     if width == 1:
         memset(out, number[0], n)
-    elif memcmp(number, NOTHING, width) == 0:
+    elif memcmp(number, EIGHT_ZERO_BYTES, width) == 0:
         memset(out, 0, n * width)
     elif width == 4:
         memcpy(&four, number, 4)
@@ -132,22 +132,22 @@ cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a,
         memcpy(&eight, number, 8)
         for i in range(n):
             (<int64_t *>out)[i] = eight
-    take_gil(away)
+    take_gil(gil_state)
 
 
-cdef int make(
+cdef int create_full(
     Operator op, IValue *r, const int32_t *at, int nd, npy_intp *dims, int kind, IValue *number
 ) except -1:
     """Create a tensor filled with `number`."""
     cdef char value[8]
-    cdef object made
+    cdef object result
     cdef PyArrayObject *a
-    if kind < 0 or not store(number, kind, value):
+    if kind < 0 or not store_scalar(number, kind, value):
         return run_record(op, r, at)
-    made = new_flat(nd, dims, kind)
-    a = <PyArrayObject *>made
+    result = new_contiguous(nd, dims, kind)
+    a = <PyArrayObject *>result
     fill_with(op, r, at, a, value)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef IValue ZERO, ONE
@@ -156,26 +156,26 @@ ZERO.v.i = 0
 ONE.v.i = 1
 
 
-cdef int by_sizes(Operator op, IValue *r, const int32_t *at, int sizes_at, int dtype_at, int missing, IValue *number) except -1:
-    cdef npy_intp dims[MOST_DIMS]
+cdef int create_by_sizes(Operator op, IValue *r, const int32_t *at, int sizes_at, int dtype_at, int missing, IValue *number) except -1:
+    cdef npy_intp dims[MAX_DIMS]
     cdef int nd
-    if not plain_place(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
+    if not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
         return run_record(op, r, at)
     if not read_sizes(&r[at[sizes_at]], dims, &nd):
         return run_record(op, r, at)
-    return make(op, r, at, nd, dims, wanted(&r[at[dtype_at]], missing), number)
+    return create_full(op, r, at, nd, dims, read_dtype(&r[at[dtype_at]], missing), number)
 
 
 cdef int zeros(Operator op, IValue *r, const int32_t *at) except -1:
-    return by_sizes(op, r, at, 0, 1, -1, &ZERO)
+    return create_by_sizes(op, r, at, 0, 1, -1, &ZERO)
 
 cdef int empty(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[5]].tag != TAG_NONE and r[at[5]].v.i != 0:
         return run_record(op, r, at)
-    return by_sizes(op, r, at, 0, 1, -1, &ZERO)
+    return create_by_sizes(op, r, at, 0, 1, -1, &ZERO)
 
 cdef int ones(Operator op, IValue *r, const int32_t *at) except -1:
-    return by_sizes(op, r, at, 0, 1, -1, &ONE)
+    return create_by_sizes(op, r, at, 0, 1, -1, &ONE)
 
 cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int missing = -1
@@ -183,63 +183,63 @@ cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
         missing = INT64
     elif r[at[1]].tag == TAG_BOOL:
         missing = BOOL
-    return by_sizes(op, r, at, 0, 2, missing, &r[at[1]])
+    return create_by_sizes(op, r, at, 0, 2, missing, &r[at[1]])
 
 
-cdef int by_tensor_sizes(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
+cdef int create_with_dtype_of(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
     """Create a tensor with the dtype of the first argument (x.new_zeros, ...)."""
     if flat_array(&r[at[0]]) == NULL:
         return run_record(op, r, at)
-    return by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), number)
+    return create_by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), number)
 
 
 cdef int new_zeros(Operator op, IValue *r, const int32_t *at) except -1:
-    return by_tensor_sizes(op, r, at, 2, &ZERO)
+    return create_with_dtype_of(op, r, at, 2, &ZERO)
 
 cdef int new_ones(Operator op, IValue *r, const int32_t *at) except -1:
-    return by_tensor_sizes(op, r, at, 2, &ONE)
+    return create_with_dtype_of(op, r, at, 2, &ONE)
 
 cdef int new_full(Operator op, IValue *r, const int32_t *at) except -1:
-    return by_tensor_sizes(op, r, at, 3, &r[at[2]])
+    return create_with_dtype_of(op, r, at, 3, &r[at[2]])
 
 
-cdef int like(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
+cdef int create_like(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef IValue *format = &r[at[dtype_at + 4]]
-    if a == NULL or not plain_place(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
+    if a == NULL or not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
         return run_record(op, r, at)
     if format.tag != TAG_NONE and format.v.i > 1:
         return run_record(op, r, at)
-    return make(op, r, at, ndim_of(a), dims_of(a), wanted(&r[at[dtype_at]], scalar_type(&r[at[0]])), number)
+    return create_full(op, r, at, ndim_of(a), dims_of(a), read_dtype(&r[at[dtype_at]], scalar_type(&r[at[0]])), number)
 
 
 cdef int zeros_like(Operator op, IValue *r, const int32_t *at) except -1:
-    return like(op, r, at, 1, &ZERO)
+    return create_like(op, r, at, 1, &ZERO)
 
 cdef int ones_like(Operator op, IValue *r, const int32_t *at) except -1:
-    return like(op, r, at, 1, &ONE)
+    return create_like(op, r, at, 1, &ONE)
 
 cdef int full_like(Operator op, IValue *r, const int32_t *at) except -1:
-    return like(op, r, at, 2, &r[at[1]])
+    return create_like(op, r, at, 2, &r[at[1]])
 
 
-cdef int fill_place(Operator op, IValue *r, const int32_t *at, IValue *number) except -1:
+cdef int run_fill(Operator op, IValue *r, const int32_t *at, IValue *number) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef char value[8]
     if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return run_record(op, r, at)
-    if not has_width(scalar_type(&r[at[0]])) or not store(number, scalar_type(&r[at[0]]), value):
+    if not has_width(scalar_type(&r[at[0]])) or not store_scalar(number, scalar_type(&r[at[0]]), value):
         return run_record(op, r, at)
     fill_with(op, r, at, a, value)
     wrote(<Tensor>r[at[0]].v.o)
-    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
 cdef int fill_(Operator op, IValue *r, const int32_t *at) except -1:
-    return fill_place(op, r, at, &r[at[1]])
+    return run_fill(op, r, at, &r[at[1]])
 
 cdef int zero_(Operator op, IValue *r, const int32_t *at) except -1:
-    return fill_place(op, r, at, &ZERO)
+    return run_fill(op, r, at, &ZERO)
 
 
 cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
@@ -248,7 +248,7 @@ cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int options = op.nargs - 4
     cdef npy_intp n, i
     cdef int64_t *out
-    cdef object made
+    cdef object result
     if r[at[options - 1]].tag != TAG_INT or (r[at[options]].tag != TAG_NONE and r[at[options]].v.i != INT64):
         return run_record(op, r, at)
     end = r[at[options - 1]].v.i
@@ -256,21 +256,21 @@ cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
         if r[at[0]].tag != TAG_INT:
             return run_record(op, r, at)
         start = r[at[0]].v.i
-    if not -MOST_ELEMENTS < start <= end < MOST_ELEMENTS:
+    if not -MAX_ELEMENTS < start <= end < MAX_ELEMENTS:
         return run_record(op, r, at)
-    if not plain_place(&r[at[options + 1]], &r[at[options + 2]], &r[at[options + 3]]):
+    if not is_plain_cpu(&r[at[options + 1]], &r[at[options + 2]], &r[at[options + 3]]):
         return run_record(op, r, at)
     n = end - start
-    made = new_flat(1, &n, INT64)
-    out = <int64_t *>data_of(<PyArrayObject *>made)
+    result = new_contiguous(1, &n, INT64)
+    out = <int64_t *>data_of(<PyArrayObject *>result)
     for i in range(n):
         out[i] = start + i
-    return put_array(&r[at[op.nargs]], made, INT64)
+    return put_array(&r[at[op.nargs]], result, INT64)
 
 
-cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
     """Create a vector from a list of numbers: ts.tensor([1, 2])."""
-    cdef List given
+    cdef List numbers
     cdef IValue number
     cdef npy_intp n, i
     cdef int kind, missing = -1
@@ -280,32 +280,32 @@ cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     if r[at[2]].tag != TAG_NONE and <object>r[at[2]].v.o is not devices.CPU:
         return run_record(op, r, at)
-    given = <List>r[at[0]].v.o
-    n = given.size
+    numbers = <List>r[at[0]].v.o
+    n = numbers.size
     if n == 0:
         return run_record(op, r, at)
-    if list_item(<PyObject *>given, 0).tag == TAG_INT:
+    if list_item(<PyObject *>numbers, 0).tag == TAG_INT:
         missing = INT64
-    elif list_item(<PyObject *>given, 0).tag == TAG_BOOL:
+    elif list_item(<PyObject *>numbers, 0).tag == TAG_BOOL:
         missing = BOOL
-    kind = wanted(&r[at[1]], missing)
+    kind = read_dtype(&r[at[1]], missing)
     if kind < 0:
         return run_record(op, r, at)
-    made = new_flat(1, &n, kind)
-    out = data_of(<PyArrayObject *>made)
-    width = item_size(<PyArrayObject *>made)
+    result = new_contiguous(1, &n, kind)
+    out = data_of(<PyArrayObject *>result)
+    width = item_size(<PyArrayObject *>result)
     for i in range(n):
-        if given.size != n:
+        if numbers.size != n:
             return run_record(op, r, at)
-        number = list_item(<PyObject *>given, i)
-        if not store(&number, kind, out + i * width):
+        number = list_item(<PyObject *>numbers, i)
+        if not store_scalar(&number, kind, out + i * width):
             return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 # ---------------------------------------------------------------- copies
 
-cdef object one_dimension(IValue *x):
+cdef object vector_array(IValue *x):
     """Return the array of a 1-d CPU tensor with any stride; None for anything else."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return None
@@ -315,27 +315,27 @@ cdef object one_dimension(IValue *x):
 
 cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef object made
+    cdef object result
     cdef npy_intp bytes
     cdef int kind
-    cdef Away away
+    cdef Away gil_state
     if r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1:
         return run_record(op, r, at)
     if a == NULL:
-        held = one_dimension(&r[at[0]])  # NumPy may copy it without the GIL
+        held = vector_array(&r[at[0]])   # NumPy may copy it without the GIL
         if held is None:
             return run_record(op, r, at)
         kind = scalar_type(&r[at[0]])
-        made = new_like(<PyArrayObject *>held, kind)
-        copy_array(<PyArrayObject *>made, <PyArrayObject *>held)
-        return put_array(&r[at[op.nargs]], made, kind)
+        result = new_like(<PyArrayObject *>held, kind)
+        copy_array(<PyArrayObject *>result, <PyArrayObject *>held)
+        return put_array(&r[at[op.nargs]], result, kind)
     kind = scalar_type(&r[at[0]])
-    made = new_like(a, kind)
+    result = new_like(a, kind)
     bytes = size_of(a) * item_size(a)
-    away = leave_gil(bytes // 8, r, at, op.nargs)
-    memcpy(data_of(<PyArrayObject *>made), data_of(a), bytes)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    gil_state = leave_gil(bytes // 8, r, at, op.nargs)
+    memcpy(data_of(<PyArrayObject *>result), data_of(a), bytes)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
@@ -346,14 +346,14 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
     if x.backend != BACKEND_CPU:
         return run_record(op, r, at)
     if not flags_of(<PyArrayObject *>x.array) & cnp.NPY_ARRAY_C_CONTIGUOUS:
-        return put_array(&r[at[op.nargs]], in_order(<PyArrayObject *>x.array), x.scalar_type)
-    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+        return put_array(&r[at[op.nargs]], contiguous_copy(<PyArrayObject *>x.array), x.scalar_type)
+    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
-cdef int of_real(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int return_real(Operator op, IValue *r, const int32_t *at) except -1:
     """Return the argument itself if it is real (real, conj, resolve_conj)."""
     if is_tensor(&r[at[0]]) and not 8 <= (<Tensor>r[at[0]].v.o).scalar_type <= 10:
-        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+        return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     return run_record(op, r, at)
 
 
@@ -373,10 +373,10 @@ register_kernel("aten::fill_.Scalar", fill_)
 register_kernel("aten::zero_", zero_)
 register_kernel("aten::arange", arange)
 register_kernel("aten::arange.start", arange)
-register_kernel("aten::tensor", of_numbers)
-register_kernel("aten::as_tensor.list", of_numbers)
+register_kernel("aten::tensor", create_from_list)
+register_kernel("aten::as_tensor.list", create_from_list)
 register_kernel("aten::clone", clone)
 register_kernel("aten::contiguous", contiguous)
-register_kernel("aten::conj", of_real)
-register_kernel("aten::real", of_real)
-register_kernel("aten::resolve_conj", of_real)
+register_kernel("aten::conj", return_real)
+register_kernel("aten::real", return_real)
+register_kernel("aten::resolve_conj", return_real)

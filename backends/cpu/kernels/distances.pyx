@@ -18,14 +18,14 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, new_flat, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, put_array, read_number, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.view cimport wrapped
+from ts.backends.cpu.kernels.view cimport wrap_dim
 from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, lay_out
 
 cnp.import_array()
 
-cdef int64_t MOST = 1 << 24            # elements to read; for more, the record's own kernel runs, which checks time limits
+cdef int64_t MAX_ELEMENTS = 1 << 24    # elements to read; for more, the record's own kernel runs, which checks time limits
 
 ctypedef fused floating:
     float
@@ -39,51 +39,51 @@ cdef enum Measure:
 
 
 ctypedef struct Pairs:
-    Measure what
+    Measure measure
     double eps                         # added to differences; lower bound of the norms in a cosine
     int nd                             # dimensions of the result
-    npy_intp shape[MOST_DIMS]
-    npy_intp first[MOST_DIMS]          # strides of both operands over it
-    npy_intp second[MOST_DIMS]
+    npy_intp shape[MAX_DIMS]
+    npy_intp first[MAX_DIMS]           # strides of both operands over it
+    npy_intp second[MAX_DIMS]
     npy_intp n                         # length of a vector, and its strides
     npy_intp first_step
     npy_intp second_step
 
 
-cdef double measured(const char *x, const char *y, Pairs *p, floating kind) noexcept nogil:
+cdef double compute_distance(const char *x, const char *y, Pairs *p, floating kind) noexcept nogil:
     cdef npy_intp i
-    cdef double a, b, total = 0, of_x = 0, of_y = 0
+    cdef double a, b, total = 0, norm_x = 0, norm_y = 0
     cdef floating eps = <floating>p.eps
-    if p.what == COSINE:
+    if p.measure == COSINE:
         for i in range(p.n):
             a, b = (<floating *>(x + i * p.first_step))[0], (<floating *>(y + i * p.second_step))[0]
             total += a * b
-            of_x += a * a
-            of_y += b * b
-        of_x, of_y = sqrt(of_x), sqrt(of_y)
-        return total / ((p.eps if of_x < p.eps else of_x) * (p.eps if of_y < p.eps else of_y))
+            norm_x += a * a
+            norm_y += b * b
+        norm_x, norm_y = sqrt(norm_x), sqrt(norm_y)
+        return total / ((p.eps if norm_x < p.eps else norm_x) * (p.eps if norm_y < p.eps else norm_y))
     for i in range(p.n):
         a = <floating>((<floating *>(x + i * p.first_step))[0] - (<floating *>(y + i * p.second_step))[0]) + eps
-        if p.what == EUCLIDEAN:
+        if p.measure == EUCLIDEAN:
             total += a * a
-        elif p.what == SUM:
+        elif p.measure == SUM:
             total += fabs(a)
         elif fabs(a) > total or a != a:
             total = fabs(a)
             if a != a:
                 return a
-    return sqrt(total) if p.what == EUCLIDEAN else total
+    return sqrt(total) if p.measure == EUCLIDEAN else total
 
 
-cdef void measure_all(const char *x, const char *y, Pairs *p, floating *out) noexcept nogil:
+cdef void compute_distances(const char *x, const char *y, Pairs *p, floating *out) noexcept nogil:
     """Compute all elements of the result, advancing a multi-dimensional index."""
-    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp index[MAX_DIMS]
     cdef npy_intp o = 0
     cdef int d
     for d in range(p.nd):
         index[d] = 0
     while True:
-        out[o] = <floating>measured[floating](x, y, p, 0)
+        out[o] = <floating>compute_distance[floating](x, y, p, 0)
         o += 1
         d = p.nd - 1
         while d >= 0:
@@ -100,7 +100,7 @@ cdef void measure_all(const char *x, const char *y, Pairs *p, floating *out) noe
             return
 
 
-cdef PyArrayObject *floats(IValue *x) noexcept:
+cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
     """Return the array of an aligned, non-empty floating CPU tensor with any strides; NULL for anything else."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
@@ -113,49 +113,49 @@ cdef PyArrayObject *floats(IValue *x) noexcept:
 
 cdef bint read_floats(IValue *r, const int32_t *at, PyArrayObject **a, PyArrayObject **b) noexcept:
     """Read the first two registers; False unless they are floating tensors of one dtype."""
-    a[0], b[0] = floats(&r[at[0]]), floats(&r[at[1]])
+    a[0], b[0] = aligned_float_array(&r[at[0]]), aligned_float_array(&r[at[1]])
     return a[0] != NULL and b[0] != NULL and scalar_type(&r[at[0]]) == scalar_type(&r[at[1]])
 
 
 cdef bint read_norm(IValue *x, Pairs *p) noexcept:
     """Read the order of a norm: 1, 2 or infinity; False for another one."""
     if x.v.f == 2:
-        p.what = EUCLIDEAN
+        p.measure = EUCLIDEAN
     elif x.v.f == 1:
-        p.what = SUM
+        p.measure = SUM
     elif x.v.f == INFINITY:
-        p.what = LARGEST
+        p.measure = LARGEST
     else:
         return False
     return True
 
 
-cdef int put_measures(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PyArrayObject *b, Pairs *p) except -1:
+cdef int store_distances(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, PyArrayObject *b, Pairs *p) except -1:
     cdef int64_t work = p.n
     cdef int kind = scalar_type(&r[at[0]]), d
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     for d in range(p.nd):
-        if work > MOST // p.shape[d]:
+        if work > MAX_ELEMENTS // p.shape[d]:
             return run_record(op, r, at)
         work *= p.shape[d]
-    made = new_flat(p.nd, p.shape, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(work, r, at, op.nargs)
+    result = new_contiguous(p.nd, p.shape, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(work, r, at, op.nargs)
     if kind == FLOAT:
-        measure_all[float](data_of(a), data_of(b), p, <float *>out)
+        compute_distances[float](data_of(a), data_of(b), p, <float *>out)
     else:
-        measure_all[double](data_of(a), data_of(b), p, <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+        compute_distances[double](data_of(a), data_of(b), p, <double *>out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
-cdef bint line_up(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
+cdef bint set_up_vectors(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
     """Set up the vectors along a dimension of two tensors that broadcast; False if they do not."""
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand first, second
     cdef int d, axis, ndim = max(ndim_of(a), ndim_of(b))
-    axis = wrapped(dim, ndim)
+    axis = wrap_dim(dim, ndim)
     if axis < 0:
         return False
     for d in range(ndim):
@@ -180,10 +180,10 @@ cdef int cosine_similarity(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Pairs p
     if not read_floats(r, at, &a, &b):
         return run_record(op, r, at)
-    p.what = COSINE
-    if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not line_up(a, b, r[at[2]].v.i, False, &p):
+    p.measure = COSINE
+    if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not set_up_vectors(a, b, r[at[2]].v.i, False, &p):
         return run_record(op, r, at)
-    return put_measures(op, r, at, a, b, &p)
+    return store_distances(op, r, at, a, b, &p)
 
 
 cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
@@ -192,9 +192,9 @@ cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Pairs p
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
         return run_record(op, r, at)
-    if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not line_up(a, b, -1, r[at[4]].v.i != 0, &p):
+    if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not set_up_vectors(a, b, -1, r[at[4]].v.i != 0, &p):
         return run_record(op, r, at)
-    return put_measures(op, r, at, a, b, &p)
+    return store_distances(op, r, at, a, b, &p)
 
 
 cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
@@ -224,7 +224,7 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     p.first[lead], p.first[lead + 1] = strides_of(a)[na - 2], 0
     p.second[lead], p.second[lead + 1] = 0, strides_of(b)[nb - 2]
     p.n, p.first_step, p.second_step = dims_of(a)[na - 1], strides_of(a)[na - 1], strides_of(b)[nb - 1]
-    return put_measures(op, r, at, a, b, &p)
+    return store_distances(op, r, at, a, b, &p)
 
 
 register_kernel("aten::cosine_similarity", cosine_similarity)

@@ -18,9 +18,9 @@ from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, size_of
 from ts._core.tensor.tensor cimport Tensor, wrote
 from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts.backends.cpu.kernels.create cimport plain_place, read_sizes, wanted
+from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, read_sizes
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, float_array, new_flat, new_like, put_array, put_object, same_dtype, scalar_type
+    MAX_DIMS, float_array, new_contiguous, new_like, put_array, set_object_result, same_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -43,21 +43,21 @@ cdef int uniform(PyArrayObject *a, int kind, double low, double high) noexcept:
 
 
 cdef int rand(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef npy_intp dims[MOST_DIMS]
-    cdef int nd, kind = wanted(&r[at[1]], -1)
-    if (kind != FLOAT and kind != DOUBLE) or not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int nd, kind = read_dtype(&r[at[1]], -1)
+    if (kind != FLOAT and kind != DOUBLE) or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
         return run_record(op, r, at)
     if default_stream() is None or not read_sizes(&r[at[0]], dims, &nd):
         return run_record(op, r, at)
-    made = new_flat(nd, dims, kind)
-    uniform(<PyArrayObject *>made, kind, 0, 1)
-    return put_array(&r[at[op.nargs]], made, kind)
+    result = new_contiguous(nd, dims, kind)
+    uniform(<PyArrayObject *>result, kind, 0, 1)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef PyArrayObject *read_like(IValue *r, const int32_t *at) noexcept:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef IValue *format = &r[at[5]]
-    if a == NULL or default_stream() is None or not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+    if a == NULL or default_stream() is None or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
         return NULL
     if not same_dtype(&r[at[1]], scalar_type(&r[at[0]])) or (format.tag != TAG_NONE and format.v.i > 1):
         return NULL
@@ -70,12 +70,12 @@ cdef int rand_like(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL:
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
-    made = new_like(a, kind)
-    uniform(<PyArrayObject *>made, kind, 0, 1)
-    return put_array(&r[at[op.nargs]], made, kind)
+    result = new_like(a, kind)
+    uniform(<PyArrayObject *>result, kind, 0, 1)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
-cdef PyArrayObject *written(IValue *x, IValue *generator) noexcept:
+cdef PyArrayObject *writable_float_array(IValue *x, IValue *generator) noexcept:
     cdef PyArrayObject *a = float_array(x)
     if a == NULL or generator.tag != TAG_NONE or default_stream() is None:
         return NULL
@@ -83,20 +83,20 @@ cdef PyArrayObject *written(IValue *x, IValue *generator) noexcept:
 
 
 cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = written(&r[at[0]], &r[at[3]])
+    cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[3]])
     cdef double low = r[at[1]].v.f, high = r[at[2]].v.f, most = FLT_MAX / 2
     if a == NULL or not (fabs(low) <= most and fabs(high) <= most and low <= high):
         return run_record(op, r, at)
     uniform(a, scalar_type(&r[at[0]]), low, high)
     wrote(<Tensor>r[at[0]].v.o)
-    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
 # ---------------------------------------------------------------- integers
 
-cdef int integers(Operator op, IValue *r, const int32_t *at, int64_t low, int64_t high, int sizes_at) except -1:
+cdef int run_randint(Operator op, IValue *r, const int32_t *at, int64_t low, int64_t high, int sizes_at) except -1:
     """Draw integers in [low, high), one generator word each."""
-    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
     cdef IValue *dtype = &r[at[sizes_at + 1]]
     cdef int nd
     cdef npy_intp i
@@ -105,37 +105,37 @@ cdef int integers(Operator op, IValue *r, const int32_t *at, int64_t low, int64_
     cdef MersenneTwister stream = default_stream()
     if stream is None or (dtype.tag != TAG_NONE and dtype.v.i != INT64) or not -(1 << 60) < low < high < 1 << 60:
         return run_record(op, r, at)
-    if high - low >= 1 << 28 or not plain_place(&r[at[sizes_at + 2]], &r[at[sizes_at + 3]], &r[at[sizes_at + 4]]):
+    if high - low >= 1 << 28 or not is_plain_cpu(&r[at[sizes_at + 2]], &r[at[sizes_at + 3]], &r[at[sizes_at + 4]]):
         return run_record(op, r, at)
     if not read_sizes(&r[at[sizes_at]], dims, &nd):
         return run_record(op, r, at)
     span = <uint32_t>(high - low)
-    made = new_flat(nd, dims, INT64)
-    out = <int64_t *>data_of(<PyArrayObject *>made)
-    for i in range(size_of(<PyArrayObject *>made)):
+    result = new_contiguous(nd, dims, INT64)
+    out = <int64_t *>data_of(<PyArrayObject *>result)
+    for i in range(size_of(<PyArrayObject *>result)):
         out[i] = low + stream.word() % span
-    return put_array(&r[at[op.nargs]], made, INT64)
+    return put_array(&r[at[op.nargs]], result, INT64)
 
 
 cdef int randint(Operator op, IValue *r, const int32_t *at) except -1:
-    return integers(op, r, at, 0, r[at[0]].v.i, 1)
+    return run_randint(op, r, at, 0, r[at[0]].v.i, 1)
 
 cdef int randint_low(Operator op, IValue *r, const int32_t *at) except -1:
-    return integers(op, r, at, r[at[0]].v.i, r[at[1]].v.i, 2)
+    return run_randint(op, r, at, r[at[0]].v.i, r[at[1]].v.i, 2)
 
 
 cdef int randperm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef MersenneTwister stream = default_stream()
     if stream is None or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != INT64) or not 0 <= r[at[0]].v.i < 1 << 40:
         return run_record(op, r, at)
-    if not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+    if not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
         return run_record(op, r, at)
     return put_array(&r[at[op.nargs]], stream.permutation(r[at[0]].v.i), INT64)
 
 
 # ---------------------------------------------------------------- Bernoulli samples
 
-cdef bint are_chances(const floating *p, npy_intp n) noexcept:
+cdef bint are_probabilities(const floating *p, npy_intp n) noexcept:
     cdef npy_intp i
     for i in range(n):
         if not 0 <= p[i] <= 1:
@@ -143,23 +143,23 @@ cdef bint are_chances(const floating *p, npy_intp n) noexcept:
     return True
 
 
-cdef void toss(const floating *p, npy_intp n, floating *out) noexcept:
+cdef void sample_bernoulli(const floating *p, npy_intp n, floating *out) noexcept:
     """Draw Bernoulli samples with one probability per element; float32 ones use 24-bit uniform numbers."""
     cdef MersenneTwister stream = default_stream()
     cdef npy_intp i
     for i in range(n):
         if floating is float:
-            out[i] = stream.float_unit() < p[i]
+            out[i] = stream.uniform_float() < p[i]
         else:
-            out[i] = stream.unit() < p[i]
+            out[i] = stream.uniform_double() < p[i]
 
 
-cdef void toss_all(double p, npy_intp n, floating *out, floating yes) noexcept:
-    """Draw samples that are `yes` with probability `p`, else 0."""
+cdef void sample_bernoulli_scaled(double p, npy_intp n, floating *out, floating value) noexcept:
+    """Draw samples that are `value` with probability `p`, else 0."""
     cdef MersenneTwister stream = default_stream()
     cdef npy_intp i
     for i in range(n):
-        out[i] = yes if stream.unit() < p else 0
+        out[i] = value if stream.uniform_double() < p else 0
 
 
 cdef int bernoulli(Operator op, IValue *r, const int32_t *at) except -1:
@@ -171,40 +171,40 @@ cdef int bernoulli(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
     n = size_of(a)
-    if not (are_chances(<float *>data_of(a), n) if kind == FLOAT else are_chances(<double *>data_of(a), n)):
+    if not (are_probabilities(<float *>data_of(a), n) if kind == FLOAT else are_probabilities(<double *>data_of(a), n)):
         return run_record(op, r, at)
-    made = new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
+    result = new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
     if kind == FLOAT:
-        toss(<float *>data_of(a), n, <float *>out)
+        sample_bernoulli(<float *>data_of(a), n, <float *>out)
     else:
-        toss(<double *>data_of(a), n, <double *>out)
-    return put_array(&r[at[op.nargs]], made, kind)
+        sample_bernoulli(<double *>data_of(a), n, <double *>out)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
-cdef void toss_into(PyArrayObject *a, int kind, double p, double yes) noexcept:
+cdef void fill_bernoulli(PyArrayObject *a, int kind, double p, double value) noexcept:
     if kind == FLOAT:
-        toss_all(p, size_of(a), <float *>data_of(a), <float>yes)
+        sample_bernoulli_scaled(p, size_of(a), <float *>data_of(a), <float>value)
     else:
-        toss_all(p, size_of(a), <double *>data_of(a), yes)
+        sample_bernoulli_scaled(p, size_of(a), <double *>data_of(a), value)
 
 
 cdef int bernoulli_p(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     if a == NULL or r[at[2]].tag != TAG_NONE or default_stream() is None or not 0 <= r[at[1]].v.f <= 1:
         return run_record(op, r, at)
-    made = new_like(a, scalar_type(&r[at[0]]))
-    toss_into(<PyArrayObject *>made, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
-    return put_array(&r[at[op.nargs]], made, scalar_type(&r[at[0]]))
+    result = new_like(a, scalar_type(&r[at[0]]))
+    fill_bernoulli(<PyArrayObject *>result, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
+    return put_array(&r[at[op.nargs]], result, scalar_type(&r[at[0]]))
 
 
 cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = written(&r[at[0]], &r[at[2]])
+    cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[2]])
     if a == NULL or not 0 <= r[at[1]].v.f <= 1:
         return run_record(op, r, at)
-    toss_into(a, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
+    fill_bernoulli(a, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
     wrote(<Tensor>r[at[0]].v.o)
-    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
 # ---------------------------------------------------------------- dropout
@@ -217,20 +217,20 @@ cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef PyArrayObject *noise
     if (not r[at[2]].v.i and 0 <= p <= 1) or p == 0:
-        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+        return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     if a == NULL or not r[at[2]].v.i or not 0 < p < 1 or size_of(a) == 0 or default_stream() is None:
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
-    made = new_like(a, kind)
-    noise = <PyArrayObject *>made
-    toss_into(noise, kind, keep, <float>1 / <float>keep if kind == FLOAT else 1 / keep)
+    result = new_like(a, kind)
+    noise = <PyArrayObject *>result
+    fill_bernoulli(noise, kind, keep, <float>1 / <float>keep if kind == FLOAT else 1 / keep)
     if kind == FLOAT:
         for i in range(size_of(a)):
             (<float *>data_of(noise))[i] *= (<float *>data_of(a))[i]
     else:
         for i in range(size_of(a)):
             (<double *>data_of(noise))[i] *= (<double *>data_of(a))[i]
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::rand", rand)

@@ -135,7 +135,7 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object array
     cdef char *data
     cdef double number
-    cdef Tensor made
+    cdef Tensor result
     if x.tag == TAG_OBJECT or x.tag == TAG_NONE or (device.tag == TAG_OBJECT and <object>device.v.o is not devices.CPU):
         return run_record(op, r, at)
     if op.nargs == 4 and r[at[3]].v.i:

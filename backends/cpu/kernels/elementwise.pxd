@@ -31,13 +31,13 @@ cdef class Loops:
     cdef Plane plane[SCALAR_TYPES]     # of binary float arithmetic, else NULL
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
-    cdef Widened of_shorts[2]          # data of the loops for float16 and bfloat16, if `serve_shorts` has set them
+    cdef Widened half_data[2]          # data of the loops for float16 and bfloat16, if `add_half_loops` has set them
     cdef bint to_float                 # integers and bools are promoted to the default dtype
     cdef readonly str name
 
 
 # Add loops for half precision that use the loop for float32.
-cdef void serve_shorts(Loops loops) noexcept
+cdef void add_half_loops(Loops loops) noexcept
 # Write a Python number in the tensor's dtype; False if type promotion would change the dtype of the result.
 cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogil
 # Write the element of a 0-dim tensor of another dtype, which is promoted like a number; False if that is

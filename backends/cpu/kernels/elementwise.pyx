@@ -25,12 +25,12 @@ from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJ
 from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT8, INT16, INT32, INT64, UINT8
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, size_of
 from ts._core.tensor.overlap cimport meet, repeats
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
-from ts.backends.cpu.kernels.short_floats cimport BRAIN, in_tiles, is_exact, shorten
-from ts.backends.cpu.kernels.table cimport loops_named
+from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
+from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, is_exact_half, run_half_tiles, shorten
+from ts.backends.cpu.kernels.table cimport find_loops
 from ts.backends.cpu.kernels.walk cimport (
-    Operand, bring_in_order, broadcast_into, lay_out, lay_out_number, new_result, walk
+    Operand, bring_in_order, broadcast_into, lay_out, set_scalar_operand, new_result, walk
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu, wrote
 
@@ -82,18 +82,18 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     cdef Loops loops
     cdef cnp.ufunc ufunc
     cdef int i, operand, result
-    found = loops_named(f"ufunc:{name}")
-    if found is None:
-        found = getattr(np, name, None)
-    if not isinstance(found, np.ufunc) or found.nout != 1 or found.nin > 2 or found.signature is not None:
+    candidate = find_loops(f"ufunc:{name}")
+    if candidate is None:
+        candidate = getattr(np, name, None)
+    if not isinstance(candidate, np.ufunc) or candidate.nout != 1 or candidate.nin > 2 or candidate.signature is not None:
         return None
-    ufunc = found
+    ufunc = candidate
     loops = Loops()
     loops.name = name
     loops.arity = ufunc.nin
     loops.to_float = promotion == "float"
     for i in range(ufunc.ntypes):
-        operands, _, results = found.types[i].partition("->")  # Cython cannot access `ufunc.types` in NumPy 2.5
+        operands, _, results = candidate.types[i].partition("->")  # Cython cannot access `ufunc.types` in NumPy 2.5
         operand, result = scalar_type_of_character(operands[0]), scalar_type_of_character(results)
         if len(set(operands)) > 1 or not 0 <= operand < SCALAR_TYPES or loops.function[operand] != NULL:
             continue
@@ -106,38 +106,38 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
         loops.function[operand] = <Loop>ufunc.functions[i]
         loops.data[operand] = ufunc.data[i]
         loops.result_type[operand] = result
-    if found is getattr(np, name, None):
-        serve_floats(loops)
+    if candidate is getattr(np, name, None):
+        replace_float_loops(loops)
     if types is None or "e" in types:
-        serve_shorts(loops)
+        add_half_loops(loops)
     return loops
 
 
-cdef void serve_floats(Loops loops):
+cdef void replace_float_loops(Loops loops):
     """Replace NumPy's floating loops by this package's, which call NumPy's loop, their data, for other strides."""
-    cdef Arithmetic *own = float_arithmetic(loops.name.encode())
+    cdef Arithmetic *replacement = float_arithmetic(loops.name.encode())
     cdef int *kinds = [FLOAT, DOUBLE]
     cdef int i
-    for i in range(2 if own != NULL else 0):
+    for i in range(2 if replacement != NULL else 0):
         if loops.function[kinds[i]] != NULL and loops.data[kinds[i]] == NULL:
             loops.data[kinds[i]] = <void *>loops.function[kinds[i]]
-            loops.function[kinds[i]], loops.plane[kinds[i]] = own.loops[i], own.planes[i]
+            loops.function[kinds[i]], loops.plane[kinds[i]] = replacement.loops[i], replacement.planes[i]
 
 
-cdef void serve_shorts(Loops loops) noexcept:
+cdef void add_half_loops(Loops loops) noexcept:
     cdef int i
-    cdef int *kinds = [HALF, BRAIN]
+    cdef int *kinds = [HALF, BFLOAT16]
     if loops.function[FLOAT] == NULL:
         return
     for i in range(2):
-        loops.of_shorts[i].function = loops.function[FLOAT]
-        loops.of_shorts[i].data = loops.data[FLOAT]
-        loops.of_shorts[i].arity = loops.arity
-        loops.of_shorts[i].brain = kinds[i] == BRAIN
-        loops.of_shorts[i].gives_bools = loops.result_type[FLOAT] == BOOL
-        loops.function[kinds[i]] = in_tiles
-        loops.data[kinds[i]] = &loops.of_shorts[i]
-        loops.result_type[kinds[i]] = BOOL if loops.of_shorts[i].gives_bools else kinds[i]
+        loops.half_data[i].function = loops.function[FLOAT]
+        loops.half_data[i].data = loops.data[FLOAT]
+        loops.half_data[i].arity = loops.arity
+        loops.half_data[i].brain = kinds[i] == BFLOAT16
+        loops.half_data[i].returns_bools = loops.result_type[FLOAT] == BOOL
+        loops.function[kinds[i]] = run_half_tiles
+        loops.data[kinds[i]] = &loops.half_data[i]
+        loops.result_type[kinds[i]] = BOOL if loops.half_data[i].returns_bools else kinds[i]
 
 
 # ---------------------------------------------------------------- numbers as operands
@@ -155,7 +155,7 @@ cdef bint store_number(int scalar_type, IValue *number, char *out) noexcept nogi
         (<float *>out)[0] = <float>i
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = <double>i
-    elif scalar_type == HALF or scalar_type == BRAIN:
+    elif scalar_type == HALF or scalar_type == BFLOAT16:
         return store_double(scalar_type, <double>i, out)
     elif scalar_type == INT32 and -2147483648 <= i <= 2147483647:
         (<int32_t *>out)[0] = <int32_t>i
@@ -178,9 +178,9 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
         (<float *>out)[0] = <float>value
     elif scalar_type == DOUBLE:
         (<double *>out)[0] = value
-    elif (scalar_type == HALF or scalar_type == BRAIN) and is_exact(value, scalar_type):
+    elif (scalar_type == HALF or scalar_type == BFLOAT16) and is_exact_half(value, scalar_type):
         wide = <float>value            # inexact numbers are used unrounded, by the record's kernel
-        shorten(&wide, 1, scalar_type == BRAIN, out, 2)
+        shorten(&wide, 1, scalar_type == BFLOAT16, out, 2)
     else:
         return False
     return True
@@ -213,9 +213,9 @@ cdef inline int run_flat(
     Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *steps, PyArrayObject *x, PyArrayObject *y
 ) except -1:
     """Run the loop over `n` contiguous elements, without the GIL if there are many; y may be NULL."""
-    cdef Away away = leave_gil_with(n, x, y)
+    cdef Away gil_state = release_gil_for_arrays(n, x, y)
     loops.function[scalar_type](args, &n, steps, loops.data[scalar_type])
-    take_gil(away)
+    take_gil(gil_state)
     return -1 if PyErr_Occurred() else 0
 
 
@@ -230,7 +230,7 @@ cdef npy_intp item_size(int scalar_type) noexcept nogil:
         return 4
     if scalar_type in (UINT8, INT8, BOOL):
         return 1
-    if scalar_type in (INT16, HALF, BRAIN):
+    if scalar_type in (INT16, HALF, BFLOAT16):
         return 2
     return 16 if scalar_type == CDOUBLE else 8
 
@@ -239,7 +239,7 @@ cdef bint has_loop(Loops loops, Tensor x) noexcept:
     return x.backend == BACKEND_CPU and x.scalar_type < SCALAR_TYPES and loops.function[x.scalar_type] != NULL
 
 
-cdef PyObject *steal(Tensor t) noexcept:
+cdef PyObject *new_reference(Tensor t) noexcept:
     Py_INCREF(t)
     return <PyObject *>t
 
@@ -269,12 +269,12 @@ cdef PyObject *unary(Loops loops, Tensor x) except? NULL:
     steps[0] = item_size(kind)
     steps[1] = item_size(result_type)
     run_flat(loops, kind, args, size_of(a), steps, a, NULL)
-    return steal(wrap_cpu(result, result_type))
+    return new_reference(wrap_cpu(result, result_type))
 
 
 cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
     """Compute op(x) for an operand with any strides."""
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
     cdef int ndim = ndim_of(a)
     cdef object result
@@ -282,7 +282,7 @@ cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
     lay_out(&operands[0], a, ndim, shape)
     result = new_result(operands, 1, ndim, shape, loops.result_type[kind])
     walk(loops.function[kind], loops.data[kind], operands, 2, ndim, shape)
-    return steal(wrap_cpu(result, loops.result_type[kind]))
+    return new_reference(wrap_cpu(result, loops.result_type[kind]))
 
 
 cdef inline bint is_target(PyArrayObject *a) noexcept nogil:
@@ -294,7 +294,7 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
     cdef PyArrayObject *a
     cdef char *args[2]
     cdef npy_intp steps[2]
-    cdef PyObject *made
+    cdef PyObject *result
     cdef int kind = x.scalar_type
     if not has_loop(loops, x) or loops.result_type[kind] != kind:
         return NULL
@@ -306,14 +306,14 @@ cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
         steps[0] = steps[1] = item_size(kind)
         run_flat(loops, kind, args, size_of(a), steps, a, NULL)
     else:
-        made = unary_nd(loops, kind, a)
-        cnp.PyArray_CopyInto(<cnp.ndarray>x.array, <cnp.ndarray>(<Tensor>made).array)
-        Py_DECREF(<object>made)
+        result = unary_nd(loops, kind, a)
+        cnp.PyArray_CopyInto(<cnp.ndarray>x.array, <cnp.ndarray>(<Tensor>result).array)
+        Py_DECREF(<object>result)
     wrote(x)
-    return steal(x)
+    return new_reference(x)
 
 
-cdef inline bint refuses(Loops loops, bint with_bool):
+cdef inline bint rejects_bool(Loops loops, bint with_bool):
     """Whether the operation is a subtraction of bools, for which the record's kernel raises the error."""
     return with_bool and loops.name == "subtract"
 
@@ -324,11 +324,11 @@ cdef enum Other:
     TENSOR
 
 
-cdef inline Other read_other(Loops loops, Tensor x, IValue *other, char *number) noexcept:
+cdef inline Other read_second_operand(Loops loops, Tensor x, IValue *other, char *number) noexcept:
     """Classify the second operand; a number, or a 0-dim tensor promoted like one, is written in x's dtype."""
     cdef Tensor y
     if other.tag != TAG_OBJECT:
-        return NEITHER if refuses(loops, other.tag == TAG_BOOL) or not store_number(x.scalar_type, other, number) else NUMBER
+        return NEITHER if rejects_bool(loops, other.tag == TAG_BOOL) or not store_number(x.scalar_type, other, number) else NUMBER
     if not isinstance(<object>other.v.o, Tensor):
         return NEITHER
     y = <Tensor>other.v.o
@@ -338,7 +338,7 @@ cdef inline Other read_other(Loops loops, Tensor x, IValue *other, char *number)
         return TENSOR
     if ndim_of(<PyArrayObject *>y.array) != 0 or ndim_of(<PyArrayObject *>x.array) == 0:
         return NEITHER
-    return NEITHER if refuses(loops, y.scalar_type == BOOL) or not store_element(x.scalar_type, y, number) else NUMBER
+    return NEITHER if rejects_bool(loops, y.scalar_type == BOOL) or not store_element(x.scalar_type, y, number) else NUMBER
 
 
 cdef inline bint is_floating(int kind) noexcept nogil:
@@ -368,16 +368,16 @@ cdef int common_kind(Loops loops, Tensor x, IValue *other) except -2:
     return dtypes.get_default_dtype().code if to_default else -1
 
 
-cdef Tensor in_kind(Tensor x, int kind):
+cdef Tensor converted_tensor(Tensor x, int kind):
     """Return `x` converted to a dtype, in the same dimension order."""
     cdef cnp.dtype dtype = cnp.PyArray_DescrFromType(number_of_scalar_type(kind))
     Py_INCREF(dtype)
-    cdef object made = new_alike(<cnp.ndarray>x.array, cnp.NPY_KEEPORDER, dtype, 0)
-    cnp.PyArray_CopyInto(<cnp.ndarray>made, <cnp.ndarray>x.array)
-    return wrap_cpu(made, kind)
+    cdef object result = new_alike(<cnp.ndarray>x.array, cnp.NPY_KEEPORDER, dtype, 0)
+    cnp.PyArray_CopyInto(<cnp.ndarray>result, <cnp.ndarray>x.array)
+    return wrap_cpu(result, kind)
 
 
-cdef PyObject *binary_of_two_kinds(Loops loops, Tensor x, IValue *other) except? NULL:
+cdef PyObject *binary_mixed(Loops loops, Tensor x, IValue *other) except? NULL:
     """Convert operands of different categories (float and integer or bool) to one floating dtype, then compute."""
     cdef int kind = common_kind(loops, x, other)
     cdef Tensor y
@@ -386,14 +386,14 @@ cdef PyObject *binary_of_two_kinds(Loops loops, Tensor x, IValue *other) except?
     if not is_floating(kind) or loops.function[kind] == NULL or x.backend != BACKEND_CPU or repeats(<PyArrayObject *>x.array):
         return NULL
     if x.scalar_type != kind:
-        x = in_kind(x, kind)
+        x = converted_tensor(x, kind)
     if other.tag != TAG_OBJECT:
-        return NULL if refuses(loops, with_bool) else binary(loops, x, other)
+        return NULL if rejects_bool(loops, with_bool) else binary(loops, x, other)
     y = <Tensor>other.v.o
-    if refuses(loops, with_bool or y.scalar_type == BOOL) or repeats(<PyArrayObject *>y.array):
+    if rejects_bool(loops, with_bool or y.scalar_type == BOOL) or repeats(<PyArrayObject *>y.array):
         return NULL
     if y.scalar_type != kind:
-        y = in_kind(y, kind)
+        y = converted_tensor(y, kind)
     converted.tag = TAG_OBJECT
     converted.v.o = <PyObject *>y
     return binary(loops, x, &converted)
@@ -406,19 +406,19 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef npy_intp steps[3]
     cdef char number[16]
     cdef int kind = x.scalar_type, result_type
-    cdef Other what
+    cdef Other operand_type
     cdef object result
     if not has_loop(loops, x):
-        return binary_of_two_kinds(loops, x, other)
-    what = read_other(loops, x, other, number)
-    if what == NEITHER:
-        return binary_of_two_kinds(loops, x, other)
+        return binary_mixed(loops, x, other)
+    operand_type = read_second_operand(loops, x, other, number)
+    if operand_type == NEITHER:
+        return binary_mixed(loops, x, other)
     a = <PyArrayObject *>x.array
     result_type = loops.result_type[kind]
     steps[0] = item_size(kind)
     steps[2] = 1 if result_type == BOOL else steps[0]
     args[0] = data_of(a)
-    if what == TENSOR:
+    if operand_type == TENSOR:
         b = <PyArrayObject *>(<Tensor>other.v.o).array
         if not is_flat(a) or not is_flat(b) or not same_shape(a, b):
             return binary_nd(loops, kind, a, b, NULL)
@@ -432,13 +432,13 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL:
     result = new_array(ndim_of(a), dims_of(a), number_of_scalar_type(result_type))
     args[2] = data_of(<PyArrayObject *>result)
     run_flat(loops, kind, args, size_of(a), steps, a, b)
-    return steal(wrap_cpu(result, result_type))
+    return new_reference(wrap_cpu(result, result_type))
 
 
 cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except? NULL:
     """Compute `a op b` for operands of one dtype with broadcasting or any strides; if b is NULL, with the number."""
     cdef int ndim = ndim_of(a) if b == NULL else max(ndim_of(a), ndim_of(b)), d
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[3]
     cdef object result
     if not is_aligned(a) or (b != NULL and not is_aligned(b)):
@@ -449,12 +449,12 @@ cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject 
         return NULL
     lay_out(&operands[0], a, ndim, shape)
     if b == NULL:
-        lay_out_number(&operands[1], number, ndim)
+        set_scalar_operand(&operands[1], number, ndim)
     else:
         lay_out(&operands[1], b, ndim, shape)
     result = new_result(operands, 2, ndim, shape, loops.result_type[kind])
     walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
-    return steal(wrap_cpu(result, loops.result_type[kind]))
+    return new_reference(wrap_cpu(result, loops.result_type[kind]))
 
 
 cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL:
@@ -464,20 +464,20 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     cdef npy_intp steps[3]
     cdef char number[16]
     cdef int kind = x.scalar_type
-    cdef Other what
+    cdef Other operand_type
     if not has_loop(loops, x) or loops.result_type[kind] != kind:
         return NULL
     a = <PyArrayObject *>x.array
     if not is_target(a):
         return NULL
-    what = read_other(loops, x, other, number)
-    if what == NEITHER:
+    operand_type = read_second_operand(loops, x, other, number)
+    if operand_type == NEITHER:
         return NULL
     args[0] = args[2] = data_of(a)
     args[1] = number
     steps[0] = steps[2] = item_size(kind)
     steps[1] = 0
-    if what == TENSOR:
+    if operand_type == TENSOR:
         b = <PyArrayObject *>(<Tensor>other.v.o).array
         args[1] = data_of(b)
         if not is_aligned(b) or (a != b and meet(a, b)):
@@ -489,7 +489,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     elif not inplace_nd(loops, kind, a, b, number):
         return NULL
     wrote(x)
-    return steal(x)
+    return new_reference(x)
 
 
 cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
@@ -501,7 +501,7 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
     cdef npy_intp steps[3]
     cdef char number[16]
     cdef int kind = x.scalar_type, n = 1
-    cdef Other what
+    cdef Other operand_type
     if not has_loop(loops, x) or out.backend != BACKEND_CPU or out.scalar_type != loops.result_type[kind]:
         return False
     a, result = <PyArrayObject *>x.array, <PyArrayObject *>out.array
@@ -509,11 +509,11 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
         return False
     args[0], steps[0] = data_of(a), item_size(kind)
     if other != NULL:
-        what = read_other(loops, x, other, number)
-        if what == NEITHER:
+        operand_type = read_second_operand(loops, x, other, number)
+        if operand_type == NEITHER:
             return False
         args[1], steps[1] = number, 0
-        if what == TENSOR:
+        if operand_type == TENSOR:
             b = <PyArrayObject *>(<Tensor>other.v.o).array
             if not is_flat(b) or not same_shape(a, b) or (b != result and meet(b, result)):
                 return False
@@ -530,8 +530,8 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
 cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except -1:
     """Compute a = a op b in place for an aligned array or scalar b; False if b does not broadcast to a."""
     cdef int ndim = ndim_of(a), lead, d
-    cdef npy_intp shape[MOST_DIMS]
-    cdef int order[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
+    cdef int order[MAX_DIMS]
     cdef Operand operands[3]
     copy_shape(shape, a)
     if b != NULL:
@@ -543,7 +543,7 @@ cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, 
                 return False
         lay_out(&operands[1], b, ndim, shape)
     else:
-        lay_out_number(&operands[1], number, ndim)
+        set_scalar_operand(&operands[1], number, ndim)
     lay_out(&operands[0], a, ndim, shape)
     bring_in_order(operands, 2, ndim, shape, order)
     operands[2] = operands[0]

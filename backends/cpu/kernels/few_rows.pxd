@@ -6,10 +6,10 @@ from ts.backends.cpu.kernels.gemm_tiles cimport Panels
 from ts.backends.cpu.kernels.matrix cimport Matrix
 
 # Whether this algorithm is the fastest for a floating product; depends on shapes and strides only.
-cdef bint few_rows_serve(bint double_, Matrix *a, Matrix *b) noexcept nogil
+cdef bint can_use_few_rows(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
 # Whether the product is faster with packed panels of b, not counting the packing.
-cdef bint few_rows_pack(bint double_, Matrix *a, Matrix *b) noexcept nogil
+cdef bint few_rows_use_panels(bint double_, Matrix *a, Matrix *b) noexcept nogil
 
 # Compute out[r, c] = alpha * (a @ b)[r, c] + bias[c] for all rows and the columns [column, column_end), at
 # least a vector of them. `bias` may be NULL. If b has contiguous columns, its panels may be passed, else

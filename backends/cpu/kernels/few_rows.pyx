@@ -16,23 +16,23 @@ from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef enum:
-    ALONG_ROWS = 4                     # maximum; with more rows packing pays, which needs no horizontal sums
-    ACROSS_ROWS = 16
-    PACKED_ROWS = 2                    # maximum: panels are read once per row
-    PACKED_BYTES = 1 << 20             # L2 cache size: beyond it, memory bandwidth is the limit either way
+    MAX_ALONG_ROWS = 4                 # maximum; with more rows packing pays, which needs no horizontal sums
+    MAX_ACROSS_ROWS = 16
+    MAX_PACKED_ROWS = 2                # maximum: panels are read once per row
+    MAX_PACKED_BYTES = 1 << 20         # L2 cache size: beyond it, memory bandwidth is the limit either way
 
 
-cdef bint few_rows_serve(bint double_, Matrix *a, Matrix *b) noexcept nogil:
+cdef bint can_use_few_rows(bint double_, Matrix *a, Matrix *b) noexcept nogil:
     cdef int lanes = microkernels(double_).lanes
     if b.columns < lanes or a.columns < 1:
         return False
     if b.flag == AS_IT_IS:
-        return a.rows <= ACROSS_ROWS
-    return a.flag == AS_IT_IS and a.columns >= lanes and a.rows <= ALONG_ROWS
+        return a.rows <= MAX_ACROSS_ROWS
+    return a.flag == AS_IT_IS and a.columns >= lanes and a.rows <= MAX_ALONG_ROWS
 
 
-cdef bint few_rows_pack(bint double_, Matrix *a, Matrix *b) noexcept nogil:
-    return b.flag != AS_IT_IS and a.rows <= PACKED_ROWS and b.rows * b.columns * (8 if double_ else 4) <= PACKED_BYTES
+cdef bint few_rows_use_panels(bint double_, Matrix *a, Matrix *b) noexcept nogil:
+    return b.flag != AS_IT_IS and a.rows <= MAX_PACKED_ROWS and b.rows * b.columns * (8 if double_ else 4) <= MAX_PACKED_BYTES
 
 
 cdef void few_rows(
@@ -50,7 +50,7 @@ cdef void few_rows(
             a.rows, column_end - column, a.columns, a.data, row, step, b.data + column * size, b.pitch, alpha, bias,
             out + column * size, pitch,
         )
-    elif panels != NULL and few_rows_pack(double_, a, b):
+    elif panels != NULL and few_rows_use_panels(double_, a, b):
         kernels.packed(
             a.rows, column_end - column, a.columns, a.data, row, step, <char *>panels.memory + column * b.rows * size, 0, alpha,
             bias, out + column * size, pitch,

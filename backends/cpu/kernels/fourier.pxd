@@ -9,8 +9,8 @@ cdef enum Transform:
     BACKWARDS
 
 cdef enum:
-    MOST_TRANSFORMED = 1 << 12         # elements; for more, SciPy is faster since it transforms several rows at once
+    MAX_TRANSFORM_ELEMENTS = 1 << 12   # elements; for more, SciPy is faster since it transforms several rows at once
 
 # Transform the rows of a contiguous array to rows of `m` elements of a new array. `kind` is FLOAT or DOUBLE,
 # the precision of the real numbers; `norm` is a name or "".
-cdef object transformed(Transform what, int kind, object rows, npy_intp m, str norm)
+cdef object transform_rows(Transform direction, int kind, object rows, npy_intp m, str norm)

@@ -20,7 +20,7 @@ from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, item_size, new_flat, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, flat_array, item_size, new_contiguous, new_like, put_array, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport Loop
 
@@ -38,38 +38,38 @@ ctypedef struct Found:
 
 cdef Found of_floats[LOOPS]
 cdef Found of_doubles[LOOPS]
-cdef bint looked = False
+cdef bint loops_loaded = False
 
 
-cdef int look_up(int place, str name, str single, str double_) except -1:
+cdef int look_up_loops(int index, str name, str single, str double_) except -1:
     """Look up the loops of one of NumPy's functions for two types; missing ones stay NULL."""
     cdef cnp.ufunc ufunc
     cdef int i
     cdef Found loop
     try:
-        found = getattr(import_module("numpy.fft._pocketfft_umath"), name)
+        candidate = getattr(import_module("numpy.fft._pocketfft_umath"), name)
     except (ImportError, AttributeError):
         return 0
-    ufunc = found
+    ufunc = candidate
     for i in range(ufunc.ntypes):
         loop.function = <Loop><void *>ufunc.functions[i]
         loop.data = NULL if ufunc.data == NULL else ufunc.data[i]
-        if found.types[i] == single:
-            of_floats[place] = loop
-        elif found.types[i] == double_:
-            of_doubles[place] = loop
+        if candidate.types[i] == single:
+            of_floats[index] = loop
+        elif candidate.types[i] == double_:
+            of_doubles[index] = loop
     return 0
 
 
 cdef Found *loops_for(int kind) except NULL:
-    global looked
-    if not looked:
-        looked = True
-        look_up(<int>REAL_TO_COMPLEX, "rfft_n_even", "ff->F", "dd->D")
-        look_up(<int>COMPLEX_TO_REAL, "irfft", "Ff->f", "Dd->d")
-        look_up(<int>FORWARDS, "fft", "Ff->F", "Dd->D")
-        look_up(<int>BACKWARDS, "ifft", "Ff->F", "Dd->D")
-        look_up(LOOPS - 1, "rfft_n_odd", "ff->F", "dd->D")
+    global loops_loaded
+    if not loops_loaded:
+        loops_loaded = True
+        look_up_loops(<int>REAL_TO_COMPLEX, "rfft_n_even", "ff->F", "dd->D")
+        look_up_loops(<int>COMPLEX_TO_REAL, "irfft", "Ff->f", "Dd->d")
+        look_up_loops(<int>FORWARDS, "fft", "Ff->F", "Dd->D")
+        look_up_loops(<int>BACKWARDS, "ifft", "Ff->F", "Dd->D")
+        look_up_loops(LOOPS - 1, "rfft_n_odd", "ff->F", "dd->D")
     return &of_floats[0] if kind == FLOAT else &of_doubles[0]
 
 
@@ -86,13 +86,13 @@ cdef bint can_transform(int kind):
 
 
 cdef int transform(
-    Transform what, int kind, char *x, npy_intp n, npy_intp length, char *out, npy_intp m, npy_intp rows, double factor
+    Transform direction, int kind, char *x, npy_intp n, npy_intp length, char *out, npy_intp m, npy_intp rows, double factor
 ) except -1:
     """Transform `rows` rows of `n` elements to rows of `m`; `length` is the length of the transform."""
-    cdef Found *loop = &loops_for(kind)[LOOPS - 1 if what == REAL_TO_COMPLEX and length % 2 else <int>what]
+    cdef Found *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
     cdef npy_intp real = 4 if kind == FLOAT else 8
-    cdef npy_intp from_step = real if what == REAL_TO_COMPLEX else 2 * real
-    cdef npy_intp to_step = real if what == COMPLEX_TO_REAL else 2 * real
+    cdef npy_intp from_step = real if direction == REAL_TO_COMPLEX else 2 * real
+    cdef npy_intp to_step = real if direction == COMPLEX_TO_REAL else 2 * real
     cdef npy_intp[3] dims = [rows, n, m]
     cdef npy_intp[5] steps = [n * from_step, 0, m * to_step, from_step, to_step]
     cdef float single = <float>factor
@@ -114,48 +114,48 @@ cdef double factor_of(str norm, npy_intp n, bint forwards):
     return 0
 
 
-cdef str text_of(IValue *x):
+cdef str read_string(IValue *x):
     """Read an optional string argument, "" for None; return None for other types."""
     if x.tag == TAG_NONE:
         return ""
     return <str>x.v.o if x.tag == TAG_OBJECT and type(<object>x.v.o) is str else None
 
 
-cdef object in_kind(PyArrayObject *a, int kind):
+cdef object converted_array(PyArrayObject *a, int kind):
     """Return the elements converted to another dtype."""
-    made = new_like(a, kind)
-    cnp.PyArray_CopyInto(<cnp.ndarray>made, <cnp.ndarray>a)
-    return made
+    result = new_like(a, kind)
+    cnp.PyArray_CopyInto(<cnp.ndarray>result, <cnp.ndarray>a)
+    return result
 
 
-cdef object transformed(Transform what, int kind, object rows, npy_intp m, str norm):
+cdef object transform_rows(Transform direction, int kind, object rows, npy_intp m, str norm):
     cdef PyArrayObject *x = <PyArrayObject *>rows
-    cdef npy_intp shape[MOST_DIMS]
-    cdef npy_intp n = dims_of(x)[ndim_of(x) - 1], length = n if what == REAL_TO_COMPLEX else m
+    cdef npy_intp shape[MAX_DIMS]
+    cdef npy_intp n = dims_of(x)[ndim_of(x) - 1], length = n if direction == REAL_TO_COMPLEX else m
     cdef int d, result = kind
-    if what == REAL_TO_COMPLEX:
+    if direction == REAL_TO_COMPLEX:
         result = CFLOAT if kind == FLOAT else CDOUBLE
-    if max(size_of(x), size_of(x) // n * m) > MOST_TRANSFORMED or not can_transform(kind):
-        function = namespace.transforms.rfft if what == REAL_TO_COMPLEX else namespace.transforms.irfft
+    if max(size_of(x), size_of(x) // n * m) > MAX_TRANSFORM_ELEMENTS or not can_transform(kind):
+        function = namespace.transforms.rfft if direction == REAL_TO_COMPLEX else namespace.transforms.irfft
         return function(rows, length, -1, norm or None)
     for d in range(ndim_of(x)):
         shape[d] = dims_of(x)[d]
     shape[ndim_of(x) - 1] = m
-    made = new_flat(ndim_of(x), shape, result)
+    output = new_contiguous(ndim_of(x), shape, result)
     transform(
-        what, kind, data_of(x), n, length, data_of(<PyArrayObject *>made), m, size_of(x) // n,
-        factor_of(norm, length, what == REAL_TO_COMPLEX),
+        direction, kind, data_of(x), n, length, data_of(<PyArrayObject *>output), m, size_of(x) // n,
+        factor_of(norm, length, direction == REAL_TO_COMPLEX),
     )
-    return made
+    return output
 
 
-cdef int along_rows(Operator op, IValue *r, const int32_t *at, Transform what) except -1:
+cdef int run_transform(Operator op, IValue *r, const int32_t *at, Transform direction) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef npy_intp n, length, m, rows
     cdef int kind, nd, d, real, result
     cdef bint is_complex
-    cdef str norm = text_of(&r[at[3]])
+    cdef str norm = read_string(&r[at[3]])
     cdef double factor
     if a == NULL or norm is None:
         return run_in_order(op, r, at)
@@ -164,44 +164,44 @@ cdef int along_rows(Operator op, IValue *r, const int32_t *at, Transform what) e
     real = FLOAT if kind == FLOAT or kind == CFLOAT else DOUBLE
     if not is_complex and kind != FLOAT and kind != DOUBLE:
         return run_in_order(op, r, at)
-    if nd == 0 or (r[at[2]].v.i != -1 and r[at[2]].v.i != nd - 1) or (is_complex and what == REAL_TO_COMPLEX):
+    if nd == 0 or (r[at[2]].v.i != -1 and r[at[2]].v.i != nd - 1) or (is_complex and direction == REAL_TO_COMPLEX):
         return run_in_order(op, r, at)
     n = dims_of(a)[nd - 1]
-    length = 2 * (n - 1) if what == COMPLEX_TO_REAL else n
+    length = 2 * (n - 1) if direction == COMPLEX_TO_REAL else n
     if r[at[1]].tag == TAG_INT:
         length = r[at[1]].v.i
-    if n == 0 or not 1 <= length <= MOST_TRANSFORMED or size_of(a) == 0 or size_of(a) > MOST_TRANSFORMED:
+    if n == 0 or not 1 <= length <= MAX_TRANSFORM_ELEMENTS or size_of(a) == 0 or size_of(a) > MAX_TRANSFORM_ELEMENTS:
         return run_in_order(op, r, at)
     rows = size_of(a) // n
-    factor = factor_of(norm, length, what == REAL_TO_COMPLEX or what == FORWARDS)
-    if rows * length > MOST_TRANSFORMED or factor == 0 or not can_transform(real):
+    factor = factor_of(norm, length, direction == REAL_TO_COMPLEX or direction == FORWARDS)
+    if rows * length > MAX_TRANSFORM_ELEMENTS or factor == 0 or not can_transform(real):
         return run_in_order(op, r, at)
     source = <object>a
-    if what != REAL_TO_COMPLEX and not is_complex:
-        source = in_kind(a, CFLOAT if real == FLOAT else CDOUBLE)
-    m = length // 2 + 1 if what == REAL_TO_COMPLEX else length
+    if direction != REAL_TO_COMPLEX and not is_complex:
+        source = converted_array(a, CFLOAT if real == FLOAT else CDOUBLE)
+    m = length // 2 + 1 if direction == REAL_TO_COMPLEX else length
     for d in range(nd - 1):
         shape[d] = dims_of(a)[d]
     shape[nd - 1] = m
-    result = real if what == COMPLEX_TO_REAL else CFLOAT if real == FLOAT else CDOUBLE
-    made = new_flat(nd, shape, result)
+    result = real if direction == COMPLEX_TO_REAL else CFLOAT if real == FLOAT else CDOUBLE
+    output = new_contiguous(nd, shape, result)
     transform(
-        what, real, data_of(<PyArrayObject *>source), n, length, data_of(<PyArrayObject *>made), m, rows, factor
+        direction, real, data_of(<PyArrayObject *>source), n, length, data_of(<PyArrayObject *>output), m, rows, factor
     )
-    return put_array(&r[at[op.nargs]], made, result)
+    return put_array(&r[at[op.nargs]], output, result)
 
 
 cdef int rfft(Operator op, IValue *r, const int32_t *at) except -1:
-    return along_rows(op, r, at, REAL_TO_COMPLEX)
+    return run_transform(op, r, at, REAL_TO_COMPLEX)
 
 cdef int irfft(Operator op, IValue *r, const int32_t *at) except -1:
-    return along_rows(op, r, at, COMPLEX_TO_REAL)
+    return run_transform(op, r, at, COMPLEX_TO_REAL)
 
 cdef int fft(Operator op, IValue *r, const int32_t *at) except -1:
-    return along_rows(op, r, at, FORWARDS)
+    return run_transform(op, r, at, FORWARDS)
 
 cdef int ifft(Operator op, IValue *r, const int32_t *at) except -1:
-    return along_rows(op, r, at, BACKWARDS)
+    return run_transform(op, r, at, BACKWARDS)
 
 
 register_kernel("aten::fft_rfft", rfft)

@@ -60,12 +60,12 @@ cdef extern from "fused_steps.h" nogil:
 cdef enum:
     PARAMETERS = 0                     # argument positions of lists
     GRADIENTS = 1
-    MOST_LISTS = 5
-    COST = 4                           # of an element, relative to a copy; decides when to release the GIL
+    MAX_LISTS = 5
+    ELEMENT_COST = 4                   # of an element, relative to a copy; decides when to release the GIL
 
 
 ctypedef struct Part:                  # a parameter with its gradient and state
-    void *data[MOST_LISTS]             # in the order of the lists; NULL for unused ones
+    void *data[MAX_LISTS]              # in the order of the lists; NULL for unused ones
     npy_intp n
     double step
 
@@ -106,20 +106,20 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
     return True
 
 
-cdef PyArrayObject *part_of(IValue *several, Py_ssize_t i, int kind, bint written) noexcept:
-    """Return element `i` of a list if it is a contiguous tensor of the dtype (writable, if `written`), else NULL."""
-    cdef IValue *x = list_place(several.v.o, i)
+cdef PyArrayObject *list_array(IValue *tensors, Py_ssize_t i, int kind, bint writable) noexcept:
+    """Return element `i` of a list if it is a contiguous tensor of the dtype (writable, if `writable`), else NULL."""
+    cdef IValue *x = list_place(tensors.v.o, i)
     cdef PyArrayObject *a = flat_array(x)
     if a == NULL or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
         return NULL
-    return a if not written or flags_of(a) & cnp.NPY_ARRAY_WRITEABLE else NULL
+    return a if not writable or flags_of(a) & cnp.NPY_ARRAY_WRITEABLE else NULL
 
 
 cdef inline bint is_list(IValue *x, Py_ssize_t count) noexcept:
     return x.tag == TAG_OBJECT and type(<object>x.v.o) is List and (<List>x.v.o).size == count
 
 
-cdef bint gather(IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, list copies, Work *work) except -1:
+cdef bint collect_parts(IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, list copies, Work *work) except -1:
     """Fill in `work.parts`; False if an argument is unsupported."""
     cdef IValue *first = &r[at[PARAMETERS]]
     cdef PyArrayObject *p
@@ -143,7 +143,7 @@ cdef bint gather(IValue *r, const int32_t *at, const bint *used, int lists, int 
     work.count = count
     work.floats = kind == FLOAT
     for i in range(count):
-        p = part_of(first, i, kind, True)
+        p = list_array(first, i, kind, True)
         if p == NULL:
             return False
         work.parts[i].n = size_of(p)
@@ -151,9 +151,9 @@ cdef bint gather(IValue *r, const int32_t *at, const bint *used, int lists, int 
         for j in range(lists):
             if not used[j]:
                 continue
-            a = part_of(&r[at[j]], i, kind, j != GRADIENTS or work.scaled)
+            a = list_array(&r[at[j]], i, kind, j != GRADIENTS or work.scaled)
             if a == NULL and j == GRADIENTS and not work.scaled:
-                a = copied(&r[at[j]], i, kind, copies)
+                a = contiguous_gradient(&r[at[j]], i, kind, copies)
             if a == NULL or not same_shape(a, p):
                 return False
             work.parts[i].data[j] = data_of(a)
@@ -162,29 +162,29 @@ cdef bint gather(IValue *r, const int32_t *at, const bint *used, int lists, int 
     return True
 
 
-cdef PyArrayObject *copied(IValue *several, Py_ssize_t i, int kind, list copies) except? NULL:
+cdef PyArrayObject *contiguous_gradient(IValue *tensors, Py_ssize_t i, int kind, list copies) except? NULL:
     """Return a contiguous copy of a gradient, owned by `copies`; NULL unless it is a CPU tensor of the dtype."""
-    cdef IValue *x = list_place(several.v.o, i)
-    cdef object made
+    cdef IValue *x = list_place(tensors.v.o, i)
+    cdef object result
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
         return NULL
-    made = cnp.PyArray_NewCopy(<cnp.ndarray>(<Tensor>x.v.o).array, cnp.NPY_CORDER)
-    copies.append(made)
-    return <PyArrayObject *>made
+    result = cnp.PyArray_NewCopy(<cnp.ndarray>(<Tensor>x.v.o).array, cnp.NPY_CORDER)
+    copies.append(result)
+    return <PyArrayObject *>result
 
 
 cdef bint read_scaler(Operator op, IValue *r, const int32_t *at, Work *work) noexcept:
     """Read the gradient scaler's last two arguments: grad_scale and found_inf."""
-    cdef double found = 0
+    cdef double found_inf = 0
     cdef IValue *scale = &r[at[op.nargs - 2]]
     cdef IValue *infinite = &r[at[op.nargs - 1]]
     work.scale = 1
     work.scaled = scale.tag != TAG_NONE
     if work.scaled and not read_scalar(scale, &work.scale):
         return False
-    if infinite.tag != TAG_NONE and not read_scalar(infinite, &found):
+    if infinite.tag != TAG_NONE and not read_scalar(infinite, &found_inf):
         return False
-    work.skipped = found != 0
+    work.skipped = found_inf != 0
     return True
 
 
@@ -220,7 +220,7 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint used[3]
     cdef Py_ssize_t i
     cdef list copies = []
-    cdef Away away
+    cdef Away gil_state
     work.parts = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[5]], &rule.lr) or not read_scaler(op, r, at, &work):
@@ -234,15 +234,15 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     used[0] = used[1] = True
     used[2] = rule.momentum != 0
     try:
-        if not gather(r, at, used, 3, -1, copies, &work):
+        if not collect_parts(r, at, used, 3, -1, copies, &work):
             return run_record(op, r, at)
         if work.skipped:
             return 0
-        away = leave_gil(work.total * COST, r, at, op.nargs)
+        gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
         unscale(&work)
         for i in range(work.count):
             step_sgd(work.floats, work.parts[i].data[0], work.parts[i].data[1], work.parts[i].data[2], work.parts[i].n, &rule)
-        take_gil(away)
+        take_gil(gil_state)
         return count_writes(r, at, used, 3, &work)
     finally:
         free(work.parts)
@@ -256,7 +256,7 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     cdef bint used[5]
     cdef Py_ssize_t i
     cdef list copies = []
-    cdef Away away
+    cdef Away gil_state
     work.parts = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[6]], &rule.lr) or not read_scaler(op, r, at, &work):
@@ -271,18 +271,18 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     used[0] = used[1] = used[2] = used[3] = True
     used[4] = rule.amsgrad
     try:
-        if not gather(r, at, used, 5, 5, copies, &work):
+        if not collect_parts(r, at, used, 5, 5, copies, &work):
             return run_record(op, r, at)
         if work.skipped:
             return 0
-        away = leave_gil(work.total * COST, r, at, op.nargs)
+        gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
         unscale(&work)
         for i in range(work.count):
             part = &work.parts[i]
             step_adam(
                 work.floats, part.data[0], part.data[1], part.data[2], part.data[3], part.data[4], part.n, part.step, &rule
             )
-        take_gil(away)
+        take_gil(gil_state)
         return count_writes(r, at, used, 5, &work)
     finally:
         free(work.parts)
@@ -304,7 +304,7 @@ cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint used[3]
     cdef Py_ssize_t i
     cdef list copies = []
-    cdef Away away
+    cdef Away gil_state
     work.parts = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[4]], &rule.lr) or not read_scaler(op, r, at, &work):
@@ -315,16 +315,16 @@ cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
     rule.maximize = r[at[8]].v.i != 0
     used[0] = used[1] = used[2] = True
     try:
-        if not gather(r, at, used, 3, 3, copies, &work):
+        if not collect_parts(r, at, used, 3, 3, copies, &work):
             return run_record(op, r, at)
         if work.skipped:
             return 0
-        away = leave_gil(work.total * COST, r, at, op.nargs)
+        gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
         unscale(&work)
         for i in range(work.count):
             part = &work.parts[i]
             step_adagrad(work.floats, part.data[0], part.data[1], part.data[2], part.n, part.step, &rule)
-        take_gil(away)
+        take_gil(gil_state)
         return count_writes(r, at, used, 3, &work)
     finally:
         free(work.parts)

@@ -25,12 +25,12 @@ from ts._core.tensor.ndarray cimport BOOL, INT32, INT64, PyArrayObject, data_of,
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_flat, new_like, put_made, scalar_type
+    MAX_DIMS, flat_array, has_integer_width, is_tensor, item_size, new_contiguous, new_like, set_result_with_own_dtype, scalar_type
 )
-from ts.backends.cpu.kernels.masked cimport masked
+from ts.backends.cpu.kernels.masked cimport select_by_mask
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.places cimport (
-    TAKE, Walk, add_dim, begin_walk, indices_at, place_at, places_together, walk_places
+    TAKE, Walk, add_dimension, begin_iteration, read_indices, place_at, linear_indices, walk_places
 )
 
 cnp.import_array()
@@ -49,7 +49,7 @@ cdef PyArrayObject *index_array(IValue *x) noexcept:
     return a if a != NULL and (scalar_type(x) == INT64 or scalar_type(x) == INT32) else NULL
 
 
-cdef inline bint pick_by(
+cdef inline bint select_elements_by(
     const element *x, npy_intp outer, npy_intp n, const char *index, bint narrow, npy_intp wrap, npy_intp count, element *out
 ) noexcept nogil:
     cdef npy_intp o, i
@@ -65,16 +65,16 @@ cdef inline bint pick_by(
     return True
 
 
-cdef bint pick(
+cdef bint select_elements(
     const element *x, npy_intp outer, npy_intp n, const char *index, bint narrow, npy_intp wrap, npy_intp count, element *out
 ) noexcept nogil:
     """Select single elements in each of `outer` rows of `n`; False if an index is not in [-wrap, n)."""
     if narrow:
-        return pick_by(x, outer, n, index, True, wrap, count, out)
-    return pick_by(x, outer, n, index, False, wrap, count, out)
+        return select_elements_by(x, outer, n, index, True, wrap, count, out)
+    return select_elements_by(x, outer, n, index, False, wrap, count, out)
 
 
-cdef bint pick_forward(
+cdef bint select_by_simd(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const int64_t *index, npy_intp count, char *out
 ) noexcept nogil:
     """Select by gather instructions, for elements of 4 or 8 bytes; False if an index is not in [0, n) or the width differs."""
@@ -83,23 +83,23 @@ cdef bint pick_forward(
     return length == 8 and pick_eight_of_rows(<const eight_bytes *>x, outer, n, index, count, <eight_bytes *>out)
 
 
-cdef bint pick_rows(
+cdef bint select_rows(
     const char *x, npy_intp outer, npy_intp n, npy_intp length, const char *index, bint narrow, npy_intp wrap, npy_intp count,
     char *out
 ) noexcept nogil:
     """Compute out[o, i] = x[o, index[i]] for rows of `length` bytes; False if an index is not in [-wrap, n)."""
     cdef npy_intp o, i
     cdef int64_t j
-    if not narrow and pick_forward(x, outer, n, length, <const int64_t *>index, count, out):
+    if not narrow and select_by_simd(x, outer, n, length, <const int64_t *>index, count, out):
         return True
     if length == 4:
-        return pick[four_bytes](<const four_bytes *>x, outer, n, index, narrow, wrap, count, <four_bytes *>out)
+        return select_elements[four_bytes](<const four_bytes *>x, outer, n, index, narrow, wrap, count, <four_bytes *>out)
     if length == 8:
-        return pick[eight_bytes](<const eight_bytes *>x, outer, n, index, narrow, wrap, count, <eight_bytes *>out)
+        return select_elements[eight_bytes](<const eight_bytes *>x, outer, n, index, narrow, wrap, count, <eight_bytes *>out)
     if length == 2:
-        return pick[two_bytes](<const two_bytes *>x, outer, n, index, narrow, wrap, count, <two_bytes *>out)
+        return select_elements[two_bytes](<const two_bytes *>x, outer, n, index, narrow, wrap, count, <two_bytes *>out)
     if length == 1:
-        return pick[int8_t](<const int8_t *>x, outer, n, index, narrow, wrap, count, <int8_t *>out)
+        return select_elements[int8_t](<const int8_t *>x, outer, n, index, narrow, wrap, count, <int8_t *>out)
     for o in range(outer):
         for i in range(count):
             j = place_at(index, narrow, i, wrap)
@@ -111,7 +111,7 @@ cdef bint pick_rows(
     return True
 
 
-cdef object selected(
+cdef object select_by_index(
     int nargs, IValue *r, const int32_t *at, IValue *source, int64_t dim, IValue *by, bint from_end, bint vector
 ):
     """Return source.index_select(dim, by) as an array; None if it is unsupported.
@@ -120,22 +120,22 @@ cdef object selected(
     their lists, so that they are held while the GIL is released.
     """
     cdef PyArrayObject *a = flat_array(source)
-    cdef PyArrayObject *index = indices_at(by)
-    cdef npy_intp dims[MOST_DIMS]
+    cdef PyArrayObject *index = read_indices(by)
+    cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp outer = 1, length
     cdef int d, nd = 0
     cdef bint narrow, done
-    cdef object made, in_order
+    cdef object result, contiguous_index
     cdef char *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or index == NULL or (vector and ndim_of(index) > 1):
         return None
     if not flags_of(index) & cnp.NPY_ARRAY_C_CONTIGUOUS:
-        in_order = cnp.PyArray_NewCopy(<cnp.ndarray>index, cnp.NPY_CORDER)
-        index = <PyArrayObject *>in_order
+        contiguous_index = cnp.PyArray_NewCopy(<cnp.ndarray>index, cnp.NPY_CORDER)
+        index = <PyArrayObject *>contiguous_index
     if dim < 0:
         dim += ndim_of(a)
-    if not 0 <= dim < ndim_of(a) or ndim_of(a) + ndim_of(index) > MOST_DIMS:
+    if not 0 <= dim < ndim_of(a) or ndim_of(a) + ndim_of(index) > MAX_DIMS:
         return None
     narrow = scalar_type(by) == INT32
     length = item_size(a)
@@ -156,49 +156,49 @@ cdef object selected(
         nd += 1
     if length == 0 or outer == 0:
         return None
-    made = new_flat(nd, dims, scalar_type(source))
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(outer * size_of(index) * length // 8, r, at, nargs)
-    done = pick_rows(
+    result = new_contiguous(nd, dims, scalar_type(source))
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(outer * size_of(index) * length // 8, r, at, nargs)
+    done = select_rows(
         data_of(a), outer, dims_of(a)[dim], length, data_of(index), narrow, dims_of(a)[dim] if from_end else 0,
         size_of(index), out
     )
-    take_gil(away)
-    return made if done else None
+    take_gil(gil_state)
+    return result if done else None
 
 
-cdef inline int put_or_run(Operator op, IValue *r, const int32_t *at, object made) except -1:
+cdef inline int store_or_run_record(Operator op, IValue *r, const int32_t *at, object result) except -1:
     """Store the result; if it is None, run the record's own kernel."""
-    return run_record(op, r, at) if made is None else put_made(&r[at[op.nargs]], made)
+    return run_record(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
 cdef int index_select(Operator op, IValue *r, const int32_t *at) except -1:
-    return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], r[at[1]].v.i, &r[at[2]], False, True))
+    return store_or_run_record(op, r, at, select_by_index(op.nargs, r, at, &r[at[0]], r[at[1]].v.i, &r[at[2]], False, True))
 
 
 cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
     if flat_array(&r[at[0]]) == NULL or ndim_of(flat_array(&r[at[0]])) != 2:
         return run_record(op, r, at)
-    return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], 0, &r[at[1]], False, False))
+    return store_or_run_record(op, r, at, select_by_index(op.nargs, r, at, &r[at[0]], 0, &r[at[1]], False, False))
 
 
 cdef int take(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *index = flat_array(&r[at[1]])
-    cdef object made
+    cdef object result
     cdef char *out
     cdef bint done
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or index == NULL or scalar_type(&r[at[1]]) != INT64 or size_of(a) == 0:
         return run_record(op, r, at)
-    made = new_like(index, scalar_type(&r[at[0]]))
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(index), r, at, op.nargs)
-    done = pick_rows(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(a), size_of(index), out)
-    take_gil(away)
+    result = new_like(index, scalar_type(&r[at[0]]))
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(index), r, at, op.nargs)
+    done = select_rows(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(a), size_of(index), out)
+    take_gil(gil_state)
     if not done:
         return run_record(op, r, at)
-    return put_made(&r[at[2]], made)
+    return set_result_with_own_dtype(&r[at[2]], result)
 
 
 # ---------------------------------------------------------------- gather
@@ -228,7 +228,7 @@ cdef bint gather_along(
     cdef npy_intp o
     if inner == 1:
         for o in range(outer):
-            if not pick(x + o * n, 1, n, index + o * count * (4 if narrow else 8), narrow, 0, count, out + o * count):
+            if not select_elements(x + o * n, 1, n, index + o * count * (4 if narrow else 8), narrow, 0, count, out + o * count):
                 return False
         return True
     if narrow:
@@ -238,14 +238,14 @@ cdef bint gather_along(
 
 cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
     """Gather from tensors and indices with any strides; the index may be smaller than the tensor."""
-    cdef PyArrayObject *index = indices_at(&r[at[2]])
+    cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *a
     cdef PyArrayObject *out
     cdef int64_t axis = r[at[1]].v.i
     cdef Walk walk
     cdef int d, nd, kind
     cdef bint done
-    cdef Away away
+    cdef Away gil_state
     if index == NULL or not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU or size_of(index) == 0:
         return run_record(op, r, at)
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
@@ -253,20 +253,20 @@ cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
     axis += nd if axis < 0 else 0
     if (
         not 0 <= axis < nd or ndim_of(index) != nd or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED
-        or not has_plain_width(item_size(a))
+        or not has_integer_width(item_size(a))
     ):
         return run_record(op, r, at)
-    made = new_like(index, kind)
-    out = <PyArrayObject *>made
-    begin_walk(&walk, item_size(a), strides_of(a)[axis], dims_of(a)[axis], scalar_type(&r[at[2]]) == INT32)
+    result = new_like(index, kind)
+    out = <PyArrayObject *>result
+    begin_iteration(&walk, item_size(a), strides_of(a)[axis], dims_of(a)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
         if d != axis and dims_of(index)[d] > dims_of(a)[d]:
             return run_record(op, r, at)
-        add_dim(&walk, dims_of(index)[d], 0 if d == axis else strides_of(a)[d], strides_of(index)[d], strides_of(out)[d])
-    away = leave_gil(size_of(index), r, at, op.nargs)
+        add_dimension(&walk, dims_of(index)[d], 0 if d == axis else strides_of(a)[d], strides_of(index)[d], strides_of(out)[d])
+    gil_state = leave_gil(size_of(index), r, at, op.nargs)
     done = walk_places(&walk, TAKE, kind, data_of(a), data_of(index), data_of(out))
-    take_gil(away)
-    return put_or_run(op, r, at, made if done else None)
+    take_gil(gil_state)
+    return store_or_run_record(op, r, at, result if done else None)
 
 
 cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
@@ -276,15 +276,15 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp outer = 1, inner = 1, width
     cdef int d
     cdef bint narrow, done
-    cdef object made
+    cdef object result
     cdef char *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or index == NULL or ndim_of(a) != ndim_of(index) or size_of(index) == 0:
         return gather_any(op, r, at)
     if dim < 0:
         dim += ndim_of(a)
     width = item_size(a)
-    if not 0 <= dim < ndim_of(a) or not has_plain_width(width):
+    if not 0 <= dim < ndim_of(a) or not has_integer_width(width):
         return run_record(op, r, at)
     for d in range(ndim_of(a)):
         if d == dim:
@@ -296,9 +296,9 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
         else:
             inner *= dims_of(a)[d]
     narrow = scalar_type(&r[at[2]]) == INT32
-    made = new_like(index, scalar_type(&r[at[0]]))
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(index), r, at, op.nargs)
+    result = new_like(index, scalar_type(&r[at[0]]))
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(index), r, at, op.nargs)
     if width == 4:
         done = gather_along[four_bytes](
             <four_bytes *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <four_bytes *>out
@@ -315,28 +315,28 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
         done = gather_along[int8_t](
             <int8_t *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <int8_t *>out
         )
-    take_gil(away)
-    return put_or_run(op, r, at, made if done else None)
+    take_gil(gil_state)
+    return store_or_run_record(op, r, at, result if done else None)
 
 
 # ---------------------------------------------------------------- x[...]
 
-cdef object selected_together(int nargs, IValue *r, const int32_t *at, List indices):
+cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indices):
     """Return x[i, j, ...] for index tensors of the leading dimensions; None if it is unsupported."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef PyArrayObject *index
-    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp rows = 1, length
     cdef int k = <int>indices.size, d, nd
     cdef bint done
     cdef char *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or k > ndim_of(a):
         return None
-    places = places_together(indices, dims_of(a))
-    if places is None or cnp.PyArray_NDIM(<cnp.ndarray>places) + ndim_of(a) > MOST_DIMS:
+    linear = linear_indices(indices, dims_of(a))
+    if linear is None or cnp.PyArray_NDIM(<cnp.ndarray>linear) + ndim_of(a) > MAX_DIMS:
         return None
-    index = <PyArrayObject *>places
+    index = <PyArrayObject *>linear
     nd, length = ndim_of(index), item_size(a)
     for d in range(nd):
         dims[d] = dims_of(index)[d]
@@ -349,23 +349,23 @@ cdef object selected_together(int nargs, IValue *r, const int32_t *at, List indi
             nd += 1
     if length == 0:
         return None
-    made = new_flat(nd, dims, scalar_type(&r[at[0]]))
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(index) * length // 8, r, at, nargs)
-    done = pick_rows(data_of(a), 1, rows, length, data_of(index), False, 0, size_of(index), out)
-    take_gil(away)
-    return made if done else None
+    result = new_contiguous(nd, dims, scalar_type(&r[at[0]]))
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(index) * length // 8, r, at, nargs)
+    done = select_rows(data_of(a), 1, rows, length, data_of(index), False, 0, size_of(index), out)
+    take_gil(gil_state)
+    return result if done else None
 
 
 cdef Py_ssize_t only_index(List indices) noexcept:
     """Return the position of the single index tensor in the list; -1 for zero or several tensors."""
-    cdef Py_ssize_t i, found = -1
+    cdef Py_ssize_t i, position = -1
     for i in range(indices.size):
         if list_item(<PyObject *>indices, i).tag == TAG_OBJECT:
-            if found >= 0:
+            if position >= 0:
                 return -1
-            found = i
-    return found
+            position = i
+    return position
 
 
 cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
@@ -376,14 +376,20 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     dim = only_index(indices)
     if dim > 0 or (dim == 0 and indices.size > 1):
-        return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], dim, list_place(<PyObject *>indices, dim), True, False))
+        return store_or_run_record(
+            op, r, at,
+            select_by_index(op.nargs, r, at, &r[at[0]], dim, list_place(<PyObject *>indices, dim), True, False),
+        )
     if list_item(<PyObject *>indices, 0).tag != TAG_OBJECT:
         return run_record(op, r, at)
     if indices.size > 1:
-        return put_or_run(op, r, at, selected_together(op.nargs, r, at, indices))
+        return store_or_run_record(op, r, at, select_by_indices(op.nargs, r, at, indices))
     if flat_array(list_place(<PyObject *>indices, 0)) != NULL and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
-        return put_or_run(op, r, at, masked(op.nargs, r, at, &r[at[0]], list_place(<PyObject *>indices, 0)))
-    return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], 0, list_place(<PyObject *>indices, 0), True, False))
+        return store_or_run_record(op, r, at, select_by_mask(op.nargs, r, at, &r[at[0]], list_place(<PyObject *>indices, 0)))
+    return store_or_run_record(
+        op, r, at,
+        select_by_index(op.nargs, r, at, &r[at[0]], 0, list_place(<PyObject *>indices, 0), True, False),
+    )
 
 
 register_kernel("aten::index_select", index_select)

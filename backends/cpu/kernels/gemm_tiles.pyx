@@ -195,13 +195,13 @@ cdef void pack_panels(bint double_, Matrix *b, int64_t wide, void *memory, Panel
 
 
 cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide):
-    cdef Packed made = Packed.__new__(Packed)
+    cdef Packed result = Packed.__new__(Packed)
     cdef void *memory
-    made.bytes = panel_bytes(double_, b)
-    if posix_memalign(&memory, 64, <size_t>made.bytes):
+    result.bytes = panel_bytes(double_, b)
+    if posix_memalign(&memory, 64, <size_t>result.bytes):
         return None
-    pack_panels(double_, b, wide, memory, &made.panels)
-    return made
+    pack_panels(double_, b, wide, memory, &result.panels)
+    return result
 
 
 cdef void packed_block(

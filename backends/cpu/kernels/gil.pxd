@@ -22,36 +22,36 @@ cdef extern from "Python.h":
     ctypedef struct PyThreadState
 
 cdef enum:
-    COSTLY = 4                         # cost factor of operators that take about a nanosecond per element
+    EXPENSIVE_ELEMENT_COST = 4         # cost factor of operators that take about a nanosecond per element
 
 ctypedef struct Away:
     PyThreadState *thread              # NULL: the GIL was not released
     PyObject **held                    # referenced arrays, terminated by NULL
 
 # The GIL is not released if the list of references cannot be allocated.
-cdef Away leave_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
-cdef Away leave_holding(PyArrayObject *a, PyArrayObject *b) noexcept
-cdef void come_back(Away away) noexcept
+cdef Away release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
+cdef Away release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
+cdef void reacquire_gil(Away away) noexcept
 
 
 cdef inline Away leave_gil(npy_intp work, IValue *r, const int32_t *at, int nargs) noexcept:
     """Release the GIL until `take_gil` if `work` (elements) is large enough."""
-    cdef Away here
+    cdef Away gil_state
     if work >= RELEASE_GIL_FROM:
-        return leave_holding_arguments(r, at, nargs)
-    here.thread = NULL
-    return here
+        return release_gil_holding_arguments(r, at, nargs)
+    gil_state.thread = NULL
+    return gil_state
 
 
-cdef inline Away leave_gil_with(npy_intp work, PyArrayObject *a, PyArrayObject *b) noexcept:
+cdef inline Away release_gil_for_arrays(npy_intp work, PyArrayObject *a, PyArrayObject *b) noexcept:
     """Release the GIL as `leave_gil` does, holding one or two arrays; `b` may be NULL."""
-    cdef Away here
+    cdef Away gil_state
     if work >= RELEASE_GIL_FROM:
-        return leave_holding(a, b)
-    here.thread = NULL
-    return here
+        return release_gil_holding_arrays(a, b)
+    gil_state.thread = NULL
+    return gil_state
 
 
-cdef inline void take_gil(Away away) noexcept:
-    if away.thread != NULL:
-        come_back(away)
+cdef inline void take_gil(Away gil_state) noexcept:
+    if gil_state.thread != NULL:
+        reacquire_gil(gil_state)

@@ -13,13 +13,13 @@ cdef extern from "Python.h":
     void PyEval_RestoreThread(PyThreadState *) noexcept nogil
 
 
-cdef Py_ssize_t arrays_of(IValue *x, PyObject **held) noexcept:
+cdef Py_ssize_t collect_arrays(IValue *x, PyObject **held) noexcept:
     """Store new references to the array of a tensor or the arrays of a tensor list; return their number.
 
     With `held` NULL, only count them.
     """
     cdef Py_ssize_t i, n = 0
-    cdef List several
+    cdef List tensors
     cdef IValue item
     if x.tag != TAG_OBJECT:
         return 0
@@ -29,17 +29,17 @@ cdef Py_ssize_t arrays_of(IValue *x, PyObject **held) noexcept:
             Py_INCREF(<object>held[0])
         return 1
     if type(<object>x.v.o) is List:
-        several = <List>x.v.o
-        for i in range(several.size):
-            item = list_item(<PyObject *>several, i)
-            n += arrays_of(&item, NULL if held == NULL else held + n)
+        tensors = <List>x.v.o
+        for i in range(tensors.size):
+            item = list_item(<PyObject *>tensors, i)
+            n += collect_arrays(&item, NULL if held == NULL else held + n)
     return n
 
 
 # Nothing between here and the release of the GIL may run the garbage collector: Python code could run before
 # the arrays are held. So they are kept in C memory instead of a Python list.
 
-cdef PyObject **room(Py_ssize_t n) noexcept:
+cdef PyObject **allocate_references(Py_ssize_t n) noexcept:
     """Allocate memory for `n` references and a terminating NULL; return NULL without memory."""
     cdef PyObject **held = <PyObject **>malloc((n + 1) * sizeof(PyObject *))
     if held != NULL:
@@ -47,42 +47,42 @@ cdef PyObject **room(Py_ssize_t n) noexcept:
     return held
 
 
-cdef Away leave_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept:
+cdef Away release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept:
     cdef Py_ssize_t n = 0
     cdef PyObject **held
     cdef int i
     for i in range(nargs):
-        n += arrays_of(&r[at[i]], NULL)
-    held = room(n)
+        n += collect_arrays(&r[at[i]], NULL)
+    held = allocate_references(n)
     if held != NULL:
         n = 0
         for i in range(nargs):
-            n += arrays_of(&r[at[i]], held + n)
-    return leave(held)
+            n += collect_arrays(&r[at[i]], held + n)
+    return save_thread(held)
 
 
-cdef Away leave_holding(PyArrayObject *a, PyArrayObject *b) noexcept:
-    cdef PyObject **held = room(1 if b == NULL else 2)
+cdef Away release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept:
+    cdef PyObject **held = allocate_references(1 if b == NULL else 2)
     if held != NULL:
         held[0] = <PyObject *>a
         Py_INCREF(<object>a)
         if b != NULL:
             held[1] = <PyObject *>b
             Py_INCREF(<object>b)
-    return leave(held)
+    return save_thread(held)
 
 
-cdef Away leave(PyObject **held) noexcept:
-    cdef Away away
-    away.held = held
-    away.thread = PyEval_SaveThread() if held != NULL else NULL
-    return away
+cdef Away save_thread(PyObject **held) noexcept:
+    cdef Away gil_state
+    gil_state.held = held
+    gil_state.thread = PyEval_SaveThread() if held != NULL else NULL
+    return gil_state
 
 
-cdef void come_back(Away away) noexcept:
-    cdef PyObject **held = away.held
-    PyEval_RestoreThread(away.thread)
+cdef void reacquire_gil(Away gil_state) noexcept:
+    cdef PyObject **held = gil_state.held
+    PyEval_RestoreThread(gil_state.thread)
     while held[0] != NULL:
         Py_DECREF(<object>held[0])
         held += 1
-    free(away.held)
+    free(gil_state.held)

@@ -19,7 +19,7 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport float_array, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 from ts.backends.cpu import workers
@@ -32,7 +32,7 @@ cdef enum:
     ZEROS = 0
     BORDER = 1
     REFLECTION = 2
-    ALONE = 1 << 15                    # positions times channels; larger inputs may use several threads
+    MAX_SINGLE_THREAD_WORK = 1 << 15   # positions times channels; larger inputs may use several threads
 
 ctypedef fused floating:
     float
@@ -49,9 +49,9 @@ ctypedef struct Sampling:
     bint align
 
 
-cdef inline floating place(floating at, npy_intp size, Sampling *s) noexcept nogil:
+cdef inline floating grid_position(floating at, npy_intp size, Sampling *s) noexcept nogil:
     """Convert a coordinate in [-1, 1] to a position along a dimension, applying the padding mode."""
-    cdef floating low, span, away, folds, extra, one = 1, half = 0.5, scale = (size - s.align) / 2.0
+    cdef floating low, span, distance, folds, extra, one = 1, half = 0.5, scale = (size - s.align) / 2.0
     at = (at + one) * scale
     if not s.align:
         at = at - half
@@ -63,9 +63,9 @@ cdef inline floating place(floating at, npy_intp size, Sampling *s) noexcept nog
         if span == 0:
             at = 0
         else:
-            away = <floating>fabs(at - low)
-            folds = <floating>floor(away / span)
-            extra = away - folds * span
+            distance = <floating>fabs(at - low)
+            folds = <floating>floor(distance / span)
+            extra = distance - folds * span
             if fmod(folds, 2) != 0:
                 extra = span - extra
             at = extra + low
@@ -74,7 +74,7 @@ cdef inline floating place(floating at, npy_intp size, Sampling *s) noexcept nog
     return at if at < size - 1 else size - 1
 
 
-cdef inline npy_intp cell(floating at, npy_intp size) noexcept nogil:
+cdef inline npy_intp cell_index(floating at, npy_intp size) noexcept nogil:
     """Return the position truncated to an index, or -1 outside."""
     return <npy_intp>at if 0 <= at < size else -1
 
@@ -83,8 +83,8 @@ cdef void sample_nearest(const floating *x, const floating *grid, Sampling *s, f
     """Sample one image by the nearest element."""
     cdef npy_intp p, c, row, column, n = s.height * s.width
     for p in range(s.places):
-        column = cell[floating](<floating>rint(place[floating](grid[2 * p], s.width, s)), s.width)
-        row = cell[floating](<floating>rint(place[floating](grid[2 * p + 1], s.height, s)), s.height)
+        column = cell_index[floating](<floating>rint(grid_position[floating](grid[2 * p], s.width, s)), s.width)
+        row = cell_index[floating](<floating>rint(grid_position[floating](grid[2 * p + 1], s.height, s)), s.height)
         for c in range(s.channels):
             out[c * s.places + p] = x[c * n + row * s.width + column] if row >= 0 and column >= 0 else 0
 
@@ -102,13 +102,13 @@ cdef void sample_bilinear(const floating *x, const floating *grid, Sampling *s, 
     cdef int i
     cdef bint inside
     for p in range(s.places):
-        x_place = place[floating](grid[2 * p], s.width, s)
-        y_place = place[floating](grid[2 * p + 1], s.height, s)
+        x_place = grid_position[floating](grid[2 * p], s.width, s)
+        y_place = grid_position[floating](grid[2 * p + 1], s.height, s)
         left, top = <floating>floor(x_place), <floating>floor(y_place)
         along[0], along[1] = left + one - x_place, x_place - left
         across[0], across[1] = top + one - y_place, y_place - top
-        columns[0], columns[1] = cell[floating](left, s.width), cell[floating](left + one, s.width)
-        rows[0], rows[1] = cell[floating](top, s.height), cell[floating](top + one, s.height)
+        columns[0], columns[1] = cell_index[floating](left, s.width), cell_index[floating](left + one, s.width)
+        rows[0], rows[1] = cell_index[floating](top, s.height), cell_index[floating](top + one, s.height)
         inside = True
         for i in range(4):
             cells[i] = rows[i >> 1] * s.width + columns[i & 1]
@@ -154,7 +154,7 @@ cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp shape[4]
     cdef npy_intp work
     cdef int kind
-    cdef Away away
+    cdef Away gil_state
     if x == NULL or grid == NULL:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
@@ -168,16 +168,16 @@ cdef int grid_sampler(Operator op, IValue *r, const int32_t *at) except -1:
     shape[0], shape[1], shape[2], shape[3] = dims_of(x)[0], dims_of(x)[1], dims_of(grid)[1], dims_of(grid)[2]
     s.channels, s.height, s.width, s.places = shape[1], dims_of(x)[2], dims_of(x)[3], shape[2] * shape[3]
     work = shape[0] * s.channels * s.places
-    if work > ALONE and workers.parts(4 * work) > 1:
+    if work > MAX_SINGLE_THREAD_WORK and workers.parts(4 * work) > 1:
         return run_record(op, r, at)
-    made = new_flat(4, shape, kind)
-    away = leave_gil(work, r, at, op.nargs)
+    result = new_contiguous(4, shape, kind)
+    gil_state = leave_gil(work, r, at, op.nargs)
     if kind == FLOAT:
-        sample[float](<float *>data_of(x), <float *>data_of(grid), shape[0], &s, <float *>data_of(<PyArrayObject *>made))
+        sample[float](<float *>data_of(x), <float *>data_of(grid), shape[0], &s, <float *>data_of(<PyArrayObject *>result))
     else:
-        sample[double](<double *>data_of(x), <double *>data_of(grid), shape[0], &s, <double *>data_of(<PyArrayObject *>made))
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+        sample[double](<double *>data_of(x), <double *>data_of(grid), shape[0], &s, <double *>data_of(<PyArrayObject *>result))
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::grid_sampler", grid_sampler)

@@ -21,14 +21,14 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of, strides_of
 from ts._core.value.sealed cimport seal
-from ts.backends.cpu.kernels.few_rows cimport few_rows, few_rows_serve
+from ts.backends.cpu.kernels.few_rows cimport can_use_few_rows, few_rows
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, item_size
-from ts.backends.cpu.kernels.matmul cimport ALONE_FROM
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, item_size
+from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL
 from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Finish, Matrix, as_matrix
 from ts.backends.cpu.kernels.reduce cimport floating
 from ts.backends.cpu.kernels.softmax cimport softmax_rows
-from ts.backends.cpu.kernels.walk cimport in_order
+from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 from ts.backends.cpu import workers
 
@@ -41,25 +41,25 @@ cdef extern from *:
 cnp.import_array()
 
 cdef enum:
-    SCORES = 1 << 16                   # maximum number of scores computed at a time
-    LEAST_ROWS = 8                     # of a block, however many scores a row has
+    MAX_BLOCK_SCORES = 1 << 16         # maximum number of scores computed at a time
+    MIN_BLOCK_ROWS = 8                 # of a block, however many scores a row has
 
 
 # ---------------------------------------------------------------- scores
 
-cdef void hide_rows(
+cdef void apply_mask(
     Masking masking, floating *scores, npy_intp rows, npy_intp n, const char *mask, npy_intp down, npy_intp right
 ) noexcept nogil:
     """Apply the rows of the mask to the scores."""
     cdef npy_intp i, j
     cdef const char *x
-    cdef uint8_t hidden = masking == HIDES
+    cdef uint8_t hidden = masking == BOOL_HIDE_MASK
     for i in range(rows):
         x = mask + i * down
-        if masking == ADDS and right == sizeof(floating):
+        if masking == ADDITIVE_MASK and right == sizeof(floating):
             for j in range(n):
                 scores[j] += (<const floating *>x)[j]
-        elif masking == ADDS:
+        elif masking == ADDITIVE_MASK:
             for j in range(n):
                 scores[j] += (<const floating *>(x + j * right))[0]
         else:
@@ -69,7 +69,7 @@ cdef void hide_rows(
         scores += n
 
 
-cdef void hide_later(floating *scores, npy_intp first, npy_intp rows, npy_intp n) noexcept nogil:
+cdef void apply_causal_mask(floating *scores, npy_intp first, npy_intp rows, npy_intp n) noexcept nogil:
     """Apply the causal mask to rows whose first has index `first`: a row sees columns up to its own index."""
     cdef npy_intp i, j
     for i in range(rows):
@@ -78,7 +78,7 @@ cdef void hide_later(floating *scores, npy_intp first, npy_intp rows, npy_intp n
         scores += n
 
 
-cdef bint looks_at_nothing(const floating *row, npy_intp n) noexcept nogil:
+cdef bint is_fully_masked(const floating *row, npy_intp n) noexcept nogil:
     cdef npy_intp i
     for i in range(n):
         if row[i] != -INFINITY:
@@ -86,12 +86,12 @@ cdef bint looks_at_nothing(const floating *row, npy_intp n) noexcept nogil:
     return True
 
 
-cdef void weigh(int kind, floating *scores, npy_intp rows, npy_intp n, bint blind_rows, floating *out) noexcept nogil:
-    """Compute the softmax of each row; with `blind_rows`, fully masked rows become 0."""
+cdef void softmax_masked_rows(int kind, floating *scores, npy_intp rows, npy_intp n, bint has_masked_rows, floating *out) noexcept nogil:
+    """Compute the softmax of each row; with `has_masked_rows`, fully masked rows become 0."""
     cdef npy_intp first = 0, i
-    if blind_rows:
+    if has_masked_rows:
         for i in range(rows):
-            if not looks_at_nothing(scores + i * n, n):
+            if not is_fully_masked(scores + i * n, n):
                 continue
             softmax_rows(kind, scores + first * n, i - first, n, out + first * n)
             memset(out + i * n, 0, n * sizeof(floating))
@@ -115,14 +115,14 @@ cdef class Heads:
     cdef npy_intp right
     cdef char *out
     cdef int nd                        # leading dimensions, with the strides of query, keys, values and mask
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp steps[4][MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp steps[4][MAX_DIMS]
     cdef int64_t count                 # number of heads
     cdef Masking masking
     cdef bint causal
     cdef double scale
     cdef int64_t rows                  # rows of a task, and of a block
-    cdef int64_t at_once
+    cdef int64_t block_rows
     cdef int64_t row_tasks
     cdef int64_t next                  # next task to be started
     cdef bint few_scores               # whether the products use `few_rows`
@@ -135,16 +135,16 @@ cdef class Heads:
     cdef int divide(self, Py_ssize_t parts) except -1:
         cdef bint double_ = self.kind == DOUBLE
         cdef int64_t rows = self.query.rows
-        self.at_once = min(rows, max(SCORES // self.keys.columns // 8 * 8, <int64_t>LEAST_ROWS))
+        self.block_rows = min(rows, max(MAX_BLOCK_SCORES // self.keys.columns // 8 * 8, <int64_t>MIN_BLOCK_ROWS))
         self.rows = rows
         if self.count < 2 * parts and parts > 1:
-            self.rows = max((rows + 2 * parts - 1) // (2 * parts) // 8 * 8, <int64_t>LEAST_ROWS)
+            self.rows = max((rows + 2 * parts - 1) // (2 * parts) // 8 * 8, <int64_t>MIN_BLOCK_ROWS)
         self.row_tasks = (rows + self.rows - 1) // self.rows
-        self.few_scores = few_rows_serve(double_, &self.query, &self.keys)
+        self.few_scores = can_use_few_rows(double_, &self.query, &self.keys)
         cdef Matrix weights = self.query
         weights.columns = weights.pitch = self.keys.columns
         weights.flag = AS_IT_IS
-        self.few_sums = few_rows_serve(double_, &weights, &self.values)
+        self.few_sums = can_use_few_rows(double_, &weights, &self.values)
         return 0
 
     def part(self, Py_ssize_t part, Py_ssize_t parts):
@@ -158,28 +158,28 @@ cdef class Heads:
     cdef int run_tasks(self) noexcept nogil:
         """Run tasks until none is left; return -1 without memory."""
         cdef bint double_ = self.kind == DOUBLE
-        cdef int64_t n = self.keys.columns, at_once = min(self.at_once, self.rows)
-        cdef int64_t of_keys = 0 if self.few_scores else panel_bytes(double_, &self.keys)
-        cdef int64_t of_values = 0 if self.few_sums else panel_bytes(double_, &self.values)
-        cdef int64_t of_scores = (at_once * n * self.size + 63) // 64 * 64, task
+        cdef int64_t n = self.keys.columns, block_rows = min(self.block_rows, self.rows)
+        cdef int64_t key_bytes = 0 if self.few_scores else panel_bytes(double_, &self.keys)
+        cdef int64_t value_bytes = 0 if self.few_sums else panel_bytes(double_, &self.values)
+        cdef int64_t score_bytes = (block_rows * n * self.size + 63) // 64 * 64, task
         cdef void *memory
-        cdef char *place
-        if posix_memalign(&memory, 64, <size_t>(of_keys + of_values + 2 * of_scores)):
+        cdef char *buffer
+        if posix_memalign(&memory, 64, <size_t>(key_bytes + value_bytes + 2 * score_bytes)):
             return -1
-        place = <char *>memory
+        buffer = <char *>memory
         while True:
             task = fetch_and_add(&self.next, 1)
             if task >= self.count * self.row_tasks:
                 break
-            self.run_head(task // self.row_tasks, task % self.row_tasks * self.rows, place, place + of_keys,
-                          place + of_keys + of_values, place + of_keys + of_values + of_scores)
+            self.run_head(task // self.row_tasks, task % self.row_tasks * self.rows, buffer, buffer + key_bytes,
+                          buffer + key_bytes + value_bytes, buffer + key_bytes + value_bytes + score_bytes)
         free(memory)
         return 0
 
     cdef void run_head(self, int64_t head, int64_t row, char *keys, char *values, char *scores, char *weights) noexcept nogil:
         """Compute the rows of a task, with buffers for packed operands, scores and weights."""
         cdef bint double_ = self.kind == DOUBLE
-        cdef Matrix query = self.query, k = self.keys, v = self.values, weighed
+        cdef Matrix query = self.query, k = self.keys, v = self.values, weights_matrix
         cdef char *mask = self.mask
         cdef char *out = self.out + head * query.rows * v.columns * self.size
         cdef int64_t n = k.columns, row_end = min(row + self.rows, query.rows), count, left = head
@@ -197,16 +197,16 @@ cdef class Heads:
         if not self.few_sums:
             pack_panels(double_, &v, panel_columns(double_), values, &packed_values)
         query.data += row * (query.pitch if query.flag == AS_IT_IS else 1) * self.size
-        weighed.data, weighed.flag, weighed.columns, weighed.pitch = weights, AS_IT_IS, n, n
+        weights_matrix.data, weights_matrix.flag, weights_matrix.columns, weights_matrix.pitch = weights, AS_IT_IS, n, n
         while row < row_end:
-            count = min(self.at_once, row_end - row)
-            query.rows = weighed.rows = count
+            count = min(self.block_rows, row_end - row)
+            query.rows = weights_matrix.rows = count
             self.multiply(&query, &k, &packed_keys, self.few_scores, scores, self.scale)
             if self.kind == DOUBLE:
-                self.look(<double *>scores, row, count, mask, <double *>weights)
+                self.compute_weights(<double *>scores, row, count, mask, <double *>weights)
             else:
-                self.look(<float *>scores, row, count, mask, <float *>weights)
-            self.multiply(&weighed, &v, &packed_values, self.few_sums, out + row * v.columns * self.size, 1)
+                self.compute_weights(<float *>scores, row, count, mask, <float *>weights)
+            self.multiply(&weights_matrix, &v, &packed_values, self.few_sums, out + row * v.columns * self.size, 1)
             query.data += count * (query.pitch if query.flag == AS_IT_IS else 1) * self.size
             row += count
 
@@ -218,20 +218,20 @@ cdef class Heads:
         finish.alpha, finish.bias, finish.epilogue = by, NULL, NULL
         packed_block(packed, a, 0, a.rows, 0, b.columns, out, b.columns, &finish)
 
-    cdef void look(self, floating *scores, int64_t row, int64_t rows, const char *mask, floating *weights) noexcept nogil:
+    cdef void compute_weights(self, floating *scores, int64_t row, int64_t rows, const char *mask, floating *weights) noexcept nogil:
         """Compute the attention weights of some rows: mask, then softmax."""
         cdef npy_intp n = self.keys.columns
-        if self.masking != NOTHING:
-            hide_rows(self.masking, scores, rows, n, mask + row * self.down, self.down, self.right)
+        if self.masking != NO_MASK:
+            apply_mask(self.masking, scores, rows, n, mask + row * self.down, self.down, self.right)
         if self.causal:
-            hide_later(scores, row, rows, n)
-        weigh(self.kind, scores, rows, n, self.masking == KEEPS or self.masking == ADDS, weights)
+            apply_causal_mask(scores, row, rows, n)
+        softmax_masked_rows(self.kind, scores, rows, n, self.masking == BOOL_KEEP_MASK or self.masking == ADDITIVE_MASK, weights)
 
 
 seal(Heads)
 
 
-cdef bint stack(Heads h, int which, PyArrayObject *a, int own) except -1:
+cdef bint set_stack_strides(Heads h, int which, PyArrayObject *a, int own) except -1:
     """Store the strides of an array's leading dimensions, without the last `own`; False if they do not broadcast."""
     cdef int d, at
     if ndim_of(a) - own > h.nd:
@@ -246,7 +246,7 @@ cdef bint stack(Heads h, int which, PyArrayObject *a, int own) except -1:
     return True
 
 
-cdef bint put_mask(Heads h, PyArrayObject *mask) except -1:
+cdef bint set_mask(Heads h, PyArrayObject *mask) except -1:
     """Store the mask and its strides; False if it does not broadcast to the scores."""
     cdef npy_intp lengths[2]
     cdef npy_intp steps[2]
@@ -260,31 +260,31 @@ cdef bint put_mask(Heads h, PyArrayObject *mask) except -1:
                 return False
             steps[i] = strides_of(mask)[at]
     h.mask, h.down, h.right = data_of(mask), steps[0], steps[1]
-    return stack(h, 3, mask, min(nd, 2))
+    return set_stack_strides(h, 3, mask, min(nd, 2))
 
 
-cdef object factor(Matrix *m, object a, bint turn):
+cdef object as_blas_operand(Matrix *m, object a, bint turn):
     """Describe an array's matrices for BLAS; return the array, or a copy if neither rows nor columns are contiguous."""
     cdef PyArrayObject *x = <PyArrayObject *>a
     cdef int last = ndim_of(x) - 2
     if as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn):
         return a
-    a = in_order(x)
+    a = contiguous_copy(x)
     x = <PyArrayObject *>a
     as_matrix(m, data_of(x), dims_of(x) + last, strides_of(x) + last, item_size(x), turn)
     return a
 
 
-cdef object attended(object q, object k, object v, object mask, Masking masking, bint causal, double scale):
+cdef object compute_attention(object q, object k, object v, object mask, Masking masking, bint causal, double scale):
     cdef Heads h = Heads.__new__(Heads)
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef int d, own, nd
     cdef npy_intp length
     cdef Py_ssize_t parts
     cdef int done
     if min(size_of(<PyArrayObject *>q), size_of(<PyArrayObject *>k), size_of(<PyArrayObject *>v)) == 0:
         return None
-    q, k, v = factor(&h.query, q, False), factor(&h.keys, k, True), factor(&h.values, v, False)
+    q, k, v = as_blas_operand(&h.query, q, False), as_blas_operand(&h.keys, k, True), as_blas_operand(&h.values, v, False)
     if h.query.columns != h.keys.rows or h.keys.columns != h.values.rows:
         return None
     h.nd = max(ndim_of(<PyArrayObject *>q), ndim_of(<PyArrayObject *>k), ndim_of(<PyArrayObject *>v)) - 2
@@ -298,28 +298,32 @@ cdef object attended(object q, object k, object v, object mask, Masking masking,
                 h.dims[d] = length
         h.count *= h.dims[d]
         shape[d] = h.dims[d]
-    if not stack(h, 0, <PyArrayObject *>q, 2) or not stack(h, 1, <PyArrayObject *>k, 2) or not stack(h, 2, <PyArrayObject *>v, 2):
+    if not (
+        set_stack_strides(h, 0, <PyArrayObject *>q, 2)
+        and set_stack_strides(h, 1, <PyArrayObject *>k, 2)
+        and set_stack_strides(h, 2, <PyArrayObject *>v, 2)
+    ):
         return None
-    if masking != NOTHING and not put_mask(h, <PyArrayObject *>mask):
+    if masking != NO_MASK and not set_mask(h, <PyArrayObject *>mask):
         return None
     h.size = item_size(<PyArrayObject *>q)
     h.kind = DOUBLE if h.size == 8 else FLOAT
     h.masking, h.causal, h.scale = masking, causal, scale
     nd = h.nd + 2
     shape[nd - 2], shape[nd - 1] = h.query.rows, h.values.columns
-    made = new_array(nd, shape, cnp.NPY_DOUBLE if h.kind == DOUBLE else cnp.NPY_FLOAT)
-    h.out = data_of(<PyArrayObject *>made)
+    result = new_array(nd, shape, cnp.NPY_DOUBLE if h.kind == DOUBLE else cnp.NPY_FLOAT)
+    h.out = data_of(<PyArrayObject *>result)
     parts = workers.parts(<int64_t>min(h.work() / 64, <double>(1 << 60)))
     h.divide(parts)
     parts = min(parts, h.count * h.row_tasks)
     if parts > 1:
         workers.run(h.part, parts)
-        return made
-    if h.work() < ALONE_FROM:
+        return result
+    if h.work() < MIN_MULTIPLICATIONS_WITHOUT_GIL:
         done = h.run_tasks()
     else:
         with nogil:
             done = h.run_tasks()
     if done < 0:
         raise MemoryError()
-    return made
+    return result

@@ -13,47 +13,47 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
 from ts._core.value.container cimport List, list_item, list_new, list_place
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec
 from ts._core.value.ivalue cimport copy_value, move_value, release, set_object
-from ts.backends.cpu.kernels.kernel cimport FLAT, is_tensor
-from ts.backends.cpu.kernels.walk cimport in_order
+from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, is_tensor
+from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 cnp.import_array()
 
 cdef enum:
-    MOST_REGISTERS = 24                # of the operators that use this fallback
-    MOST_REPEATED = 1 << 16            # elements to copy if several of them share memory (expanded tensors)
+    MAX_REGISTERS = 24                  # of the operators that use this fallback
+    MAX_OVERLAPPING_ELEMENTS = 1 << 16  # elements to copy if several of them share memory (expanded tensors)
 
 
 ctypedef enum Lies:
-    IN_ORDER
-    WITH_GAPS                          # gaps or repeated elements, with dimensions in C order
-    OTHERWISE
-    ELSEWHERE                          # not a CPU tensor, or too expensive to copy
+    CONTIGUOUS
+    STRIDED                            # gaps or repeated elements, with dimensions in C order
+    PERMUTED
+    NOT_COPYABLE                       # not a CPU tensor, or too expensive to copy
 
 
-cdef Lies how(IValue *x) noexcept:
+cdef Lies classify_contiguity(IValue *x) noexcept:
     cdef PyArrayObject *a
     cdef npy_intp last = LONG_MAX
     cdef int d
     if (<Tensor>x.v.o).backend != BACKEND_CPU:
-        return ELSEWHERE
+        return NOT_COPYABLE
     a = <PyArrayObject *>(<Tensor>x.v.o).array
-    if flags_of(a) & FLAT == FLAT:
-        return IN_ORDER
-    if repeats(a) and size_of(a) > MOST_REPEATED:
-        return ELSEWHERE
+    if flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
+        return CONTIGUOUS
+    if repeats(a) and size_of(a) > MAX_OVERLAPPING_ELEMENTS:
+        return NOT_COPYABLE
     for d in range(ndim_of(a)):  # a stride of 0 does not affect the order
         if strides_of(a)[d] > last:
-            return OTHERWISE
+            return PERMUTED
         if strides_of(a)[d]:
             last = strides_of(a)[d]
-    return WITH_GAPS
+    return STRIDED
 
 
-cdef Lies worst(Lies found, IValue *x) noexcept:
-    return max(found, how(x)) if is_tensor(x) else found
+cdef Lies worst_contiguity(Lies contiguity, IValue *x) noexcept:
+    return max(contiguity, classify_contiguity(x)) if is_tensor(x) else contiguity
 
 
-cdef bint order_matters(Operator op):
+cdef bint has_layout_rule(Operator op):
     """Whether the record allows result strides that depend on the arguments' strides."""
     for rule in op.record.layout:
         if rule != "contiguous":
@@ -61,34 +61,34 @@ cdef bint order_matters(Operator op):
     return not op.record.layout
 
 
-cdef Tensor copied(IValue *x):
+cdef Tensor contiguous_tensor(IValue *x):
     cdef Tensor t = <Tensor>x.v.o
-    return wrap_cpu(in_order(<PyArrayObject *>t.array), t.scalar_type)
+    return wrap_cpu(contiguous_copy(<PyArrayObject *>t.array), t.scalar_type)
 
 
-cdef int put_in_order(IValue *x, IValue *out) except -1:
+cdef int set_contiguous(IValue *x, IValue *out) except -1:
     """Store a contiguous copy of `x` in `out`, or `x` itself if it is not a tensor or already contiguous."""
-    if is_tensor(x) and how(x) != IN_ORDER:
-        set_object(out, copied(x))
+    if is_tensor(x) and classify_contiguity(x) != CONTIGUOUS:
+        set_object(out, contiguous_tensor(x))
     else:
         copy_value(out, x)
     return 0
 
 
-cdef int put_list_in_order(List xs, IValue *out) except -1:
-    cdef List made = list_new(list_spec(TENSOR_SPEC), xs.size)
+cdef int set_contiguous_list(List xs, IValue *out) except -1:
+    cdef List result = list_new(list_spec(TENSOR_SPEC), xs.size)
     cdef Py_ssize_t i
-    for i in range(made.capacity):
+    for i in range(result.capacity):
         if i >= xs.size:
             break
-        list_place(<PyObject *>made, i).tag = TAG_NONE
-        put_in_order(list_place(<PyObject *>xs, i), list_place(<PyObject *>made, i))
-        made.size = i + 1
-    set_object(out, made)
+        list_place(<PyObject *>result, i).tag = TAG_NONE
+        set_contiguous(list_place(<PyObject *>xs, i), list_place(<PyObject *>result, i))
+        result.size = i + 1
+    set_object(out, result)
     return 0
 
 
-cdef List tensors_in(IValue *x):
+cdef List tensor_list(IValue *x):
     """Return the list of tensors in a register, or None for any other value."""
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return None
@@ -101,34 +101,34 @@ cdef List tensors_in(IValue *x):
 
 
 cdef int run_in_order(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef IValue q[MOST_REGISTERS]
-    cdef int32_t place[MOST_REGISTERS]
-    cdef Lies found = IN_ORDER
+    cdef IValue q[MAX_REGISTERS]
+    cdef int32_t index[MAX_REGISTERS]
+    cdef Lies contiguity = CONTIGUOUS
     cdef List xs
     cdef Py_ssize_t k
     cdef int i, j, n = op.nargs
-    if n + op.nrets > MOST_REGISTERS or op.record.variant:
+    if n + op.nrets > MAX_REGISTERS or op.record.variant:
         return run_record(op, r, at)
     for i in range(n):
-        xs = tensors_in(&r[at[i]])
+        xs = tensor_list(&r[at[i]])
         if xs is None:
-            found = worst(found, &r[at[i]])
+            contiguity = worst_contiguity(contiguity, &r[at[i]])
         else:
             for k in range(xs.size):
-                found = worst(found, list_place(<PyObject *>xs, k))
-    if found == IN_ORDER or found == ELSEWHERE or (found == OTHERWISE and order_matters(op)):
+                contiguity = worst_contiguity(contiguity, list_place(<PyObject *>xs, k))
+    if contiguity == CONTIGUOUS or contiguity == NOT_COPYABLE or (contiguity == PERMUTED and has_layout_rule(op)):
         return run_record(op, r, at)
     for i in range(n + op.nrets):
         q[i].tag = TAG_NONE
-        place[i] = i
+        index[i] = i
     try:
         for i in range(n):
-            xs = tensors_in(&r[at[i]])
+            xs = tensor_list(&r[at[i]])
             if xs is None:
-                put_in_order(&r[at[i]], &q[i])
+                set_contiguous(&r[at[i]], &q[i])
             else:
-                put_list_in_order(xs, &q[i])
-        op.kernels[BACKEND_CPU](op, q, place)
+                set_contiguous_list(xs, &q[i])
+        op.kernels[BACKEND_CPU](op, q, index)
         for j in range(n, n + op.nrets):
             for i in range(n):  # a returned argument must be the caller's object, not the copy
                 if q[j].tag == TAG_OBJECT and is_tensor(&q[i]) and q[i].v.o == q[j].v.o:

@@ -41,8 +41,8 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flag
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, scalar_type_of_number, wrap_cpu
 
 cdef enum:
-    FLAT = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
-    MOST_DIMS = 64                     # limit of NumPy
+    CONTIGUOUS_FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
+    MAX_DIMS = 64                      # limit of NumPy
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:
@@ -54,7 +54,7 @@ cdef inline PyArrayObject *flat_array(IValue *x) noexcept:
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
     cdef PyArrayObject *a = <PyArrayObject *>(<Tensor>x.v.o).array
-    return a if flags_of(a) & FLAT == FLAT else NULL
+    return a if flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS else NULL
 
 
 cdef inline int scalar_type(IValue *x) noexcept:
@@ -84,7 +84,7 @@ cdef inline bint same_dtype(IValue *dtype, int kind) noexcept:
     return dtype.tag == TAG_NONE or (dtype.tag == TAG_INT and dtype.v.i == kind)
 
 
-cdef inline object new_flat(int nd, npy_intp *dims, int kind):
+cdef inline object new_contiguous(int nd, npy_intp *dims, int kind):
     """Allocate a C-contiguous array of the given shape; its elements are uninitialized."""
     return new_array(nd, dims, number_of_scalar_type(kind))
 
@@ -98,7 +98,7 @@ cdef inline npy_intp item_size(PyArrayObject *a) noexcept:
     return cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
 
 
-cdef inline bint has_plain_width(npy_intp width) noexcept:
+cdef inline bint has_integer_width(npy_intp width) noexcept:
     """Whether elements of `width` bytes can be copied as integers of that width."""
     return width == 1 or width == 2 or width == 4 or width == 8
 
@@ -127,13 +127,13 @@ cdef inline int read_axis(PyArrayObject *a, int64_t dim, Axis *axis) noexcept:
 
 cdef inline int put_array(IValue *out, object array, int kind) except -1:
     """Store a new array as a CPU tensor in `out`, releasing the previous value."""
-    cdef Tensor made = wrap_cpu(array, kind)
-    Py_INCREF(made)
-    set_object_steal(out, <PyObject *>made)
+    cdef Tensor result = wrap_cpu(array, kind)
+    Py_INCREF(result)
+    set_object_steal(out, <PyObject *>result)
     return 0
 
 
-cdef inline int put_made(IValue *out, object array) except -1:
+cdef inline int set_result_with_own_dtype(IValue *out, object array) except -1:
     """Store a new array as a CPU tensor; its dtype is read from the array itself.
 
     An argument's dtype may have been changed by another thread since the kernel read it.
@@ -141,7 +141,7 @@ cdef inline int put_made(IValue *out, object array) except -1:
     return put_array(out, array, scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>array)))
 
 
-cdef inline int put_object(IValue *out, object x) except -1:
+cdef inline int set_object_result(IValue *out, object x) except -1:
     Py_INCREF(x)
     set_object_steal(out, <PyObject *>x)
     return 0

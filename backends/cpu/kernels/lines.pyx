@@ -12,13 +12,13 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.create cimport plain_place, wanted
-from ts.backends.cpu.kernels.kernel cimport new_flat, put_array, read_number
+from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype
+from ts.backends.cpu.kernels.kernel cimport new_contiguous, put_array, read_number
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
-cdef int64_t MOST = 1 << 24            # elements; for more, the record's kernel checks whether there is memory
+cdef int64_t MAX_ELEMENTS = 1 << 24    # elements; for more, the record's kernel checks whether there is memory
 
 ctypedef fused floating:
     float
@@ -37,19 +37,19 @@ cdef void fill_line(floating *out, npy_intp n, double start, double end) noexcep
 cdef int linspace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double start, end, exact = 9007199254740992.0
     cdef npy_intp n = r[at[2]].v.i
-    cdef int kind = wanted(&r[at[3]], -1)
-    if (kind != FLOAT and kind != DOUBLE) or not 0 <= n <= MOST or not plain_place(&r[at[4]], &r[at[5]], &r[at[6]]):
+    cdef int kind = read_dtype(&r[at[3]], -1)
+    if (kind != FLOAT and kind != DOUBLE) or not 0 <= n <= MAX_ELEMENTS or not is_plain_cpu(&r[at[4]], &r[at[5]], &r[at[6]]):
         return run_record(op, r, at)
     if not read_number(&r[at[0]], kind, &start) or not read_number(&r[at[1]], kind, &end):
         return run_record(op, r, at)
     if not (-exact <= start <= exact and -exact <= end <= exact):
         return run_record(op, r, at)
-    made = new_flat(1, &n, kind)
+    result = new_contiguous(1, &n, kind)
     if kind == FLOAT:
-        fill_line(<float *>data_of(<PyArrayObject *>made), n, start, start if n == 1 else end)
+        fill_line(<float *>data_of(<PyArrayObject *>result), n, start, start if n == 1 else end)
     else:
-        fill_line(<double *>data_of(<PyArrayObject *>made), n, start, start if n == 1 else end)
-    return put_array(&r[at[op.nargs]], made, kind)
+        fill_line(<double *>data_of(<PyArrayObject *>result), n, start, start if n == 1 else end)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::linspace", linspace)

@@ -32,9 +32,10 @@ from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport is_tensor, put_array, scalar_type
-from ts.backends.cpu.kernels.matmul cimport ALONE_FROM, Job, job_of, multiplied
+from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL, Job, make_job, multiply_into
 from ts.backends.cpu.kernels.recurrent cimport (
-    LOOK, LSTM, PACKED_FROM, Weights, has_shape, item_size, kept_at, new_matrix, run_layer, sizes_of, turned, weight_at, weights_of
+    LSTM, MIN_STEPS_TO_PACK, NANOSECONDS_PER_STEP, Weights, cached_panels_of, has_shape, item_size, make_weights, new_matrix,
+    read_batch_sizes, read_weight, run_layer, transposed
 )
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -45,30 +46,30 @@ cnp.import_array()
 cdef const RowLoops *LOOPS = row_loops_here()
 
 cdef enum:
-    MODE = 2                           # PyTorch's number for an LSTM
+    LSTM_MODE = 2                      # PyTorch's number for an LSTM
 
 
 # ---------------------------------------------------------------- arguments
 
-cdef object array_at(IValue *x, int dtype, int nd):
+cdef object read_array(IValue *x, int dtype, int nd):
     """Return a contiguous array of a non-empty CPU tensor of the given dtype and rank; None for anything else."""
-    cdef object found
+    cdef object array
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != dtype:
         return None
-    found = (<Tensor>x.v.o).array
-    if ndim_of(<PyArrayObject *>found) != nd or size_of(<PyArrayObject *>found) == 0:
+    array = (<Tensor>x.v.o).array
+    if ndim_of(<PyArrayObject *>array) != nd or size_of(<PyArrayObject *>array) == 0:
         return None
-    return cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray>found)
+    return cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray>array)
 
 
-cdef object state_at(IValue *x, int dtype):
+cdef object read_state(IValue *x, int dtype):
     """Return a state (batch, hidden), also from a stack of one layer; None for anything else."""
-    cdef object found = array_at(x, dtype, 2)
-    if found is None:
-        found = array_at(x, dtype, 3)
-        if found is not None:
-            found = found[0] if len(found) == 1 else None
-    return found
+    cdef object array = read_array(x, dtype, 2)
+    if array is None:
+        array = read_array(x, dtype, 3)
+        if array is not None:
+            array = array[0] if len(array) == 1 else None
+    return array
 
 
 cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased):
@@ -78,37 +79,37 @@ cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased)
     for i in range(1, 5 if biased else 3):
         if not is_tensor(&r[at[i]]):
             return None
-        arrays.append(weight_at(&r[at[i]], dtype))
-    return weights_of(LSTM, dtype, arrays, biased)
+        arrays.append(read_weight(&r[at[i]], dtype))
+    return make_weights(LSTM, dtype, arrays, biased)
 
 
 # ---------------------------------------------------------------- forward
 
-cdef int layer(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_forward(Operator op, IValue *r, const int32_t *at) except -1:
     """Run a layer on (input, w_ih, w_hh, b_ih, b_hh, hx, cx, reverse, batch_sizes, mode, hidden_size, ..., has_biases, ...)."""
     cdef npy_intp times, batch, inputs, width, total
     cdef Weights w
     cdef Packed packed_ih, packed_hh
-    cdef object x, hx, cx, sizes, out, workspace, given
+    cdef object x, hx, cx, sizes, out, workspace, input_gates
     cdef int dtype
-    if not is_tensor(&r[at[0]]) or r[at[9]].v.i != MODE:
+    if not is_tensor(&r[at[0]]) or r[at[9]].v.i != LSTM_MODE:
         return run_record(op, r, at)
     dtype = scalar_type(&r[at[0]])
-    x, hx, cx = array_at(&r[at[0]], dtype, 3), state_at(&r[at[5]], dtype), state_at(&r[at[6]], dtype)
+    x, hx, cx = read_array(&r[at[0]], dtype, 3), read_state(&r[at[5]], dtype), read_state(&r[at[6]], dtype)
     if (dtype != FLOAT and dtype != DOUBLE) or x is None or hx is None or cx is None:
         return run_record(op, r, at)
     times, batch, inputs = x.shape
     width, total = dims_of(<PyArrayObject *>hx)[1], times * batch
-    packed_ih, packed_hh = kept_at(&r[at[1]], total), kept_at(&r[at[2]], batch)
+    packed_ih, packed_hh = cached_panels_of(&r[at[1]], total), cached_panels_of(&r[at[2]], batch)
     w = layer_weights(r, at, dtype, r[at[12]].v.i != 0)
-    if w is None or not w.fit(inputs, width) or not has_shape(hx, batch, width) or not has_shape(cx, batch, width):
+    if w is None or not w.match_shapes(inputs, width) or not has_shape(hx, batch, width) or not has_shape(cx, batch, width):
         return run_record(op, r, at)
     w.packed_ih, w.packed_hh = packed_ih, packed_hh
-    sizes = sizes_of(NULL, times, batch, total)
+    sizes = read_batch_sizes(NULL, times, batch, total)
     workspace, out, hx, cx = new_matrix(5 * total, width, dtype), new_matrix(total, width, dtype), hx.copy(), cx.copy()
-    given = workspace[:4 * total].reshape(total, 4 * width)
+    input_gates = workspace[:4 * total].reshape(total, 4 * width)
     if not run_layer(
-        w, x.reshape(total, inputs), sizes, r[at[7]].v.i != 0, hx, cx, data_of(<PyArrayObject *>out), width, given,
+        w, x.reshape(total, inputs), sizes, r[at[7]].v.i != 0, hx, cx, data_of(<PyArrayObject *>out), width, input_gates,
         data_of(<PyArrayObject *>workspace) + 4 * total * width * item_size(dtype)
     ):
         return run_record(op, r, at)
@@ -166,7 +167,7 @@ cdef void lstm_step_backward(
         of_gates += 4 * n
 
 
-cdef void time_back(Times *s, npy_intp k) noexcept nogil:
+cdef void backward_step(Times *s, npy_intp k) noexcept nogil:
     """Compute the gates' gradients of the k-th time step in backward order."""
     cdef npy_intp t = k if s.reverse else s.times - 1 - k
     cdef npy_intp size = s.batch * s.width * (8 if s.double_ else 4)
@@ -187,31 +188,31 @@ cdef void time_back(Times *s, npy_intp k) noexcept nogil:
     memcpy(s.all + 4 * t * size, s.now, 4 * size)
 
 
-cdef int times_back(Times *s, Job back) except -1:
+cdef int run_backward_steps(Times *s, Job back) except -1:
     """Run backward through all time steps; the states' gradients are then those of the initial states."""
     cdef double work = (back.work() + 64.0 * s.batch * s.width) * s.times
     cdef npy_intp k
     cdef int done = 0
     if back.parts > 1 or timed:
         for k in range(s.times):
-            take_time(LOOK)
+            take_time(NANOSECONDS_PER_STEP)
             with nogil:
-                time_back(s, k)
+                backward_step(s, k)
             back.run()
-    elif work >= ALONE_FROM:
+    elif work >= MIN_MULTIPLICATIONS_WITHOUT_GIL:
         with nogil:
-            done = times_alone(s, back)
+            done = run_backward_steps_on_this_thread(s, back)
     else:
-        done = times_alone(s, back)
+        done = run_backward_steps_on_this_thread(s, back)
     if done < 0:
         raise MemoryError()
     return 0
 
 
-cdef int times_alone(Times *s, Job back) noexcept nogil:
+cdef int run_backward_steps_on_this_thread(Times *s, Job back) noexcept nogil:
     cdef npy_intp k
     for k in range(s.times):
-        time_back(s, k)
+        backward_step(s, k)
         if back.run_again() < 0:
             return -1
     return 0
@@ -231,32 +232,32 @@ cdef class Back:
     cdef object of_cx
     cdef bint reverse
 
-    cdef object of_weight(self, object left, object right):
+    cdef object weight_gradient(self, object left, object right):
         """Return gates.T @ rows, or None if the product is unsupported."""
-        cdef object made = new_matrix(left.shape[1], right.shape[1], self.w.dtype)
-        return made if multiplied(turned(left), right, made, 1, 0, None, None, NULL, NULL) else None
+        cdef object result = new_matrix(left.shape[1], right.shape[1], self.w.dtype)
+        return result if multiply_into(transposed(left), right, result, 1, 0, None, None, NULL, NULL) else None
 
-    cdef object of_hidden_weight(self):
+    cdef object hidden_weight_gradient(self):
         """Return the gradient of w_hh, whose factor is the previous time step's output, hx at the first one."""
         cdef npy_intp batch = self.hx.shape[0], total = self.gates.shape[0]
-        cdef object made, before = self.output.reshape(total, -1)
+        cdef object result, before = self.output.reshape(total, -1)
         cdef object first = self.gates[total - batch:] if self.reverse else self.gates[:batch]
         cdef object rest = self.gates[:total - batch] if self.reverse else self.gates[batch:]
-        made = self.of_weight(first, self.hx)
-        if made is None or total == batch:
-            return made
+        result = self.weight_gradient(first, self.hx)
+        if result is None or total == batch:
+            return result
         before = before[batch:] if self.reverse else before[:total - batch]
-        return made if multiplied(turned(rest), before, made, 1, 1, None, None, NULL, NULL) else None
+        return result if multiply_into(transposed(rest), before, result, 1, 1, None, None, NULL, NULL) else None
 
-    cdef object of_input(self):
-        cdef object made = new_matrix(self.gates.shape[0], self.w.w_ih.shape[1], self.w.dtype)
-        return made if multiplied(self.gates, self.w.w_ih, made, 1, 0, None, None, NULL, NULL) else None
+    cdef object input_gradient(self):
+        cdef object result = new_matrix(self.gates.shape[0], self.w.w_ih.shape[1], self.w.dtype)
+        return result if multiply_into(self.gates, self.w.w_ih, result, 1, 0, None, None, NULL, NULL) else None
 
 
 seal(Back)
 
 
-cdef Back back_through(IValue *r, const int32_t *at):
+cdef Back compute_gate_gradients(IValue *r, const int32_t *at):
     """Compute the gates' gradients from the operator's registers; None if an argument is unsupported."""
     cdef int dtype = scalar_type(&r[at[0]])
     cdef npy_intp times, batch, inputs, width, size = item_size(dtype)
@@ -266,25 +267,25 @@ cdef Back back_through(IValue *r, const int32_t *at):
     cdef Times s
     cdef bint limited
     b.w = layer_weights(r, at, dtype, r[at[17]].v.i != 0)
-    x, b.hx, cx = array_at(&r[at[0]], dtype, 3), state_at(&r[at[5]], dtype), state_at(&r[at[6]], dtype)
-    b.output, workspace = array_at(&r[at[7]], dtype, 3), array_at(&r[at[22]], UINT8, 1)
+    x, b.hx, cx = read_array(&r[at[0]], dtype, 3), read_state(&r[at[5]], dtype), read_state(&r[at[6]], dtype)
+    b.output, workspace = read_array(&r[at[7]], dtype, 3), read_array(&r[at[22]], UINT8, 1)
     if (dtype != FLOAT and dtype != DOUBLE) or b.w is None or x is None or b.hx is None or cx is None or b.output is None:
         return None
     times, batch, inputs = x.shape
     width = dims_of(<PyArrayObject *>b.hx)[1]
-    if not b.w.fit(inputs, width) or not has_shape(b.hx, batch, width) or not has_shape(cx, batch, width):
+    if not b.w.match_shapes(inputs, width) or not has_shape(b.hx, batch, width) or not has_shape(cx, batch, width):
         return None
     if b.output.shape != (times, batch, width) or workspace is None or len(workspace) != 5 * times * batch * width * size:
         return None
-    b.of_hx, b.of_cx = gradient_of_state(&r[at[11]], dtype, batch, width), gradient_of_state(&r[at[12]], dtype, batch, width)
+    b.of_hx, b.of_cx = copy_state_gradient(&r[at[11]], dtype, batch, width), copy_state_gradient(&r[at[12]], dtype, batch, width)
     if r[at[10]].tag != TAG_NONE:
-        grad = array_at(&r[at[10]], dtype, 3)
+        grad = read_array(&r[at[10]], dtype, 3)
         if grad is None or grad.shape != b.output.shape:
             return None
     now = new_matrix(batch, 4 * width, dtype)
     if b.of_hx is None or b.of_cx is None or <uintptr_t>data_of(<PyArrayObject *>workspace) % size:
         return None
-    job = job_of(now, b.w.w_hh, b.of_hx)
+    job = make_job(now, b.w.w_hh, b.of_hx)
     if job is None:
         return None
     b.input, b.reverse, b.gates = x.reshape(times * batch, inputs), r[at[13]].v.i != 0, new_matrix(times * batch, 4 * width, dtype)
@@ -294,31 +295,31 @@ cdef Back back_through(IValue *r, const int32_t *at):
     s.first, s.grad = data_of(<PyArrayObject *>cx), NULL if grad is None else data_of(<PyArrayObject *>grad)
     s.hidden, s.cell = data_of(<PyArrayObject *>b.of_hx), data_of(<PyArrayObject *>b.of_cx)
     s.now, s.all = data_of(<PyArrayObject *>now), data_of(<PyArrayObject *>b.gates)
-    if times >= PACKED_FROM:
+    if times >= MIN_STEPS_TO_PACK:
         job.pack(None)
     limited = job.limited
     if limited:
         one_thread.begin()
     try:
-        times_back(&s, job)
+        run_backward_steps(&s, job)
     finally:
         if limited:
             one_thread.end()
     return b
 
 
-cdef object gradient_of_state(IValue *x, int dtype, npy_intp batch, npy_intp width):
+cdef object copy_state_gradient(IValue *x, int dtype, npy_intp batch, npy_intp width):
     """Return a copy of a final state's gradient, zeros for a missing one; None if shape or dtype do not match."""
-    cdef object found
+    cdef object array
     if x.tag != TAG_NONE:
-        found = state_at(x, dtype)
-        return found.copy() if found is not None and found.shape == (batch, width) else None
-    found = new_matrix(batch, width, dtype)
-    memset(data_of(<PyArrayObject *>found), 0, batch * width * item_size(dtype))
-    return found
+        array = read_state(x, dtype)
+        return array.copy() if array is not None and array.shape == (batch, width) else None
+    array = new_matrix(batch, width, dtype)
+    memset(data_of(<PyArrayObject *>array), 0, batch * width * item_size(dtype))
+    return array
 
 
-cdef bint is_wanted(Operator op, IValue *r, const int32_t *at, int i) noexcept:
+cdef bint is_gradient_required(Operator op, IValue *r, const int32_t *at, int i) noexcept:
     """Whether `output_mask`, the last argument if present, requests gradient `i`."""
     cdef PyObject *mask
     if op.nargs == 23:
@@ -330,35 +331,35 @@ cdef bint is_wanted(Operator op, IValue *r, const int32_t *at, int i) noexcept:
 cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
     """Run backward on (input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, gradients, reverse, mode, ..., output_mask)."""
     cdef Back b
-    cdef list made = [None] * 7
+    cdef list result = [None] * 7
     cdef int i, dtype
-    if not is_tensor(&r[at[0]]) or r[at[14]].v.i != MODE or (op.nargs == 24 and (<List>r[at[23]].v.o).size != 7):
+    if not is_tensor(&r[at[0]]) or r[at[14]].v.i != LSTM_MODE or (op.nargs == 24 and (<List>r[at[23]].v.o).size != 7):
         return run_record(op, r, at)
     dtype = scalar_type(&r[at[0]])
-    b = back_through(r, at)
+    b = compute_gate_gradients(r, at)
     if b is None:
         return run_record(op, r, at)
-    if is_wanted(op, r, at, 0):
-        made[0] = b.of_input()
-    if is_wanted(op, r, at, 1):
-        made[1] = b.of_weight(b.gates, b.input)
-    if is_wanted(op, r, at, 2):
-        made[2] = b.of_hidden_weight()
+    if is_gradient_required(op, r, at, 0):
+        result[0] = b.input_gradient()
+    if is_gradient_required(op, r, at, 1):
+        result[1] = b.weight_gradient(b.gates, b.input)
+    if is_gradient_required(op, r, at, 2):
+        result[2] = b.hidden_weight_gradient()
     for i in range(3, 5):
-        if is_wanted(op, r, at, i) and r[at[17]].v.i:
-            made[i] = b.gates.sum(0) if made[3] is None else made[3].copy()
-        elif is_wanted(op, r, at, i):
-            made[i] = np.zeros(shape_at(&r[at[i]]), b.gates.dtype)
+        if is_gradient_required(op, r, at, i) and r[at[17]].v.i:
+            result[i] = b.gates.sum(0) if result[3] is None else result[3].copy()
+        elif is_gradient_required(op, r, at, i):
+            result[i] = np.zeros(shape_at(&r[at[i]]), b.gates.dtype)
     for i in range(3):
-        if made[i] is None and is_wanted(op, r, at, i):
+        if result[i] is None and is_gradient_required(op, r, at, i):
             return run_record(op, r, at)
-    if made[0] is not None:
-        made[0] = made[0].reshape(b.output.shape[0], b.output.shape[1], -1)
-    made[5], made[6] = b.of_hx.reshape(shape_at(&r[at[5]])), b.of_cx.reshape(shape_at(&r[at[6]]))
+    if result[0] is not None:
+        result[0] = result[0].reshape(b.output.shape[0], b.output.shape[1], -1)
+    result[5], result[6] = b.of_hx.reshape(shape_at(&r[at[5]])), b.of_cx.reshape(shape_at(&r[at[6]]))
     for i in range(7):
-        if made[i] is None or not is_wanted(op, r, at, i):
-            made[i] = NOTHING[dtype == DOUBLE].copy()
-        put_array(&r[at[op.nargs + i]], made[i], dtype)
+        if result[i] is None or not is_gradient_required(op, r, at, i):
+            result[i] = EMPTY_GRADIENTS[dtype == DOUBLE].copy()
+        put_array(&r[at[op.nargs + i]], result[i], dtype)
     return 0
 
 
@@ -366,8 +367,8 @@ cdef inline tuple shape_at(IValue *x):
     return (<Tensor>x.v.o).array.shape
 
 
-cdef tuple NOTHING = (np.empty(0, "f4"), np.empty(0, "f8"))
+cdef tuple EMPTY_GRADIENTS = (np.empty(0, "f4"), np.empty(0, "f8"))
 
-register_kernel("aten::mkldnn_rnn_layer", layer)
+register_kernel("aten::mkldnn_rnn_layer", run_forward)
 register_kernel("aten::mkldnn_rnn_layer_backward", layer_backward)
 register_kernel("aten::_mkldnn_rnn_layer_backward", layer_backward)

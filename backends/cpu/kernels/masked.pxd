@@ -9,11 +9,11 @@ from ts.backends.cpu.kernels.walk cimport Loop
 
 # Return source[by] as an array for a mask of the whole tensor; None if it is unsupported. Both registers are
 # among the `nargs` arguments, or in their lists.
-cdef object masked(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by)
+cdef object select_by_mask(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by)
 
 # Return a loop that selects from the second operand if the first, the mask, is true, else from the third, for
 # elements of `width` bytes.
-cdef Loop choice_of(npy_intp width) noexcept
+cdef Loop selection_loop(npy_intp width) noexcept
 
 # Write a number in the dtype `kind`; False if that is not exact or changes the category.
-cdef bint store(IValue *number, int kind, char *out) noexcept
+cdef bint store_exact_scalar(IValue *number, int kind, char *out) noexcept

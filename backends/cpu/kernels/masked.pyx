@@ -24,12 +24,12 @@ from ts._core.tensor.overlap cimport meet, repeats
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_flat, new_like, put_array, put_made, put_object,
+    CONTIGUOUS_FLAGS, MAX_DIMS, flat_array, has_integer_width, is_tensor, item_size, new_contiguous, new_like, put_array, set_result_with_own_dtype, set_object_result,
     scalar_type,
 )
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.walk cimport (
-    Loop, Operand, broadcast_into, lay_out, lay_out_number, new_result, walk
+    Loop, Operand, broadcast_into, lay_out, set_scalar_operand, new_result, walk
 )
 
 cnp.import_array()
@@ -37,7 +37,7 @@ cnp.import_array()
 
 # ---------------------------------------------------------------- elementwise selection
 
-cdef void choose(
+cdef void select_elements(
     const uint8_t *mask, npy_intp n, const element *x, npy_intp x_step, const element *y, npy_intp y_step, element *out
 ) noexcept nogil:
     """Compute out[i] = x[i] if mask[i] else y[i]; a step is 1 element, or 0 for a scalar."""
@@ -60,28 +60,28 @@ cdef void choose(
             out[i] = x[i] if mask[i] else y[i]
 
 
-cdef int put_chosen(
+cdef int store_selected(
     Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, char *x, npy_intp x_step, char *y, npy_intp y_step
 ) except -1:
-    cdef object made = new_like(mask, kind)
-    cdef char *out = data_of(<PyArrayObject *>made)
-    cdef npy_intp width = item_size(<PyArrayObject *>made)
+    cdef object result = new_like(mask, kind)
+    cdef char *out = data_of(<PyArrayObject *>result)
+    cdef npy_intp width = item_size(<PyArrayObject *>result)
     cdef const uint8_t *m = <const uint8_t *>data_of(mask)
     cdef npy_intp n = size_of(mask)
-    cdef Away away = leave_gil(n, r, at, op.nargs)
+    cdef Away gil_state = leave_gil(n, r, at, op.nargs)
     if width == 4:
-        choose[four_bytes](m, n, <four_bytes *>x, x_step, <four_bytes *>y, y_step, <four_bytes *>out)
+        select_elements[four_bytes](m, n, <four_bytes *>x, x_step, <four_bytes *>y, y_step, <four_bytes *>out)
     elif width == 8:
-        choose[eight_bytes](m, n, <eight_bytes *>x, x_step, <eight_bytes *>y, y_step, <eight_bytes *>out)
+        select_elements[eight_bytes](m, n, <eight_bytes *>x, x_step, <eight_bytes *>y, y_step, <eight_bytes *>out)
     elif width == 2:
-        choose[two_bytes](m, n, <two_bytes *>x, x_step, <two_bytes *>y, y_step, <two_bytes *>out)
+        select_elements[two_bytes](m, n, <two_bytes *>x, x_step, <two_bytes *>y, y_step, <two_bytes *>out)
     else:
-        choose[int8_t](m, n, <int8_t *>x, x_step, <int8_t *>y, y_step, <int8_t *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+        select_elements[int8_t](m, n, <int8_t *>x, x_step, <int8_t *>y, y_step, <int8_t *>out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
-cdef bint store(IValue *number, int kind, char *out) noexcept:
+cdef bint store_exact_scalar(IValue *number, int kind, char *out) noexcept:
     if kind == FLOAT or kind == DOUBLE:
         if number.tag != TAG_FLOAT and number.tag != TAG_INT and number.tag != TAG_BOOL:
             return False
@@ -101,10 +101,10 @@ cdef bint store(IValue *number, int kind, char *out) noexcept:
     return False
 
 
-cdef void choose_each(char **args, npy_intp n, const npy_intp *steps, element of_width) noexcept nogil:
+cdef void select_strided(char **args, npy_intp n, const npy_intp *steps, element of_width) noexcept nogil:
     """Select elementwise from operands with any strides: mask, x, y, out."""
     if steps[0] == 1 and steps[3] == sizeof(element) and steps[1] in (0, sizeof(element)) and steps[2] in (0, sizeof(element)):
-        choose[element](
+        select_elements[element](
             <uint8_t *>args[0], n, <element *>args[1], steps[1] != 0, <element *>args[2], steps[2] != 0, <element *>args[3]
         )
         return
@@ -120,25 +120,25 @@ cdef void choose_each(char **args, npy_intp n, const npy_intp *steps, element of
         y += steps[2]
         out += steps[3]
 
-cdef void choose_1(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    choose_each[int8_t](args, n[0], steps, 0)
+cdef void select_1(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    select_strided[int8_t](args, n[0], steps, 0)
 
-cdef void choose_2(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    choose_each[two_bytes](args, n[0], steps, 0)
+cdef void select_2(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    select_strided[two_bytes](args, n[0], steps, 0)
 
-cdef void choose_4(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    choose_each[four_bytes](args, n[0], steps, 0)
+cdef void select_4(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    select_strided[four_bytes](args, n[0], steps, 0)
 
-cdef void choose_8(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    choose_each[eight_bytes](args, n[0], steps, 0)
+cdef void select_8(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    select_strided[eight_bytes](args, n[0], steps, 0)
 
 
-cdef Loop choice_of(npy_intp width) noexcept:
+cdef Loop selection_loop(npy_intp width) noexcept:
     if width == 8:
-        return choose_8
+        return select_8
     if width == 4:
-        return choose_4
-    return choose_2 if width == 2 else choose_1
+        return select_4
+    return select_2 if width == 2 else select_1
 
 
 cdef PyArrayObject *aligned_array(IValue *x) noexcept:
@@ -150,9 +150,9 @@ cdef PyArrayObject *aligned_array(IValue *x) noexcept:
     return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED else NULL
 
 
-cdef inline bint lies_as(PyArrayObject *a, PyArrayObject *mask) noexcept:
+cdef inline bint matches_mask(PyArrayObject *a, PyArrayObject *mask) noexcept:
     """Whether `a` is NULL, 0-dim, or contiguous with the shape of the mask."""
-    return a == NULL or ndim_of(a) == 0 or (flags_of(a) & FLAT == FLAT and same_shape(a, mask))
+    return a == NULL or ndim_of(a) == 0 or (flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS and same_shape(a, mask))
 
 
 cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
@@ -174,16 +174,20 @@ cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
             kind = scalar_type(&r[at[i + 1]])
             width = item_size(arrays[i])
             data[i] = data_of(arrays[i])
-    if kind < 0 or not has_plain_width(width):
+    if kind < 0 or not has_integer_width(width):
         return run_record(op, r, at)
     for i in range(2):
         if arrays[i] == NULL:
-            if not store(&r[at[i + 1]], kind, numbers[i]):
+            if not store_exact_scalar(&r[at[i + 1]], kind, numbers[i]):
                 return run_record(op, r, at)
             data[i] = numbers[i]
-    if not flags_of(mask) & FLAT == FLAT or not lies_as(arrays[0], mask) or not lies_as(arrays[1], mask):
+    if not (
+        flags_of(mask) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
+        and matches_mask(arrays[0], mask)
+        and matches_mask(arrays[1], mask)
+    ):
         return where_nd(op, r, at, kind, mask, arrays, data, width)
-    return put_chosen(
+    return store_selected(
         op, r, at, kind, mask, data[0], arrays[0] != NULL and ndim_of(arrays[0]) != 0,
         data[1], arrays[1] != NULL and ndim_of(arrays[1]) != 0,
     )
@@ -193,7 +197,7 @@ cdef int where_nd(
     Operator op, IValue *r, const int32_t *at, int kind, PyArrayObject *mask, PyArrayObject **arrays, char **data, npy_intp width
 ) except -1:
     """Select from operands that broadcast or are not contiguous."""
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef int nd = ndim_of(mask), i
     cdef object last = None if arrays[1] == NULL else <object>arrays[1]  # reference, held while `walk` reads it
@@ -210,61 +214,61 @@ cdef int where_nd(
     lay_out(&operands[0], mask, nd, shape)
     for i in range(2):
         if arrays[i] == NULL:
-            lay_out_number(&operands[i + 1], data[i], nd)
+            set_scalar_operand(&operands[i + 1], data[i], nd)
         else:
             lay_out(&operands[i + 1], arrays[i], nd, shape)
-    made = new_result(operands, 3, nd, shape, kind)
-    walk(choice_of(width), NULL, operands, 4, nd, shape)
-    return put_array(&r[at[op.nargs]], made, kind)
+    result = new_result(operands, 3, nd, shape, kind)
+    walk(selection_loop(width), NULL, operands, 4, nd, shape)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
     """Fill masked elements of a copy, which is C-contiguous."""
     cdef PyArrayObject *a = aligned_array(&r[at[0]])
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef char number[8]
     cdef int kind, nd, d
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL:
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if not has_plain_width(item_size(a)) or not store(&r[at[2]], kind, number):
+    if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, number):
         return run_record(op, r, at)
-    if flags_of(a) & flags_of(mask) & FLAT == FLAT and same_shape(a, mask):
-        return put_chosen(op, r, at, kind, mask, number, 0, data_of(a), 1)
+    if flags_of(a) & flags_of(mask) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS and same_shape(a, mask):
+        return store_selected(op, r, at, kind, mask, number, 0, data_of(a), 1)
     nd = max(ndim_of(a), ndim_of(mask))
     for d in range(nd):
         shape[d] = 1
     if not broadcast_into(shape, nd, a) or not broadcast_into(shape, nd, mask):
         return run_record(op, r, at)
-    made = new_flat(nd, shape, kind)
+    result = new_contiguous(nd, shape, kind)
     lay_out(&operands[0], mask, nd, shape)
     lay_out(&operands[2], a, nd, shape)
-    lay_out(&operands[3], <PyArrayObject *>made, nd, shape)
+    lay_out(&operands[3], <PyArrayObject *>result, nd, shape)
     held = <object>a
-    fill(operands, nd, shape, number, item_size(a))
-    return put_array(&r[at[op.nargs]], made, kind)
+    fill_masked(operands, nd, shape, number, item_size(a))
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
-cdef int fill(Operand *operands, int nd, npy_intp *shape, char *number, npy_intp width) except -1:
+cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *number, npy_intp width) except -1:
     """Write the number where the mask, operand 0, is true, and operand 2 elsewhere, to operand 3."""
-    lay_out_number(&operands[1], number, nd)
-    return walk(choice_of(width), NULL, operands, 4, nd, shape)
+    set_scalar_operand(&operands[1], number, nd)
+    return walk(selection_loop(width), NULL, operands, 4, nd, shape)
 
 
 cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -1:
     """Fill masked elements in place; the mask must broadcast to the tensor."""
     cdef PyArrayObject *a = aligned_array(&r[at[0]])
     cdef PyArrayObject *mask = aligned_array(&r[at[1]])
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[4]
     cdef char number[8]
     cdef int kind, nd, d
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL or ndim_of(mask) > ndim_of(a):
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if not has_plain_width(item_size(a)) or not store(&r[at[2]], kind, number):
+    if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, number):
         return run_record(op, r, at)
     if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or repeats(a) or meet(a, mask):
         return run_record(op, r, at)
@@ -280,9 +284,9 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
     lay_out(&operands[2], a, nd, shape)
     operands[3] = operands[2]
     held = <object>a
-    fill(operands, nd, shape, number, item_size(a))
+    fill_masked(operands, nd, shape, number, item_size(a))
     wrote(<Tensor>r[at[0]].v.o)
-    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
 # ---------------------------------------------------------------- compression
@@ -296,20 +300,20 @@ cdef npy_intp count_true(const uint8_t *mask, npy_intp n) noexcept nogil:
 
 cdef void compress(const uint8_t *mask, npy_intp n, const element *x, element *out, npy_intp count) noexcept nogil:
     """Copy the selected elements without branches: each element is written, the position advances if it is selected."""
-    cdef npy_intp i, place = 0
+    cdef npy_intp i, position = 0
     for i in range(n):
-        if place == count:
+        if position == count:
             return
-        out[place] = x[i]
-        place += mask[i] != 0
+        out[position] = x[i]
+        position += mask[i] != 0
 
 
-cdef object let_through(int nargs, IValue *r, const int32_t *at, PyArrayObject *a, int kind, PyArrayObject *mask):
+cdef object compress_elements(int nargs, IValue *r, const int32_t *at, PyArrayObject *a, int kind, PyArrayObject *mask):
     cdef const uint8_t *m = <const uint8_t *>data_of(mask)
     cdef npy_intp n = size_of(a), width = item_size(a), count = count_true(m, n)
-    cdef object made = new_flat(1, &count, kind)
-    cdef char *out = data_of(<PyArrayObject *>made)
-    cdef Away away = leave_gil(n, r, at, nargs)
+    cdef object result = new_contiguous(1, &count, kind)
+    cdef char *out = data_of(<PyArrayObject *>result)
+    cdef Away gil_state = leave_gil(n, r, at, nargs)
     if width == 4:
         compress[four_bytes](m, n, <four_bytes *>data_of(a), <four_bytes *>out, count)
     elif width == 8:
@@ -318,21 +322,21 @@ cdef object let_through(int nargs, IValue *r, const int32_t *at, PyArrayObject *
         compress[two_bytes](m, n, <two_bytes *>data_of(a), <two_bytes *>out, count)
     else:
         compress[int8_t](m, n, <int8_t *>data_of(a), <int8_t *>out, count)
-    take_gil(away)
-    return made
+    take_gil(gil_state)
+    return result
 
 
-cdef object masked(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by):
+cdef object select_by_mask(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by):
     cdef PyArrayObject *a = flat_array(source)
     cdef PyArrayObject *mask = flat_array(by)
     if a == NULL or mask == NULL or scalar_type(by) != BOOL or ndim_of(a) == 0 or not same_shape(a, mask):
         return None
-    return let_through(nargs, r, at, a, scalar_type(source), mask) if has_plain_width(item_size(a)) else None
+    return compress_elements(nargs, r, at, a, scalar_type(source), mask) if has_integer_width(item_size(a)) else None
 
 
 cdef int masked_select(Operator op, IValue *r, const int32_t *at) except -1:
-    made = masked(op.nargs, r, at, &r[at[0]], &r[at[1]])
-    return run_in_order(op, r, at) if made is None else put_made(&r[at[op.nargs]], made)
+    result = select_by_mask(op.nargs, r, at, &r[at[0]], &r[at[1]])
+    return run_in_order(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
 cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
@@ -340,34 +344,34 @@ cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef const uint8_t *mask
     cdef npy_intp dims[2]
-    cdef npy_intp i, columns, place = 0, n
+    cdef npy_intp i, columns, position = 0, n
     cdef int64_t *out
-    cdef object made
-    cdef Away away
+    cdef object result
+    cdef Away gil_state
     if a == NULL or scalar_type(&r[at[0]]) != BOOL or not 1 <= ndim_of(a) <= 2:
         return run_in_order(op, r, at)
     mask = <const uint8_t *>data_of(a)
     n = size_of(a)
     dims[0] = count_true(mask, n)
     dims[1] = ndim_of(a)
-    made = new_flat(2, dims, INT64)
-    out = <int64_t *>data_of(<PyArrayObject *>made)
+    result = new_contiguous(2, dims, INT64)
+    out = <int64_t *>data_of(<PyArrayObject *>result)
     columns = dims_of(a)[1] if ndim_of(a) == 2 else 0
-    away = leave_gil(n, r, at, op.nargs)
+    gil_state = leave_gil(n, r, at, op.nargs)
     if ndim_of(a) == 1:
         for i in range(n):
-            if place == dims[0]:
+            if position == dims[0]:
                 break
-            out[place] = i
-            place += mask[i] != 0
+            out[position] = i
+            position += mask[i] != 0
     else:
         for i in range(n):
-            if mask[i] and place < dims[0]:  # bound: another thread may write to the mask
-                out[2 * place] = i // columns
-                out[2 * place + 1] = i % columns
-                place += 1
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, INT64)
+            if mask[i] and position < dims[0]:  # bound: another thread may write to the mask
+                out[2 * position] = i // columns
+                out[2 * position + 1] = i % columns
+                position += 1
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, INT64)
 
 
 register_choice("aten::where.self", 0, 1, 2)

@@ -9,7 +9,7 @@ from ts.backends.cpu.kernels.matrix cimport Epilogue, Finish, Matrix
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, Panels
 
 cdef enum:
-    ALONE_FROM = 1 << 19               # multiplications; smaller products keep the GIL, since getting it back would take longer
+    MIN_MULTIPLICATIONS_WITHOUT_GIL = 1 << 19  # multiplications; smaller products keep the GIL, since getting it back would take longer
 
 # Return x @ y, or x @ y.T, plus a bias row (or None), for matrices of one floating dtype, as a new reference
 # to a Tensor; NULL without an exception if they are unsupported.
@@ -20,23 +20,23 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
 # accepts, or None; with a bias, beta must be 0. `packed` is None or the packed b. The epilogue, which may be
 # NULL, is applied to blocks of the product while they are in the cache, possibly on several threads without
 # the GIL.
-cdef bint multiplied(
+cdef bint multiply_into(
     object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
 ) except -1
 
 # Return the cached packed columns of `y`, or of its transpose, for the product x @ y; None if there are none
-# or the algorithm does not use them. Call it before `multiplied`, before another reference to the array is
+# or the algorithm does not use them. Call it before `multiply_into`, before another reference to the array is
 # taken.
-cdef Packed kept_for(Tensor x, Tensor y, bint transposed)
-# Like `kept_for`, for a left operand with `rows` rows.
-cdef Packed kept_for_rows(int64_t rows, Tensor y, bint transposed)
+cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed)
+# Like `cached_panels_for`, for a left operand with `rows` rows.
+cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed)
 
 # Whether an array is a contiguous, aligned row of `columns` elements with NumPy type number `number`.
 cdef bint is_row(object array, npy_intp columns, int number) noexcept
 
 # Return the index of an array's dtype in `gemm_of` (float32, float64, complex64, complex128); -1 for another
 # one.
-cdef int kind_of(a) except -2
+cdef int dtype_index(a) except -2
 
 ctypedef enum Way:
     BY_ROWS                            # few rows: `few_rows.pyx`
@@ -91,4 +91,4 @@ cdef class Job:
 
 # Prepare the product of two floating matrices into `c`, for repeated execution; None if it is unsupported.
 # All three have one dtype and matching shapes; `c` is C-contiguous.
-cdef Job job_of(object a, object b, object c)
+cdef Job make_job(object a, object b, object c)

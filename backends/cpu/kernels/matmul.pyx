@@ -1,6 +1,6 @@
 """Matrix products on the CPU without calling NumPy, whose type resolution costs more than a small product.
 
-In: two matrices of one floating dtype; out: their product, by one of four algorithms (`way_of`):
+In: two matrices of one floating dtype; out: their product, by one of four algorithms (`choose_algorithm`):
 
     few rows     loops that read both matrices in place (`few_rows.pyx`)
     tiles        those of `gemm_tiles.pyx`
@@ -27,17 +27,17 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts.backends.cpu.kernels cimport one_thread
-from ts.backends.cpu.kernels.few_rows cimport few_rows, few_rows_pack, few_rows_serve
+from ts.backends.cpu.kernels.few_rows cimport can_use_few_rows, few_rows, few_rows_use_panels
 from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Epilogue, Finish, Matrix, as_matrix
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, RELEASE_GIL_FROM, PyArrayObject
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
-from ts.backends.cpu.kernels.packs cimport kept_panels
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.packs cimport cached_panels
+from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
 from ts._core.value.sealed cimport seal
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
-from ts.backends.cpu.kernels.walk cimport in_order
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
+from ts.backends.cpu.kernels.walk cimport contiguous_copy
 from ts.backends.cpu.kernels.gemm_tiles cimport (
     BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_fast_tiles, narrow_columns, packed_block, packed_columns, panel_columns, tiled_block
 )
@@ -75,12 +75,12 @@ ctypedef void (*Gemm32Complex)(
 cdef enum:
     ROW_MAJOR = 101                    # CblasRowMajor
     UNKNOWN = -1
-    THREADED_FROM = 4096               # multiplications from which a multi-threaded BLAS may use several threads
-    PANEL = 1 << 23                    # multiplications that one BLAS call computes, unless both
-    PANEL_SIDE = 256                   # sides of the panel are at most this long
-    VECTOR_PANEL = 1 << 18             # elements of the matrix per call in matrix-vector products
-    VECTOR_PIECE = 1024                # columns per call if rows are accumulated
-    TILED_FROM = 1 << 15               # multiplications from which packing the operands pays
+    MIN_MULTIPLICATIONS_THREADED_BLAS = 4096  # multiplications from which a multi-threaded BLAS may use several threads
+    MAX_PANEL_MULTIPLICATIONS = 1 << 23       # multiplications that one BLAS call computes, unless both
+    PANEL_SIDE = 256                          # sides of the panel are at most this long
+    MATVEC_ELEMENTS_PER_CALL = 1 << 18        # elements of the matrix per call in matrix-vector products
+    MATVEC_COLUMNS_PER_CALL = 1024            # columns per call if rows are accumulated
+    MIN_MULTIPLICATIONS_TILED = 1 << 15       # multiplications from which packing the operands pays
 
 cdef void *gemm_of[4]                  # float32, float64, complex64, complex128
 cdef int library_bits = UNKNOWN        # width of its integers; 0: no library
@@ -89,14 +89,14 @@ cdef bint tiled = False                # whether the tiles of this package are f
 
 cdef int find_library() except -1:
     global library_bits, tiled
-    found = blas.library()
-    if found is None:
+    detected = blas.library()
+    if detected is None:
         library_bits = 0
         return 0
-    tiled = has_fast_tiles() and not found.chosen
+    tiled = has_fast_tiles() and not detected.chosen
     for i, letter in enumerate("sdcz"):
-        gemm_of[i] = <void *><size_t>found.gemm[letter]
-    library_bits = found.bits
+        gemm_of[i] = <void *><size_t>detected.gemm[letter]
+    library_bits = detected.bits
     return 0
 
 
@@ -196,7 +196,7 @@ cdef class Job:
                 self.columns = panel_columns(self.kind == 1)
                 self.columns *= max((n + 2 * self.parts - 1) // (2 * self.parts) // self.columns, <int64_t>1)
         elif self.way == BY_BLAS:
-            while <double>self.rows * self.columns * self.left.columns > PANEL and max(self.rows, self.columns) > PANEL_SIDE:
+            while <double>self.rows * self.columns * self.left.columns > MAX_PANEL_MULTIPLICATIONS and max(self.rows, self.columns) > PANEL_SIDE:
                 if self.rows > self.columns:
                     self.rows = (self.rows + 31) // 32 * 16
                 else:
@@ -210,7 +210,7 @@ cdef class Job:
         self.column_tasks = (n + self.columns - 1) // self.columns
         if self.way == BY_ROWS:  # the last task takes the remainder: none may be narrower than a vector
             self.column_tasks = max(n // self.columns, <int64_t>1)
-        self.limited = (self.way == BY_BLAS or self.way == BY_LOOP) and self.work() >= THREADED_FROM
+        self.limited = (self.way == BY_BLAS or self.way == BY_LOOP) and self.work() >= MIN_MULTIPLICATIONS_THREADED_BLAS
         return 0
 
     cdef void set_panels(self, Packed packed) noexcept:
@@ -221,10 +221,10 @@ cdef class Job:
     cdef Packed pack(self, Packed before):
         """Pack the right operand if that pays; return `before` if it still fits, else the new panels."""
         cdef bint double_ = self.kind == 1
-        cdef int64_t wide = panels_of(self.way, double_)
+        cdef int64_t wide = panel_width(self.way, double_)
         if not packing_pays(self.way, double_, &self.left, &self.right):
             return before
-        if before is None or not fits(&before.panels, &self.right, wide):
+        if before is None or not panels_match(&before.panels, &self.right, wide):
             before = packed_columns(double_, &self.right, wide)
         self.set_panels(before)
         return before
@@ -251,14 +251,17 @@ cdef class Job:
     cdef int64_t vector_panel(self, int64_t inner_stride) noexcept:
         """Return the number of elements per call of a matrix-vector loop: few for contiguous rows, else many."""
         cdef int64_t depth = max(self.left.columns, <int64_t>1)
-        return max(VECTOR_PANEL // depth // 16 * 16, <int64_t>(16 if inner_stride == self.itemsize else VECTOR_PIECE))
+        return max(
+            MATVEC_ELEMENTS_PER_CALL // depth // 16 * 16,
+            <int64_t>(16 if inner_stride == self.itemsize else MATVEC_COLUMNS_PER_CALL),
+        )
 
     cdef int run_parts(self) except -1:
         cdef Py_ssize_t parts = min(self.parts, self.count * self.row_tasks * self.column_tasks)
         self.next = 0
         if parts > 1:
             workers.run(self.part, parts)
-        elif self.work() * self.count < ALONE_FROM:
+        elif self.work() * self.count < MIN_MULTIPLICATIONS_WITHOUT_GIL:
             if self.run_tasks() < 0:
                 raise MemoryError()
         else:
@@ -268,12 +271,12 @@ cdef class Job:
     cdef int divide_tiles(self, Py_ssize_t parts) except -1:
         """Choose a block size that fits the L2 cache and gives each thread several blocks."""
         cdef int64_t wide = panel_columns(self.kind == 1)
-        cdef int64_t least = 3 * parts if parts > 1 else 1
+        cdef int64_t min_tasks = 3 * parts if parts > 1 else 1
         self.rows = min(self.rows, <int64_t>BLOCK_ROWS)
         self.columns = min((self.columns + wide - 1) // wide * wide, <int64_t>BLOCK_COLUMNS // wide * wide)
         while (
             self.count * ((self.left.rows + self.rows - 1) // self.rows)
-            * ((self.right.columns + self.columns - 1) // self.columns) < least
+            * ((self.right.columns + self.columns - 1) // self.columns) < min_tasks
         ):
             if self.columns > wide:
                 self.columns = (self.columns // wide + 1) // 2 * wide
@@ -292,15 +295,15 @@ cdef class Job:
             raise MemoryError()
 
     cdef int run_tasks(self) noexcept nogil:
-        cdef int64_t each = self.row_tasks * self.column_tasks, task, item, row, column, row_end, column_end
+        cdef int64_t tasks_per_product = self.row_tasks * self.column_tasks, task, item, row, column, row_end, column_end
         cdef Matrix left = self.left, right = self.right
         cdef char *out
         while True:
             task = fetch_and_add(&self.next, 1)
-            if task >= each * self.count:
+            if task >= tasks_per_product * self.count:
                 return 0
-            item = task // each
-            task %= each
+            item = task // tasks_per_product
+            task %= tasks_per_product
             row = task // self.column_tasks * self.rows
             column = task % self.column_tasks * self.columns
             row_end = min(row + self.rows, self.left.rows)
@@ -370,33 +373,33 @@ def use_tiles(bint use):
     return before
 
 
-cdef bint tiles_serve(int kind, Matrix *a, Matrix *b) noexcept nogil:
+cdef bint can_use_tiles(int kind, Matrix *a, Matrix *b) noexcept nogil:
     """Whether this package's tiles are enabled and fast for the product."""
     return (
         tiled and kind < 2 and a.rows > 4 and b.columns >= 16 and a.columns >= 16
-        and <double>a.rows * a.columns * b.columns >= TILED_FROM
+        and <double>a.rows * a.columns * b.columns >= MIN_MULTIPLICATIONS_TILED
     )
 
 
-cdef Way way_of(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
+cdef Way choose_algorithm(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
     """Return the fastest algorithm for a product of matrices that BLAS can describe."""
-    if kind < 2 and beta == 0 and few_rows_serve(kind == 1, a, b):
+    if kind < 2 and beta == 0 and can_use_few_rows(kind == 1, a, b):
         return BY_ROWS
-    return BY_TILES if tiles_serve(kind, a, b) else BY_BLAS
+    return BY_TILES if can_use_tiles(kind, a, b) else BY_BLAS
 
 
-cdef int64_t panels_of(Way way, bint double_) noexcept nogil:
+cdef int64_t panel_width(Way way, bint double_) noexcept nogil:
     """Return the number of columns of a packed panel for the algorithm."""
     return panel_columns(double_) if way == BY_TILES else narrow_columns(double_)
 
 
-cdef bint fits(const Panels *panels, Matrix *b, int64_t wide) noexcept nogil:
+cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept nogil:
     return panels.rows == b.rows and panels.columns == b.columns and panels.wide == wide
 
 
 cdef bint packing_pays(Way way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
     """Whether the product is faster with packed columns of b, not counting the packing."""
-    return way == BY_TILES or (way == BY_ROWS and few_rows_pack(double_, a, b))
+    return way == BY_TILES or (way == BY_ROWS and few_rows_use_panels(double_, a, b))
 
 
 cdef void fill_rows(char *out, int64_t rows, int64_t columns, const char *row, int64_t itemsize) noexcept nogil:
@@ -416,7 +419,7 @@ cdef bint is_row(object array, npy_intp columns, int number) noexcept:
 cdef int64_t *ITEM_SIZES = [4, 8, 8, 16]
 
 
-cdef int kind_of(a) except -2:
+cdef int dtype_index(a) except -2:
     """Return the index of an array's dtype in `gemm_of`, or -1."""
     cdef int number = cnp.PyArray_TYPE(<cnp.ndarray>a)
     if not cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>a):
@@ -436,21 +439,21 @@ def multiply(cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray c not N
     All are non-empty and of one dtype, and broadcast to the shape of `c`, which is C-contiguous. With `beta`
     0, c is not read.
     """
-    return multiplied(a, b, c, alpha, beta, None, None, NULL, NULL)
+    return multiply_into(a, b, c, alpha, beta, None, None, NULL, NULL)
 
 
-cdef Job job_of(object a, object b, object c):
+cdef Job make_job(object a, object b, object c):
     cdef Job job = Job.__new__(Job)
-    job.kind = kind_of(c)
+    job.kind = dtype_index(c)
     if library_bits <= 0 or not 0 <= job.kind < 2:
         return None
-    a, b = with_rows(a, job.kind), with_rows(b, job.kind)
+    a, b = ensure_blas_layout(a, job.kind), ensure_blas_layout(b, job.kind)
     read_matrix(&job.left, <PyArrayObject *>a, ITEM_SIZES[job.kind])
     read_matrix(&job.right, <PyArrayObject *>b, ITEM_SIZES[job.kind])
     if not fits_library(&job.left) or not fits_library(&job.right):
         return None
     job.left_array, job.right_array, job.out_array = a, b, c
-    job.way = way_of(job.kind, &job.left, &job.right, 0)
+    job.way = choose_algorithm(job.kind, &job.left, &job.right, 0)
     job.itemsize, job.out, job.pitch = ITEM_SIZES[job.kind], data_of(<PyArrayObject *>c), job.right.columns
     job.finish.alpha, job.beta, job.count = 1, 0, 1
     job.left_step = job.right_step = job.out_step = 0
@@ -458,7 +461,7 @@ cdef Job job_of(object a, object b, object c):
     return job
 
 
-cdef bint multiplied(
+cdef bint multiply_into(
     object a, object b, object c, double alpha, double beta, object bias, Packed packed, Epilogue epilogue, void *context
 ) except -1:
     cdef PyArrayObject *x = <PyArrayObject *>a
@@ -467,17 +470,17 @@ cdef bint multiplied(
     cdef Stacks stacks
     cdef Matrix left, right
     cdef Finish finish
-    cdef int ndim = ndim_of(z), kind = kind_of(c)
+    cdef int ndim = ndim_of(z), kind = dtype_index(c)
     cdef npy_intp pitch
     if library_bits == UNKNOWN:
         find_library()
     if library_bits == 0 or kind < 0 or ndim < 2 or size_of(x) == 0 or size_of(y) == 0:
         return False
-    if not (2 <= ndim_of(x) <= ndim and 2 <= ndim_of(y) <= ndim and kind_of(a) == kind_of(b) == kind):
+    if not (2 <= ndim_of(x) <= ndim and 2 <= ndim_of(y) <= ndim and dtype_index(a) == dtype_index(b) == kind):
         return False
     if not flags_of(z) & cnp.NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & cnp.NPY_ARRAY_WRITEABLE:
         return False
-    a, b = with_rows(a, kind), with_rows(b, kind)
+    a, b = ensure_blas_layout(a, kind), ensure_blas_layout(b, kind)
     x, y = <PyArrayObject *>a, <PyArrayObject *>b
     pitch = dims_of(z)[ndim - 1]
     read_matrix(&left, x, ITEM_SIZES[kind])
@@ -500,16 +503,16 @@ cdef bint read_matrix(Matrix *m, PyArrayObject *a, int64_t itemsize) noexcept:
     return as_matrix(m, data_of(a), dims_of(a) + last, strides_of(a) + last, itemsize, False)
 
 
-cdef object with_rows(object a, int kind):
+cdef object ensure_blas_layout(object a, int kind):
     """Return an array whose matrices have contiguous rows or columns: `a` itself or a copy."""
     cdef Matrix m
-    return a if read_matrix(&m, <PyArrayObject *>a, ITEM_SIZES[kind]) else in_order(<PyArrayObject *>a)
+    return a if read_matrix(&m, <PyArrayObject *>a, ITEM_SIZES[kind]) else contiguous_copy(<PyArrayObject *>a)
 
 
 ctypedef struct Stacks:                # leading dimensions of both operands and the product
     int n                              # number of dimensions after merging adjacent ones, at least one
-    npy_intp dims[MOST_DIMS]
-    npy_intp steps[3][MOST_DIMS]       # in bytes
+    npy_intp dims[MAX_DIMS]
+    npy_intp steps[3][MAX_DIMS]        # in bytes
 
 
 cdef bint read_stacks(Stacks *s, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
@@ -573,17 +576,17 @@ cdef int run_stacks(
     """Compute the products of all stacks; stacks of large products are divided among threads."""
     cdef double work = <double>left.rows * left.columns * pitch, total = work
     cdef int last = s.n - 1, d
-    cdef Way way = way_of(kind, left, right, beta)
+    cdef Way way = choose_algorithm(kind, left, right, beta)
     cdef char *out = data_of(<PyArrayObject *>c)
     cdef Job job
-    if packed is not None and (beta != 0 or s.steps[1][last] != 0 or not fits(&packed.panels, right, panels_of(way, kind == 1))):
+    if packed is not None and (beta != 0 or s.steps[1][last] != 0 or not panels_match(&packed.panels, right, panel_width(way, kind == 1))):
         packed = None
     for d in range(s.n):
         total *= s.dims[d]
     if way == BY_BLAS and finish.bias != NULL:
         fill_rows(out, size_of(<PyArrayObject *>c) // pitch, pitch, finish.bias, ITEM_SIZES[kind])
         beta, finish.bias = 1, NULL
-    if (way == BY_ROWS and total < ALONE_FROM) or (kind < 2 and work < THREADED_FROM):
+    if (way == BY_ROWS and total < MIN_MULTIPLICATIONS_WITHOUT_GIL) or (kind < 2 and work < MIN_MULTIPLICATIONS_THREADED_BLAS):
         run_small(a, b, packed, way, kind, left, right, s, out, pitch, total, beta, finish)
         return 0
     job = Job.__new__(Job)
@@ -604,7 +607,7 @@ cdef int run_stacks(
 
 cdef int run_job(Job job, Stacks *s, double total) except -1:
     """Run the job for each stack: multi-threaded, or without the GIL if the total work is large enough."""
-    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp index[MAX_DIMS]
     cdef int d, done
     for d in range(s.n):
         index[d] = 0
@@ -613,7 +616,7 @@ cdef int run_job(Job job, Stacks *s, double total) except -1:
         while next_stack(s, index, &job.left.data, &job.right.data, &job.out):
             job.run_parts()
         return 0
-    if total < ALONE_FROM:
+    if total < MIN_MULTIPLICATIONS_WITHOUT_GIL:
         done = run_each(job, s, index)
     else:
         with nogil:
@@ -636,12 +639,14 @@ cdef void run_small(
     double beta, Finish *finish,
 ) noexcept:
     """Compute small products one after the other, without creating a job."""
-    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp index[MAX_DIMS]
     cdef Matrix x = left[0], y = right[0]
     cdef int last = s.n - 1, d
     cdef npy_intp i
     cdef Panels *panels = NULL if packed is None else &packed.panels
-    cdef Away away = leave_gil_with(RELEASE_GIL_FROM if total >= ALONE_FROM else 0, <PyArrayObject *>a, <PyArrayObject *>b)
+    cdef Away gil_state = release_gil_for_arrays(
+        RELEASE_GIL_FROM if total >= MIN_MULTIPLICATIONS_WITHOUT_GIL else 0, <PyArrayObject *>a, <PyArrayObject *>b
+    )
     for d in range(s.n):
         index[d] = 0
     while True:
@@ -660,7 +665,7 @@ cdef void run_small(
         out -= s.steps[2][last] * s.dims[last]
         if not next_stack(s, index, &x.data, &y.data, &out):
             break
-    take_gil(away)
+    take_gil(gil_state)
 
 
 # ---------------------------------------------------------------- two matrices
@@ -705,12 +710,12 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
         and fits_library(&left) and fits_library(&right)
     )
     if plain:
-        way = way_of(kind - FLOAT, &left, &right, 0)
+        way = choose_algorithm(kind - FLOAT, &left, &right, 0)
         if way == BY_BLAS and (shape[0] == 1 or shape[1] == 1):
             way = BY_LOOP
     if way == BY_LOOP and bias is not None:
         return NULL
-    packed = kept_panels(y, kind == DOUBLE, &right, panels_of(way, kind == DOUBLE)) if packing_pays(
+    packed = cached_panels(y, kind == DOUBLE, &right, panel_width(way, kind == DOUBLE)) if packing_pays(
         way, kind == DOUBLE, &left, &right
     ) else None
     result = new_array(2, shape, number_of_scalar_type(kind))
@@ -718,28 +723,28 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
     work = <double>shape[0] * shape[1] * dims_of(a)[1]
     if way == BY_BLAS and row != NULL:
         fill_rows(out, shape[0], shape[1], row, 8 if kind == DOUBLE else 4)
-    if way == BY_ROWS and work < ALONE_FROM:
+    if way == BY_ROWS and work < MIN_MULTIPLICATIONS_WITHOUT_GIL:
         few_rows(
             kind == DOUBLE, &left, &right, 0, shape[1], out, shape[1], 1, row, NULL if packed is None else &packed.panels
         )
-    elif way == BY_BLAS and work < THREADED_FROM:
+    elif way == BY_BLAS and work < MIN_MULTIPLICATIONS_THREADED_BLAS:
         gemm(kind - FLOAT, &left, &right, out, shape[1], 1, 0 if row == NULL else 1)
     else:
-        run_two(x.array, y.array, result, bias, packed, way, kind - FLOAT, inner, &left, &right)
-    return finished(result, kind)
+        run_matrix_product(x.array, y.array, result, bias, packed, way, kind - FLOAT, inner, &left, &right)
+    return wrap_result(result, kind)
 
 
-cdef Packed kept_for(Tensor x, Tensor y, bint transposed):
+cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed):
     cdef PyArrayObject *a
     if x.backend != BACKEND_CPU or x.scalar_type != y.scalar_type:
         return None
     a = <PyArrayObject *>x.array
     if ndim_of(a) < 2 or size_of(a) == 0:
         return None
-    return kept_for_rows(size_of(a) // dims_of(a)[ndim_of(a) - 1], y, transposed)
+    return cached_panels_for_rows(size_of(a) // dims_of(a)[ndim_of(a) - 1], y, transposed)
 
 
-cdef Packed kept_for_rows(int64_t rows, Tensor y, bint transposed):
+cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
     cdef PyArrayObject *b
     cdef Matrix left, right
     cdef Way way
@@ -754,13 +759,13 @@ cdef Packed kept_for_rows(int64_t rows, Tensor y, bint transposed):
     ):
         return None
     left.rows, left.columns, left.pitch, left.flag = rows, right.rows, right.rows, AS_IT_IS
-    way = way_of(1 if double_ else 0, &left, &right, 0)
+    way = choose_algorithm(1 if double_ else 0, &left, &right, 0)
     if not packing_pays(way, double_, &left, &right):
         return None
-    return kept_panels(y, double_, &right, panels_of(way, double_))
+    return cached_panels(y, double_, &right, panel_width(way, double_))
 
 
-cdef int run_two(
+cdef int run_matrix_product(
     object x, object y, object result, object bias, Packed packed, Way way, int kind, int inner, Matrix *left, Matrix *right
 ) except -1:
     """Compute one product as a job: it is large, or its strides need np.matmul's loop."""
@@ -786,7 +791,7 @@ cdef int run_two(
     return job.run()
 
 
-cdef PyObject *finished(object array, int kind) except NULL:
+cdef PyObject *wrap_result(object array, int kind) except NULL:
     cdef Tensor product = wrap_cpu(array, kind)
     Py_INCREF(product)
     return <PyObject *>product

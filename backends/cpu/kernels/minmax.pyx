@@ -17,12 +17,12 @@ from numpy cimport npy_bool, npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
+from ts.backends.cpu.kernels.table cimport End, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, item_size, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, item_size, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
 from ts.backends.cpu.kernels.elementwise cimport item_size as width_of
 from ts.backends.cpu.kernels.reduce cimport Shape, read_lengths, read_shape
@@ -43,10 +43,10 @@ cdef extern from *:
 
 cdef extern from "extremes.h" nogil:
     # (largest, x, rows, columns, values or NULL, indices)
-    void float_column_extremes(int largest, const float *x, npy_intp n, npy_intp columns, float *values, int64_t *places)
-    void double_column_extremes(int largest, const double *x, npy_intp n, npy_intp columns, double *values, int64_t *places)
-    void int32_t_column_extremes(int largest, const int32_t *x, npy_intp n, npy_intp columns, int32_t *values, int64_t *places)
-    void int64_t_column_extremes(int largest, const int64_t *x, npy_intp n, npy_intp columns, int64_t *values, int64_t *places)
+    void float_column_extremes(int largest, const float *x, npy_intp n, npy_intp columns, float *values, int64_t *indices)
+    void double_column_extremes(int largest, const double *x, npy_intp n, npy_intp columns, double *values, int64_t *indices)
+    void int32_t_column_extremes(int largest, const int32_t *x, npy_intp n, npy_intp columns, int32_t *values, int64_t *indices)
+    void int64_t_column_extremes(int largest, const int64_t *x, npy_intp n, npy_intp columns, int64_t *values, int64_t *indices)
 
 
 # ---------------------------------------------------------------- values
@@ -80,14 +80,14 @@ cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out
         out += s.inner * width
 
 
-cdef int extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue *dims, bint keepdim) except -1:
+cdef int run_extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue *dims, bint keepdim) except -1:
     """Reduce over `dims`, or over all dimensions if NULL."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
     cdef Loop loop
-    cdef object made
+    cdef object result
     cdef int kind
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
@@ -96,24 +96,24 @@ cdef int extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue
     loop = (_maximum if largest else _minimum).function[kind]
     if loop == NULL:
         return run_in_order(op, r, at)
-    made = new_flat(s.nd, s.dims, kind)
-    away = leave_gil(size_of(a), r, at, op.nargs)
-    reduce_by_loop(loop, data_of(a), item_size(a), &s, data_of(<PyArrayObject *>made))
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    result = new_contiguous(s.nd, s.dims, kind)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
+    reduce_by_loop(loop, data_of(a), item_size(a), &s, data_of(<PyArrayObject *>result))
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int largest_all(Operator op, IValue *r, const int32_t *at) except -1:
-    return extreme(op, r, at, True, NULL, False)
+    return run_extreme(op, r, at, True, NULL, False)
 
 cdef int smallest_all(Operator op, IValue *r, const int32_t *at) except -1:
-    return extreme(op, r, at, False, NULL, False)
+    return run_extreme(op, r, at, False, NULL, False)
 
 cdef int largest(Operator op, IValue *r, const int32_t *at) except -1:
-    return extreme(op, r, at, True, &r[at[1]], r[at[2]].v.i)
+    return run_extreme(op, r, at, True, &r[at[1]], r[at[2]].v.i)
 
 cdef int smallest(Operator op, IValue *r, const int32_t *at) except -1:
-    return extreme(op, r, at, False, &r[at[1]], r[at[2]].v.i)
+    return run_extreme(op, r, at, False, &r[at[1]], r[at[2]].v.i)
 
 
 # ---------------------------------------------------------------- epilogues of fusion groups
@@ -134,7 +134,7 @@ cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, 
     end.vectors[0] = <const void *>(_maximum if largest else _minimum).function[kind]
     if end.vectors[0] == NULL:
         return False
-    end.function, end.kind, end.n, end.given, end.ndim = end_extremes, kind, s.n, 1, s.nd
+    end.function, end.kind, end.n, end.row_results, end.ndim = end_extremes, kind, s.n, 1, s.nd
     for d in range(s.nd):
         end.dims[d] = s.dims[d]
     return True
@@ -153,101 +153,101 @@ cdef bint end_smallest(int kind, int ndim, const npy_intp *dims, IValue **others
     return read_extremes(False, kind, ndim, dims, others[0], others[1].v.i, end)
 
 
-register_end("aten::max", end_largest_all)
-register_end("aten::min", end_smallest_all)
-register_end("aten::amax", end_largest)
-register_end("aten::amin", end_smallest)
+register_epilogue("aten::max", end_largest_all)
+register_epilogue("aten::min", end_smallest_all)
+register_epilogue("aten::amax", end_largest)
+register_epilogue("aten::amin", end_smallest)
 
 
 # ---------------------------------------------------------------- indices
 
-cdef void true_or_false(bint largest, const npy_bool *x, Shape *s, int64_t *places) noexcept nogil:
+cdef void find_bool_extremes(bint largest, const npy_bool *x, Shape *s, int64_t *indices) noexcept nogil:
     """Find the first row of each column that has the extreme value; any non-zero byte is True."""
     cdef npy_intp i, j
     for j in range(s.inner):
-        places[j] = 0
+        indices[j] = 0
         for i in range(s.n):
             if (x[i * s.inner + j] != 0) == largest:
-                places[j] = i
+                indices[j] = i
                 break
 
 
-cdef void take_values(const char *x, npy_intp width, Shape *s, const int64_t *places, char *out) noexcept nogil:
+cdef void select_values(const char *x, npy_intp width, Shape *s, const int64_t *indices, char *out) noexcept nogil:
     cdef npy_intp j
     for j in range(s.inner):
         if width == 4:
-            (<int32_t *>out)[j] = (<const int32_t *>x)[places[j] * s.inner + j]
+            (<int32_t *>out)[j] = (<const int32_t *>x)[indices[j] * s.inner + j]
         elif width == 8:
-            (<int64_t *>out)[j] = (<const int64_t *>x)[places[j] * s.inner + j]
+            (<int64_t *>out)[j] = (<const int64_t *>x)[indices[j] * s.inner + j]
         else:
-            out[j] = x[places[j] * s.inner + j]
+            out[j] = x[indices[j] * s.inner + j]
 
 
-cdef void find(
-    bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, char *values, int64_t *places
+cdef void find_extremes(
+    bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, char *values, int64_t *indices
 ) noexcept nogil:
     """Find the extremes of all lines; `a` only supplies the dtype, the elements start at `x`. `values` may be NULL."""
     cdef npy_intp o
     for o in range(s.outer):
         if s.inner == 1 or kind == BOOL:
             if s.inner == 1:
-                extreme_place(largest, a, x, s.n, places)
+                extreme_place(largest, a, x, s.n, indices)
             else:
-                true_or_false(largest, <npy_bool *>x, s, places)
+                find_bool_extremes(largest, <npy_bool *>x, s, indices)
             if values != NULL:
-                take_values(x, width, s, places, values)
+                select_values(x, width, s, indices, values)
         elif kind == FLOAT:
-            float_column_extremes(largest, <float *>x, s.n, s.inner, <float *>values, places)
+            float_column_extremes(largest, <float *>x, s.n, s.inner, <float *>values, indices)
         elif kind == DOUBLE:
-            double_column_extremes(largest, <double *>x, s.n, s.inner, <double *>values, places)
+            double_column_extremes(largest, <double *>x, s.n, s.inner, <double *>values, indices)
         elif kind == INT64:
-            int64_t_column_extremes(largest, <int64_t *>x, s.n, s.inner, <int64_t *>values, places)
+            int64_t_column_extremes(largest, <int64_t *>x, s.n, s.inner, <int64_t *>values, indices)
         else:
-            int32_t_column_extremes(largest, <int32_t *>x, s.n, s.inner, <int32_t *>values, places)
+            int32_t_column_extremes(largest, <int32_t *>x, s.n, s.inner, <int32_t *>values, indices)
         x += s.n * s.inner * width
-        places += s.inner
+        indices += s.inner
         if values != NULL:
             values += s.inner * width
 
 
-cdef int place_of(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
+cdef int run_extreme_index(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
     """Store the indices along a dimension, or (values, indices)."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
-    cdef object values, places
+    cdef object values, indices
     cdef char *x
     cdef char *out
     cdef npy_intp width
     cdef int kind
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or not read_shape(a, &r[at[1]], r[at[2]].v.i, &s) or s.n > INT32_MAX:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (FLOAT, DOUBLE, INT32, INT64) and not (kind == BOOL and with_values):
         return run_widened(op, r, at)
-    places = new_flat(s.nd, s.dims, INT64)
-    values = new_flat(s.nd, s.dims, kind) if with_values else None
+    indices = new_contiguous(s.nd, s.dims, INT64)
+    values = new_contiguous(s.nd, s.dims, kind) if with_values else None
     out = data_of(<PyArrayObject *>values) if with_values else NULL
     x = data_of(a)
     width = item_size(a)
-    away = leave_gil(size_of(a), r, at, op.nargs)
-    find(largest, a, kind, x, width, &s, out, <int64_t *>data_of(<PyArrayObject *>places))
-    take_gil(away)
-    put_array(&r[at[op.nargs + with_values]], places, INT64)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
+    find_extremes(largest, a, kind, x, width, &s, out, <int64_t *>data_of(<PyArrayObject *>indices))
+    take_gil(gil_state)
+    put_array(&r[at[op.nargs + with_values]], indices, INT64)
     return put_array(&r[at[op.nargs]], values, kind) if with_values else 0
 
 
 cdef int largest_place(Operator op, IValue *r, const int32_t *at) except -1:
-    return place_of(op, r, at, True, False)
+    return run_extreme_index(op, r, at, True, False)
 
 cdef int smallest_place(Operator op, IValue *r, const int32_t *at) except -1:
-    return place_of(op, r, at, False, False)
+    return run_extreme_index(op, r, at, False, False)
 
 cdef int largest_with_place(Operator op, IValue *r, const int32_t *at) except -1:
-    return place_of(op, r, at, True, True)
+    return run_extreme_index(op, r, at, True, True)
 
 cdef int smallest_with_place(Operator op, IValue *r, const int32_t *at) except -1:
-    return place_of(op, r, at, False, True)
+    return run_extreme_index(op, r, at, False, True)
 
 
 register_kernel("aten::max", largest_all)

@@ -23,18 +23,18 @@ cdef class MersenneTwister:
     cdef State s
 
     cdef void twist(self) noexcept
-    cdef Py_ssize_t ready(self) noexcept
-    cdef void pass_over(self, Py_ssize_t count) noexcept
+    cdef Py_ssize_t available_words(self) noexcept
+    cdef void skip_words(self, Py_ssize_t count) noexcept
     cdef uint32_t word(self) noexcept
     cdef uint64_t two_words(self) noexcept
-    cdef double unit(self) noexcept    # in [0, 1), from two words
-    cdef float float_unit(self) noexcept  # from one word
+    cdef double uniform_double(self) noexcept  # in [0, 1), from two words
+    cdef float uniform_float(self) noexcept  # from one word
     cdef double normal(self) noexcept
-    cdef double count_of(self, double rate) noexcept
-    cdef double successes(self, double count, double prob) noexcept
-    cdef double waited(self, double count, double prob) noexcept
-    cdef double squeezed(self, double count, double prob) noexcept
-    cdef double gamma_of(self, double alpha) noexcept
+    cdef double sample_poisson(self, double rate) noexcept
+    cdef double sample_binomial(self, double count, double prob) noexcept
+    cdef double binomial_by_gaps(self, double count, double prob) noexcept
+    cdef double binomial_by_rejection(self, double count, double prob) noexcept
+    cdef double sample_gamma(self, double alpha) noexcept
     cdef void fill_floats(self, float *out, Py_ssize_t n, float low, float high) noexcept
     cdef void fill_doubles(self, double *out, Py_ssize_t n, double low, double high) noexcept
 

@@ -91,14 +91,14 @@ cdef class MersenneTwister:
         self.s.left = N
         self.s.next = 0
 
-    cdef Py_ssize_t ready(self) noexcept:
+    cdef Py_ssize_t available_words(self) noexcept:
         """Return the number of words available at `next` before the next twist, at least one."""
         if self.s.left == 1:
             self.twist()
             self.s.left = N + 1
         return self.s.left - 1
 
-    cdef void pass_over(self, Py_ssize_t count) noexcept:
+    cdef void skip_words(self, Py_ssize_t count) noexcept:
         self.s.left -= <int32_t>count
         self.s.next += count
 
@@ -120,69 +120,69 @@ cdef class MersenneTwister:
 
     def words(self, Py_ssize_t n):
         """Return the next `n` words."""
-        made = np.empty(n, dtype=np.uint32)
-        cdef uint32_t[::1] out = made
+        result = np.empty(n, dtype=np.uint32)
+        cdef uint32_t[::1] out = result
         cdef Py_ssize_t i
         for i in range(n):
             out[i] = self.word()
-        return made
+        return result
 
     def double_words(self, Py_ssize_t n):
         """Return the next `n` pairs of words as uint64, the first word of a pair in the high half."""
-        made = np.empty(n, dtype=np.uint64)
-        cdef uint64_t[::1] out = made
+        result = np.empty(n, dtype=np.uint64)
+        cdef uint64_t[::1] out = result
         cdef Py_ssize_t i
         for i in range(n):
             out[i] = self.two_words()
-        return made
+        return result
 
     # ---------------------------------------------------------------- uniform and normal numbers
 
-    cdef double unit(self) noexcept:
+    cdef double uniform_double(self) noexcept:
         """Return a number in [0, 1) from 53 bits of two words."""
         return <double>(self.two_words() & 0x1FFFFFFFFFFFFFULL) * (1.0 / 9007199254740992.0)
 
     def doubles(self, Py_ssize_t n, double low=0, double high=1):
         """Return `n` float64 in [low, high), from 53 bits of two words each, rounded once."""
-        made = np.empty(n, dtype=np.float64)
-        cdef double[::1] out = made
+        result = np.empty(n, dtype=np.float64)
+        cdef double[::1] out = result
         if n:
             self.fill_doubles(&out[0], n, low, high)
-        return made
+        return result
 
     cdef void fill_doubles(self, double *out, Py_ssize_t n, double low, double high) noexcept:
         cdef double span = high - low
         cdef Py_ssize_t count
         while n:
-            count = min(n, self.ready() // 2)
+            count = min(n, self.available_words() // 2)
             if count == 0:             # the pair's words are separated by a twist
-                out[0] = fma(self.unit(), span, low)
+                out[0] = fma(self.uniform_double(), span, low)
                 count = 1
             else:
                 doubles_of_words(self.s.words + self.s.next, count, low, span, out)
-                self.pass_over(2 * count)
+                self.skip_words(2 * count)
             out += count
             n -= count
 
     def floats(self, Py_ssize_t n, float low=0, float high=1):
         """Return `n` float32 in [low, high), from 24 bits of one word each, rounded once."""
-        made = np.empty(n, dtype=np.float32)
-        cdef float[::1] out = made
+        result = np.empty(n, dtype=np.float32)
+        cdef float[::1] out = result
         if n:
             self.fill_floats(&out[0], n, low, high)
-        return made
+        return result
 
     cdef void fill_floats(self, float *out, Py_ssize_t n, float low, float high) noexcept:
         cdef float span = high - low
         cdef Py_ssize_t count
         while n:
-            count = min(n, self.ready())
+            count = min(n, self.available_words())
             floats_of_words(self.s.words + self.s.next, count, low, span, out)
-            self.pass_over(count)
+            self.skip_words(count)
             out += count
             n -= count
 
-    cdef float float_unit(self) noexcept:
+    cdef float uniform_float(self) noexcept:
         """Return a number in [0, 1) from 24 bits of one word."""
         return <float>(self.word() & 0xFFFFFFU) * <float>(1.0 / 16777216.0)
 
@@ -194,8 +194,8 @@ cdef class MersenneTwister:
             u1 = self.s.y
             self.s.y = 0
             return u1
-        u1 = self.unit()
-        u2 = self.unit()
+        u1 = self.uniform_double()
+        u2 = self.uniform_double()
         radius = sqrt(-2 * log1p(-u2))
         self.s.y = radius * sin(TWO_PI * u1)
         self.s.y_valid = 1
@@ -203,17 +203,17 @@ cdef class MersenneTwister:
 
     def normals(self, Py_ssize_t n):
         """Return `n` standard normal float64, drawn one by one."""
-        made = np.empty(n, dtype=np.float64)
-        cdef double[::1] out = made
+        result = np.empty(n, dtype=np.float64)
+        cdef double[::1] out = result
         cdef Py_ssize_t i
         for i in range(n):
             out[i] = self.normal()
-        return made
+        return result
 
     def permutation(self, Py_ssize_t n):
         """Return a random permutation of range(n), by the Fisher-Yates shuffle from the front."""
-        made = np.arange(n, dtype=np.int64)
-        cdef int64_t[::1] out = made
+        result = np.arange(n, dtype=np.int64)
+        cdef int64_t[::1] out = result
         cdef int64_t kept
         cdef Py_ssize_t i, j
         for i in range(n - 1):
@@ -221,30 +221,30 @@ cdef class MersenneTwister:
             kept = out[i]
             out[i] = out[j]
             out[j] = kept
-        return made
+        return result
 
     # ---------------------------------------------------------------- rejection sampling
 
     def slopes(self, const double[::1] x, double low, double high):
         """Return slopes for rrelu: uniform in [low, high) where x <= 0, else 1."""
-        made = np.ones(x.shape[0], dtype=np.float64)
-        cdef double[::1] out = made
+        result = np.ones(x.shape[0], dtype=np.float64)
+        cdef double[::1] out = result
         cdef Py_ssize_t i
         for i in range(x.shape[0]):
             if x[i] <= 0:
-                out[i] = fma(self.unit(), high - low, low)
-        return made
+                out[i] = fma(self.uniform_double(), high - low, low)
+        return result
 
     def poisson(self, const double[::1] rate):
         """Return a Poisson sample for each rate."""
-        made = np.empty(rate.shape[0], dtype=np.float64)
-        cdef double[::1] out = made
+        result = np.empty(rate.shape[0], dtype=np.float64)
+        cdef double[::1] out = result
         cdef Py_ssize_t i
         for i in range(rate.shape[0]):
-            out[i] = self.count_of(rate[i])
-        return made
+            out[i] = self.sample_poisson(rate[i])
+        return result
 
-    cdef double count_of(self, double rate) noexcept:
+    cdef double sample_poisson(self, double rate) noexcept:
         """Draw a Poisson sample: Knuth's product below rate 10, else Hörmann's transformed rejection (PTRS, 1993)."""
         cdef double product, bound, a, b, inverse_alpha, v_r, u, v, us, k
         if rate == 0:
@@ -254,7 +254,7 @@ cdef class MersenneTwister:
             product = 1
             k = 0
             while True:
-                product *= self.unit()
+                product *= self.uniform_double()
                 if not product > bound:        # also for a NaN rate
                     return k
                 k += 1
@@ -263,8 +263,8 @@ cdef class MersenneTwister:
         inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
         v_r = 0.9277 - 3.6224 / (b - 2)
         while True:
-            u = self.unit() - 0.5
-            v = self.unit()
+            u = self.uniform_double() - 0.5
+            v = self.uniform_double()
             us = 0.5 - (u if u >= 0 else -u)
             k = floor((2 * a / us + b) * u + rate + 0.43)
             if us >= 0.07 and v <= v_r:
@@ -276,14 +276,14 @@ cdef class MersenneTwister:
 
     def binomial(self, const double[::1] count, const double[::1] prob):
         """Return a binomial sample for each count and probability."""
-        made = np.empty(count.shape[0], dtype=np.float64)
-        cdef double[::1] out = made
+        result = np.empty(count.shape[0], dtype=np.float64)
+        cdef double[::1] out = result
         cdef Py_ssize_t i
         for i in range(count.shape[0]):
-            out[i] = self.successes(count[i], prob[i])
-        return made
+            out[i] = self.sample_binomial(count[i], prob[i])
+        return result
 
-    cdef double successes(self, double count, double prob) noexcept:
+    cdef double sample_binomial(self, double count, double prob) noexcept:
         cdef double p
         if count <= 0 or prob <= 0:
             return 0
@@ -292,19 +292,19 @@ cdef class MersenneTwister:
         if isnan(prob) or isnan(count):
             return NAN
         p = prob if prob <= 0.5 else 1 - prob
-        p = self.squeezed(count, p) if count * p >= 10 else self.waited(count, p)
+        p = self.binomial_by_rejection(count, p) if count * p >= 10 else self.binomial_by_gaps(count, p)
         return p if prob <= 0.5 else count - p
 
-    cdef double waited(self, double count, double prob) noexcept:
+    cdef double binomial_by_gaps(self, double count, double prob) noexcept:
         """Draw a binomial sample by geometric gaps between successes."""
-        cdef double sum = 0, found = 0, scale = log1p(-prob)
+        cdef double sum = 0, count_found = 0, scale = log1p(-prob)
         while True:
-            sum += ceil(log(self.unit()) / scale)
+            sum += ceil(log(self.uniform_double()) / scale)
             if sum > count:
-                return found
-            found += 1
+                return count_found
+            count_found += 1
 
-    cdef double squeezed(self, double count, double prob) noexcept:
+    cdef double binomial_by_rejection(self, double count, double prob) noexcept:
         """Draw a binomial sample by Hörmann's transformed rejection (BTRS, 1993)."""
         cdef double spread = sqrt(count * prob * (1 - prob))
         cdef double b = 1.15 + 2.53 * spread
@@ -316,8 +316,8 @@ cdef class MersenneTwister:
         cdef double m = floor((count + 1) * prob)
         cdef double u, v, us, k, bound
         while True:
-            u = self.unit() - 0.5
-            v = self.unit()
+            u = self.uniform_double() - 0.5
+            v = self.uniform_double()
             us = 0.5 - (u if u >= 0 else -u)
             k = floor((2 * a / us + b) * u + c)
             if us >= 0.07 and v <= v_r:
@@ -336,20 +336,20 @@ cdef class MersenneTwister:
 
     def gamma(self, const double[::1] shape):
         """Return a gamma sample with scale 1 for each shape."""
-        made = np.empty(shape.shape[0], dtype=np.float64)
-        cdef double[::1] out = made
+        result = np.empty(shape.shape[0], dtype=np.float64)
+        cdef double[::1] out = result
         cdef Py_ssize_t i
         for i in range(shape.shape[0]):
-            out[i] = self.gamma_of(shape[i])
-        return made
+            out[i] = self.sample_gamma(shape[i])
+        return result
 
-    cdef double gamma_of(self, double alpha) noexcept:
+    cdef double sample_gamma(self, double alpha) noexcept:
         """Draw a gamma sample (Marsaglia and Tsang, 2000), boosting shapes below 1; constants are float32 as in PyTorch."""
         cdef double scale = 1, c, d, x, y, u, v
         if alpha == 0 or isnan(alpha):
             return alpha
         if alpha < 1:
-            scale = pow(1 - self.unit(), 1 / alpha)
+            scale = pow(1 - self.uniform_double(), 1 / alpha)
             alpha += 1
         d = alpha - <double>(<float>1.0 / <float>3.0)
         c = 1 / sqrt(9 * d)
@@ -360,7 +360,7 @@ cdef class MersenneTwister:
                 if not y <= 0:                 # also for a NaN shape
                     break
             v = y * y * y
-            u = 1 - self.unit()
+            u = 1 - self.uniform_double()
             if u < 1 - <double><float>0.0331 * x * x * x * x:
                 return scale * d * v
             if log(u) < 0.5 * x * x + d * (1 - v + log(v)):

@@ -9,12 +9,12 @@ In: an operator with a record.  Out: its kernel is set, if there is one.
 from ts._core.dispatch.operator cimport Kernel, Operator, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU
 from ts.backends.cpu.kernels.pointwise cimport bind_loops
-from ts.backends.cpu.kernels.table cimport kernel_named
+from ts.backends.cpu.kernels.table cimport find_kernel
 
 
 def bind(Operator op not None):
     """Set the operator's C kernel for the CPU; do nothing if only the record's Python kernel exists."""
-    cdef Kernel kernel = kernel_named(op.record.loop or op.key)
+    cdef Kernel kernel = find_kernel(op.record.loop or op.key)
     if kernel != NULL:
         set_kernel(op, BACKEND_CPU, kernel, None)
     else:

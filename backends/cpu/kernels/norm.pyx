@@ -19,12 +19,12 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
+from ts.backends.cpu.kernels.table cimport End, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, leave_gil_with, take_gil
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, new_flat, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, Away, leave_gil, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, flat_array, new_contiguous, new_like, put_array, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_squares, block_sum, floating
@@ -114,7 +114,7 @@ cdef void normalise_groups(
             out += inner
 
 
-cdef bint vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
+cdef bint read_vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
     """Read an optional contiguous tensor of `n` elements of the dtype; False if it is something else."""
     cdef PyArrayObject *a
     data[0] = NULL
@@ -130,17 +130,17 @@ cdef bint vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
 cdef object layer_norm_rows(object x, object weight, object bias, double eps):
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef npy_intp n = dims_of(a)[ndim_of(a) - 1]
-    cdef object made = new_like(a, FLOAT)
-    cdef Away away = leave_gil_with(size_of(a) * COSTLY, a, NULL)
+    cdef object result = new_like(a, FLOAT)
+    cdef Away gil_state = release_gil_for_arrays(size_of(a) * EXPENSIVE_ELEMENT_COST, a, NULL)
     normalise_rows[float](
         <float *>data_of(a), size_of(a) // n, n, <float *>data_of(<PyArrayObject *>weight),
-        <float *>data_of(<PyArrayObject *>bias), eps, <float *>data_of(<PyArrayObject *>made), NULL, NULL,
+        <float *>data_of(<PyArrayObject *>bias), eps, <float *>data_of(<PyArrayObject *>result), NULL, NULL,
     )
-    take_gil(away)
-    return made
+    take_gil(gil_state)
+    return result
 
 
-cdef npy_intp length_of(int ndim, const npy_intp *dims, List shape) noexcept:
+cdef npy_intp normalized_size(int ndim, const npy_intp *dims, List shape) noexcept:
     """Return the number of elements of the normalized shape; 0 if the last dimensions have another shape."""
     cdef npy_intp n = 1
     cdef int i, first = ndim - <int>shape.size
@@ -153,11 +153,11 @@ cdef npy_intp length_of(int ndim, const npy_intp *dims, List shape) noexcept:
     return n
 
 
-cdef bint row(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, npy_intp n, void **data) noexcept:
+cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, npy_intp n, void **data) noexcept:
     """Read an optional tensor with exactly the normalized shape; False if it is something else."""
     cdef PyArrayObject *w
     cdef int d, first = ndim - <int>shape.size
-    if not vector(x, kind, n, data):
+    if not read_vector(x, kind, n, data):
         return False
     if data[0] == NULL:
         return True
@@ -170,9 +170,9 @@ cdef bint row(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, n
     return True
 
 
-cdef int put_with_moments(Operator op, IValue *r, const int32_t *at, object made, object mean, object scale, int kind) except -1:
+cdef int store_with_moments(Operator op, IValue *r, const int32_t *at, object result, object mean, object scale, int kind) except -1:
     """Store the result, and the moments if they were computed."""
-    put_array(&r[at[op.nargs]], made, kind)
+    put_array(&r[at[op.nargs]], result, kind)
     if mean is not None:
         put_array(&r[at[op.nargs + 1]], mean, kind)
         put_array(&r[at[op.nargs + 2]], scale, kind)
@@ -197,25 +197,25 @@ cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_m
     cdef void *weight
     cdef void *bias
     cdef void *out
-    cdef npy_intp n = 0 if a == NULL else length_of(ndim_of(a), dims_of(a), shape)
-    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp n = 0 if a == NULL else normalized_size(ndim_of(a), dims_of(a), shape)
+    cdef npy_intp dims[MAX_DIMS]
     cdef int kind, d
-    cdef object made, mean = None, scale = None
-    cdef Away away
+    cdef object result, mean = None, scale = None
+    cdef Away gil_state
     if n == 0 or size_of(a) == 0:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
+    if (kind != FLOAT and kind != DOUBLE) or not read_normalized_shape(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
         return run_record(op, r, at) if with_moments else run_widened(op, r, at)
-    if not row(&r[at[3]], kind, ndim_of(a), dims_of(a), shape, n, &bias):
+    if not read_normalized_shape(&r[at[3]], kind, ndim_of(a), dims_of(a), shape, n, &bias):
         return run_in_order(op, r, at)
-    made = new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
+    result = new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
     if with_moments:
         for d in range(ndim_of(a)):
             dims[d] = dims_of(a)[d] if d < ndim_of(a) - shape.size else 1
-        mean, scale = new_flat(ndim_of(a), dims, kind), new_flat(ndim_of(a), dims, kind)
-    away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
+        mean, scale = new_contiguous(ndim_of(a), dims, kind), new_contiguous(ndim_of(a), dims, kind)
+    gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
         normalise_rows[float](
             <float *>data_of(a), size_of(a) // n, n, <float *>weight, <float *>bias, r[at[4]].v.f, <float *>out,
@@ -226,8 +226,8 @@ cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_m
             <double *>data_of(a), size_of(a) // n, n, <double *>weight, <double *>bias, r[at[4]].v.f, <double *>out,
             <double *>optional_data(mean), <double *>optional_data(scale),
         )
-    take_gil(away)
-    return put_with_moments(op, r, at, made, mean, scale, kind)
+    take_gil(gil_state)
+    return store_with_moments(op, r, at, result, mean, scale, kind)
 
 
 cdef void scale_rows(
@@ -272,26 +272,26 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List shape = <List>r[at[1]].v.o
     cdef void *weight
     cdef void *out
-    cdef npy_intp n = 0 if a == NULL else length_of(ndim_of(a), dims_of(a), shape)
+    cdef npy_intp n = 0 if a == NULL else normalized_size(ndim_of(a), dims_of(a), shape)
     cdef double eps
     cdef int kind
-    cdef object made
-    cdef Away away
+    cdef object result
+    cdef Away gil_state
     if n == 0 or size_of(a) == 0:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
+    if (kind != FLOAT and kind != DOUBLE) or not read_normalized_shape(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
         return run_in_order(op, r, at)
     eps = read_eps(&r[at[3]], kind)
-    made = new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
+    result = new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
         scale_rows[float](<float *>data_of(a), size_of(a) // n, n, <float *>weight, eps, <float *>out)
     else:
         scale_rows[double](<double *>data_of(a), size_of(a) // n, n, <double *>weight, eps, <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
@@ -319,23 +319,23 @@ cdef int normalise_channels(
     cdef npy_intp channels, inner
     cdef npy_intp dims[2]
     cdef int kind
-    cdef object made, mean = None, scale = None
-    cdef Away away
+    cdef object result, mean = None, scale = None
+    cdef Away gil_state
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0 or groups <= 0 or dims_of(a)[1] % groups:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     channels = dims_of(a)[1]
-    if (kind != FLOAT and kind != DOUBLE) or not vector(weights, kind, channels, &weight):
+    if (kind != FLOAT and kind != DOUBLE) or not read_vector(weights, kind, channels, &weight):
         return run_record(op, r, at) if with_moments else run_widened(op, r, at)
-    if not vector(biases, kind, channels, &bias):
+    if not read_vector(biases, kind, channels, &bias):
         return run_in_order(op, r, at)
     inner = size_of(a) // (dims_of(a)[0] * channels)
-    made = new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
+    result = new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
     if with_moments:
         dims[0], dims[1] = dims_of(a)[0], groups
-        mean, scale = new_flat(2, dims, kind), new_flat(2, dims, kind)
-    away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
+        mean, scale = new_contiguous(2, dims, kind), new_contiguous(2, dims, kind)
+    gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
         normalise_groups[float](
             <float *>data_of(a), dims_of(a)[0], groups, channels // groups, inner, <float *>weight, <float *>bias,
@@ -346,8 +346,8 @@ cdef int normalise_channels(
             <double *>data_of(a), dims_of(a)[0], groups, channels // groups, inner, <double *>weight, <double *>bias,
             eps, <double *>out, <double *>optional_data(mean), <double *>optional_data(scale),
         )
-    take_gil(away)
-    return put_with_moments(op, r, at, made, mean, scale, kind)
+    take_gil(gil_state)
+    return store_with_moments(op, r, at, result, mean, scale, kind)
 
 
 # ---------------------------------------------------------------- epilogues of fusion groups
@@ -379,8 +379,8 @@ cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, E
     cdef int d
     if kind != FLOAT and kind != DOUBLE:
         return False
-    end.n = end.given = length_of(ndim, dims, <List>others[0].v.o)
-    if end.n == 0 or not row(others[1], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[0]):
+    end.n = end.row_results = normalized_size(ndim, dims, <List>others[0].v.o)
+    if end.n == 0 or not read_normalized_shape(others[1], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[0]):
         return False
     end.kind, end.ndim = kind, ndim
     for d in range(ndim):
@@ -392,7 +392,7 @@ cdef bint read_layer_norm(int kind, int ndim, const npy_intp *dims, IValue **oth
     if not read_rows(kind, ndim, dims, others, end):
         return False
     end.function, end.by = (end_float_layers if kind == FLOAT else end_double_layers), others[3].v.f
-    return row(others[2], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[1])
+    return read_normalized_shape(others[2], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[1])
 
 
 cdef bint read_rms_norm(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
@@ -403,8 +403,8 @@ cdef bint read_rms_norm(int kind, int ndim, const npy_intp *dims, IValue **other
     return True
 
 
-register_end("aten::layer_norm", read_layer_norm)
-register_end("aten::rms_norm", read_rms_norm)
+register_epilogue("aten::layer_norm", read_layer_norm)
+register_epilogue("aten::rms_norm", read_rms_norm)
 
 register_kernel("aten::layer_norm", layer_norm)
 register_kernel("aten::rms_norm", rms_norm)

@@ -23,7 +23,7 @@ from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_flat, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_contiguous, new_like, put_array, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
@@ -60,31 +60,31 @@ cdef void affine(const floating *g, const floating *x, double a, double b, doubl
 
 # ---------------------------------------------------------------- arguments and results
 
-cdef bint is_wanted(IValue *mask, Py_ssize_t i) noexcept:
+cdef bint is_gradient_required(IValue *mask, Py_ssize_t i) noexcept:
     return i < (<List>mask.v.o).size and list_item(<PyObject *>mask.v.o, i).v.i != 0
 
 
-cdef PyArrayObject *numbers(IValue *x, int kind, npy_intp n) noexcept:
+cdef PyArrayObject *read_contiguous(IValue *x, int kind, npy_intp n) noexcept:
     """Return the array of a contiguous tensor of `n` elements of the dtype; NULL for anything else."""
     cdef PyArrayObject *a = flat_array(x)
     return a if a != NULL and scalar_type(x) == kind and size_of(a) == n else NULL
 
 
-cdef bint weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
+cdef bint read_weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
     """Read the data of an optional contiguous tensor of `n` elements of the dtype; False if it is something else."""
     cdef PyArrayObject *a
     data[0] = NULL
     if x.tag == TAG_NONE:
         return True
-    a = numbers(x, kind, n)
+    a = read_contiguous(x, kind, n)
     if a != NULL:
         data[0] = data_of(a)
     return a != NULL
 
 
-cdef PyArrayObject *like_input(IValue *gradient, PyArrayObject *x, int kind) noexcept:
+cdef PyArrayObject *read_gradient(IValue *gradient, PyArrayObject *x, int kind) noexcept:
     """Return the array of a contiguous gradient with the input's shape and dtype; NULL for anything else."""
-    cdef PyArrayObject *g = numbers(gradient, kind, size_of(x))
+    cdef PyArrayObject *g = read_contiguous(gradient, kind, size_of(x))
     cdef int d
     if g == NULL or ndim_of(g) != ndim_of(x):
         return NULL
@@ -94,25 +94,25 @@ cdef PyArrayObject *like_input(IValue *gradient, PyArrayObject *x, int kind) noe
     return g
 
 
-cdef void *made_at(list made, Py_ssize_t i, IValue *mask, int nd, npy_intp *dims, int kind, bint zeroed) except? NULL:
+cdef void *new_gradient(list gradients, Py_ssize_t i, IValue *mask, int nd, npy_intp *dims, int kind, bint zeroed) except? NULL:
     """Append a gradient's array to the list, empty if it is not requested; return its data, or NULL if not requested."""
     cdef npy_intp none = 0
     cdef PyArrayObject *a
-    if not is_wanted(mask, i):
-        made.append(new_flat(1, &none, kind))
+    if not is_gradient_required(mask, i):
+        gradients.append(new_contiguous(1, &none, kind))
         return NULL
-    array = new_flat(nd, dims, kind)
-    made.append(array)
+    array = new_contiguous(nd, dims, kind)
+    gradients.append(array)
     a = <PyArrayObject *>array
     if zeroed:
         memset(data_of(a), 0, cnp.PyArray_NBYTES(<cnp.ndarray>array))
     return data_of(a)
 
 
-cdef int put_all(Operator op, IValue *r, const int32_t *at, list made, int kind) except -1:
+cdef int store_gradients(Operator op, IValue *r, const int32_t *at, list gradients, int kind) except -1:
     cdef Py_ssize_t i
     for i in range(3):
-        put_array(&r[at[op.nargs + i]], made[i], kind)
+        put_array(&r[at[op.nargs + i]], gradients[i], kind)
     return 0
 
 
@@ -127,9 +127,9 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp n = 1, rows
     cdef int kind, d, first
     cdef void *weight
-    cdef Made made
+    cdef Made gradients
     cdef list arrays = []
-    cdef Away away
+    cdef Away gil_state
     if x == NULL or flat_array(&r[at[0]]) == NULL:
         return run_in_order(op, r, at)
     first = ndim_of(x) - <int>shape.size
@@ -140,23 +140,23 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
             return run_record(op, r, at)
         n *= dims_of(x)[first + d]
     kind, rows = scalar_type(&r[at[1]]), size_of(x) // n
-    g, mean, scale = like_input(&r[at[0]], x, kind), numbers(&r[at[3]], kind, rows), numbers(&r[at[4]], kind, rows)
-    if g == NULL or mean == NULL or scale == NULL or not weights(&r[at[5]], kind, n, &weight):
+    g, mean, scale = read_gradient(&r[at[0]], x, kind), read_contiguous(&r[at[3]], kind, rows), read_contiguous(&r[at[4]], kind, rows)
+    if g == NULL or mean == NULL or scale == NULL or not read_weights(&r[at[5]], kind, n, &weight):
         return run_record(op, r, at)
-    made.of_input = made_at(arrays, 0, &r[at[7]], ndim_of(x), dims_of(x), kind, False)
-    made.of_weight = made_at(arrays, 1, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
-    made.of_bias = made_at(arrays, 2, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    gradients.of_input = new_gradient(arrays, 0, &r[at[7]], ndim_of(x), dims_of(x), kind, False)
+    gradients.of_weight = new_gradient(arrays, 1, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
+    gradients.of_bias = new_gradient(arrays, 2, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
         LOOPS.float_backward.rows(
             <float *>data_of(g), <float *>data_of(x), <float *>weight, <float *>data_of(mean), <float *>data_of(scale), rows, n,
-            <float *>made.of_input, <float *>made.of_weight, <float *>made.of_bias)
+            <float *>gradients.of_input, <float *>gradients.of_weight, <float *>gradients.of_bias)
     else:
         LOOPS.double_backward.rows(
             <double *>data_of(g), <double *>data_of(x), <double *>weight, <double *>data_of(mean), <double *>data_of(scale),
-            rows, n, <double *>made.of_input, <double *>made.of_weight, <double *>made.of_bias)
-    take_gil(away)
-    return put_all(op, r, at, arrays, kind)
+            rows, n, <double *>gradients.of_input, <double *>gradients.of_weight, <double *>gradients.of_bias)
+    take_gil(gil_state)
+    return store_gradients(op, r, at, arrays, kind)
 
 
 # ---------------------------------------------------------------- group normalization
@@ -209,33 +209,33 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef void *weight
     cdef Groups s
-    cdef Made made
+    cdef Made gradients
     cdef list arrays = []
-    cdef Away away
+    cdef Away gil_state
     if x == NULL or flat_array(&r[at[0]]) == NULL:
         return run_in_order(op, r, at)
     if size_of(x) == 0 or ndim_of(x) < 2 or groups <= 0 or c % groups or dims_of(x)[0] != n or dims_of(x)[1] != c:
         return run_record(op, r, at)
     s.images, s.groups, s.channels, s.inner = n, groups, c // groups, size_of(x) // (n * c)
     kind = scalar_type(&r[at[1]])
-    g = like_input(&r[at[0]], x, kind)
-    mean, scale = numbers(&r[at[2]], kind, n * groups), numbers(&r[at[3]], kind, n * groups)
-    if g == NULL or mean == NULL or scale == NULL or s.inner != area or not weights(&r[at[4]], kind, c, &weight):
+    g = read_gradient(&r[at[0]], x, kind)
+    mean, scale = read_contiguous(&r[at[2]], kind, n * groups), read_contiguous(&r[at[3]], kind, n * groups)
+    if g == NULL or mean == NULL or scale == NULL or s.inner != area or not read_weights(&r[at[4]], kind, c, &weight):
         return run_record(op, r, at)
-    made.of_input = made_at(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
-    made.of_weight = made_at(arrays, 1, &r[at[9]], 1, &channels, kind, True)
-    made.of_bias = made_at(arrays, 2, &r[at[9]], 1, &channels, kind, True)
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    gradients.of_input = new_gradient(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
+    gradients.of_weight = new_gradient(arrays, 1, &r[at[9]], 1, &channels, kind, True)
+    gradients.of_bias = new_gradient(arrays, 2, &r[at[9]], 1, &channels, kind, True)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
         group_planes[float](
             <float *>data_of(g), <float *>data_of(x), <float *>weight, <float *>data_of(mean), <float *>data_of(scale), &s,
-            <float *>made.of_input, <float *>made.of_weight, <float *>made.of_bias)
+            <float *>gradients.of_input, <float *>gradients.of_weight, <float *>gradients.of_bias)
     else:
         group_planes[double](
             <double *>data_of(g), <double *>data_of(x), <double *>weight, <double *>data_of(mean), <double *>data_of(scale), &s,
-            <double *>made.of_input, <double *>made.of_weight, <double *>made.of_bias)
-    take_gil(away)
-    return put_all(op, r, at, arrays, kind)
+            <double *>gradients.of_input, <double *>gradients.of_weight, <double *>gradients.of_bias)
+    take_gil(gil_state)
+    return store_gradients(op, r, at, arrays, kind)
 
 
 # ---------------------------------------------------------------- batch normalization
@@ -332,39 +332,39 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *weight
     cdef void *room = NULL
     cdef Batch s
-    cdef Made made
+    cdef Made gradients
     cdef list arrays = []
-    cdef Away away
+    cdef Away gil_state
     if x == NULL or flat_array(&r[at[0]]) == NULL:
         return run_in_order(op, r, at)
     if size_of(x) == 0 or ndim_of(x) < 2:
         return run_record(op, r, at)
     kind, channels, s.training, s.eps = scalar_type(&r[at[1]]), dims_of(x)[1], r[at[7]].v.i != 0, r[at[8]].v.f
     s.images, s.channels, s.inner = dims_of(x)[0], channels, size_of(x) // (dims_of(x)[0] * channels)
-    g = like_input(&r[at[0]], x, kind)
-    mean = numbers(&r[at[5 if s.training else 3]], kind, channels)
-    spread = numbers(&r[at[6 if s.training else 4]], kind, channels)
-    if g == NULL or mean == NULL or spread == NULL or not weights(&r[at[2]], kind, channels, &weight):
+    g = read_gradient(&r[at[0]], x, kind)
+    mean = read_contiguous(&r[at[5 if s.training else 3]], kind, channels)
+    spread = read_contiguous(&r[at[6 if s.training else 4]], kind, channels)
+    if g == NULL or mean == NULL or spread == NULL or not read_weights(&r[at[2]], kind, channels, &weight):
         return run_record(op, r, at)
-    made.of_input = made_at(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
-    made.of_weight = made_at(arrays, 1, &r[at[9]], 1, &channels, kind, False)
-    made.of_bias = made_at(arrays, 2, &r[at[9]], 1, &channels, kind, False)
+    gradients.of_input = new_gradient(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
+    gradients.of_weight = new_gradient(arrays, 1, &r[at[9]], 1, &channels, kind, False)
+    gradients.of_bias = new_gradient(arrays, 2, &r[at[9]], 1, &channels, kind, False)
     if s.inner == 1:
         more = 5 * channels
-        held = new_flat(1, &more, kind)
+        held = new_contiguous(1, &more, kind)
         room = data_of(<PyArrayObject *>held)
         memset(room, 0, cnp.PyArray_NBYTES(<cnp.ndarray>held))
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
         batch_backward[float](
             <float *>data_of(g), <float *>data_of(x), <float *>weight, <float *>data_of(mean), <float *>data_of(spread), &s,
-            <float *>made.of_input, <float *>made.of_weight, <float *>made.of_bias, room)
+            <float *>gradients.of_input, <float *>gradients.of_weight, <float *>gradients.of_bias, room)
     else:
         batch_backward[double](
             <double *>data_of(g), <double *>data_of(x), <double *>weight, <double *>data_of(mean), <double *>data_of(spread), &s,
-            <double *>made.of_input, <double *>made.of_weight, <double *>made.of_bias, room)
-    take_gil(away)
-    return put_all(op, r, at, arrays, kind)
+            <double *>gradients.of_input, <double *>gradients.of_weight, <double *>gradients.of_bias, room)
+    take_gil(gil_state)
+    return store_gradients(op, r, at, arrays, kind)
 
 
 register_kernel("aten::native_layer_norm_backward", layer_norm)

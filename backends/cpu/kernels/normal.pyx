@@ -22,10 +22,10 @@ from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, size_of
 from ts._core.tensor.tensor cimport Tensor, wrote
 from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts.backends.cpu.kernels.create cimport plain_place, read_sizes, wanted
-from ts.backends.cpu.kernels.draw cimport read_like, written
+from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, read_sizes
+from ts.backends.cpu.kernels.draw cimport read_like, writable_float_array
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, new_flat, new_like, put_array, put_object, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, new_contiguous, new_like, put_array, scalar_type, set_object_result
 from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
 from ts.backends.cpu.kernels.table cimport register_kernel
 
@@ -46,7 +46,7 @@ cdef Loops cosine = ufunc_loops("cos")
 cdef Loops sine = ufunc_loops("sin")
 
 
-cdef inline void apply(Loops loops, const floating *x, npy_intp n, floating *out) noexcept:
+cdef inline void apply_loop(Loops loops, const floating *x, npy_intp n, floating *out) noexcept:
     cdef int kind = FLOAT if floating is float else DOUBLE
     cdef char *args[2]
     cdef npy_intp steps[2]
@@ -55,7 +55,7 @@ cdef inline void apply(Loops loops, const floating *x, npy_intp n, floating *out
     loops.function[kind](args, &n, steps, loops.data[kind])
 
 
-cdef void turn_blocks(floating *x, npy_intp blocks, floating mean, floating deviation) noexcept:
+cdef void box_muller_blocks(floating *x, npy_intp blocks, floating mean, floating deviation) noexcept:
     """Transform uniform to normal numbers, block by block (Box-Muller)."""
     cdef floating radius[HALF_TILE]
     cdef floating angle[HALF_TILE]
@@ -69,11 +69,11 @@ cdef void turn_blocks(floating *x, npy_intp blocks, floating mean, floating devi
                 radius[8 * i + j] = 1 - x[BLOCK * i + j]
                 angle[8 * i + j] = two_pi * x[BLOCK * i + 8 + j]
         k = 8 * count
-        apply(logarithm, radius, k, radius)
+        apply_loop(logarithm, radius, k, radius)
         for i in range(k):
             radius[i] = <floating>sqrt(-2 * radius[i])
-        apply(cosine, angle, k, wave)
-        apply(sine, angle, k, angle)
+        apply_loop(cosine, angle, k, wave)
+        apply_loop(sine, angle, k, angle)
         for i in range(count):
             for j in range(8):
                 x[BLOCK * i + j] = radius[8 * i + j] * wave[8 * i + j] * deviation + mean
@@ -93,22 +93,22 @@ cdef void fill_blocks(MersenneTwister stream, floating *out, npy_intp n, bint na
     """Fill `n` >= 16 numbers. With `narrow`, the remainder after whole blocks is drawn only once, for the last block."""
     cdef npy_intp whole = n - n % BLOCK
     fill_uniform(stream, out, whole if narrow else n)
-    turn_blocks(out, whole // BLOCK, mean, deviation)
+    box_muller_blocks(out, whole // BLOCK, mean, deviation)
     if n % BLOCK:
         fill_uniform(stream, out + n - BLOCK, BLOCK)
-        turn_blocks(out + n - BLOCK, 1, mean, deviation)
+        box_muller_blocks(out + n - BLOCK, 1, mean, deviation)
 
 
 def block_normals(MersenneTwister stream not None, npy_intp n, bint double_, bint narrow):
     """Return an array of `n` >= 16 standard normal numbers in PyTorch's block order; ValueError if `n` is less."""
     if n < BLOCK:
         raise ValueError(f"expected at least 16 numbers, got {n}")
-    made = np.empty(n, np.float64 if double_ else np.float32)
+    result = np.empty(n, np.float64 if double_ else np.float32)
     if double_:
-        fill_blocks(stream, <double *>cnp.PyArray_DATA(<cnp.ndarray>made), n, narrow, <double>0, <double>1)
+        fill_blocks(stream, <double *>cnp.PyArray_DATA(<cnp.ndarray>result), n, narrow, <double>0, <double>1)
     else:
-        fill_blocks(stream, <float *>cnp.PyArray_DATA(<cnp.ndarray>made), n, narrow, <float>0, <float>1)
-    return made
+        fill_blocks(stream, <float *>cnp.PyArray_DATA(<cnp.ndarray>result), n, narrow, <float>0, <float>1)
+    return result
 
 
 cdef void fill_normal(PyArrayObject *a, int kind, double mean, double deviation) noexcept:
@@ -127,15 +127,15 @@ cdef void fill_normal(PyArrayObject *a, int kind, double mean, double deviation)
 
 
 cdef int randn(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef npy_intp dims[MOST_DIMS]
-    cdef int nd, kind = wanted(&r[at[1]], -1)
-    if (kind != FLOAT and kind != DOUBLE) or not plain_place(&r[at[2]], &r[at[3]], &r[at[4]]):
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int nd, kind = read_dtype(&r[at[1]], -1)
+    if (kind != FLOAT and kind != DOUBLE) or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
         return run_record(op, r, at)
     if default_stream() is None or not read_sizes(&r[at[0]], dims, &nd):
         return run_record(op, r, at)
-    made = new_flat(nd, dims, kind)
-    fill_normal(<PyArrayObject *>made, kind, 0, 1)
-    return put_array(&r[at[op.nargs]], made, kind)
+    result = new_contiguous(nd, dims, kind)
+    fill_normal(<PyArrayObject *>result, kind, 0, 1)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int randn_like(Operator op, IValue *r, const int32_t *at) except -1:
@@ -144,19 +144,19 @@ cdef int randn_like(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL:
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
-    made = new_like(a, kind)
-    fill_normal(<PyArrayObject *>made, kind, 0, 1)
-    return put_array(&r[at[op.nargs]], made, kind)
+    result = new_like(a, kind)
+    fill_normal(<PyArrayObject *>result, kind, 0, 1)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int normal_(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = written(&r[at[0]], &r[at[3]])
+    cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[3]])
     cdef double mean = r[at[1]].v.f, deviation = r[at[2]].v.f
     if a == NULL or not (fabs(mean) <= FLT_MAX and 0 <= deviation <= FLT_MAX):
         return run_record(op, r, at)
     fill_normal(a, scalar_type(&r[at[0]]), mean, deviation)
     wrote(<Tensor>r[at[0]].v.o)
-    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
 register_kernel("aten::randn", randn)

@@ -16,14 +16,14 @@ ctypedef int (*Getter)() noexcept nogil
 ctypedef void (*Setter)(int) noexcept nogil
 
 cdef enum:
-    MOST = 8
+    MAX_LIBRARIES = 8
 
 cdef struct Control:
     Getter get
     Setter set
     int before
 
-cdef Control controls[MOST]
+cdef Control controls[MAX_LIBRARIES]
 cdef int control_count = -1            # -1: not initialized
 cdef int depth = 0
 cdef bint with_scipy = False           # whether scipy.linalg was loaded at the last search
@@ -42,7 +42,7 @@ cdef int _look() except -1:
         known = False
         for i in range(control_count):
             known = known or <size_t>controls[i].get == <size_t>get
-        if not known and control_count < MOST:
+        if not known and control_count < MAX_LIBRARIES:
             controls[control_count].get = <Getter><void *><size_t>get
             controls[control_count].set = <Setter><void *><size_t>set_
             if depth > 0:

@@ -9,4 +9,4 @@ from ts.backends.cpu.kernels.matrix cimport Matrix
 # Return the packed panels, `wide` columns each, of a tensor's floating matrix: cached ones, or new ones if
 # the matrix was seen before and cannot have been written to; else None. Call it before taking another
 # reference to the tensor's array.
-cdef Packed kept_panels(Tensor t, bint double_, Matrix *b, int64_t wide)
+cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide)

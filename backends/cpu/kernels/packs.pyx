@@ -10,7 +10,7 @@ and its views refer to, since they share a version counter. Therefore a packed o
     an array that owns its memory and is referenced only by that tensor and the view at hand (checked by reference count)
     an unchanged version counter
 
-`let_go` drops the panels of an array that is handed out (`x.array`, storages, `x.data`). Writes through
+`drop_handed_out` drops the panels of an array that is handed out (`x.array`, storages, `x.data`). Writes through
 addresses are not visible: a tensor whose address was handed out, as NumPy and DLPack do too, is no longer
 packed.
 
@@ -40,10 +40,10 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    PLACES = 1 << 10                   # hash table size; each operand has one slot, by its address
-    MOST_PATIENCE = 64                 # maximum number of uses before an operand is packed, if its packs were not reused
-    MOST_BYTES = 1 << 28               # total size of the packed panels
-    LEAST_BYTES = 1 << 12              # minimum size of a packed array
+    TABLE_SIZE = 1 << 10               # hash table size; each operand has one slot, by its address
+    MAX_USES_BEFORE_PACKING = 64       # maximum number of uses before an operand is packed, if its packs were not reused
+    MAX_TOTAL_BYTES = 1 << 28          # total size of the packed panels
+    MIN_ARRAY_BYTES = 1 << 12          # minimum size of a packed array
 
 
 @cython.final
@@ -56,8 +56,8 @@ cdef class Place:
     cdef PyObject *root                # owner of the memory, and of the version counter; borrowed, see `watch`
     cdef PyObject *owner
     cdef int version
-    cdef int seen
-    cdef int patience                  # number of uses before it is packed
+    cdef int uses
+    cdef int uses_before_packing       # number of uses before it is packed
     cdef int64_t used                  # time of its last use, in lookups
     cdef int64_t hits
     cdef Packed packed
@@ -71,33 +71,33 @@ cdef class Place:
             and self.wide == wide
         )
 
-    def gone(self, array):
+    def drop_on_deallocation(self, array):
         """Drop the panels; called when the array is deallocated."""
         drop(self)
 
 
 seal(Place)
 
-cdef list places = [None] * PLACES
-cdef list in_use = []                  # entries with panels
-cdef dict addressed = {}               # arrays whose address was handed out: id -> weak reference
-cdef int64_t bytes_kept = 0
-cdef int64_t now = 0
+cdef list places = [None] * TABLE_SIZE
+cdef list packed_entries = []          # entries with panels
+cdef dict exposed_arrays = {}          # arrays whose address was handed out: id -> weak reference
+cdef int64_t packed_bytes = 0
+cdef int64_t lookup_count = 0
 
 
 cdef int drop(Place place) except -1:
-    global bytes_kept
+    global packed_bytes
     if place.packed is None:
         return 0
-    in_use.remove(place)
-    bytes_kept -= place.packed.bytes
-    place.patience = 2 if place.hits else min(2 * place.patience, <int>MOST_PATIENCE)
+    packed_entries.remove(place)
+    packed_bytes -= place.packed.bytes
+    place.uses_before_packing = 2 if place.hits else min(2 * place.uses_before_packing, <int>MAX_USES_BEFORE_PACKING)
     place.packed = place.watch = None
-    place.seen = 0
+    place.uses = 0
     return 0
 
 
-cdef bint unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) except -1:
+cdef bint is_unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) except -1:
     """Whether an array, with `held` references by the caller, belongs to `t` and the owner of its version counter alone."""
     cdef PyObject *mine = <PyObject *>t.array
     cdef PyObject *counting = <PyObject *>owner.array
@@ -113,40 +113,40 @@ cdef bint unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) exce
     return Py_REFCNT(root) <= held
 
 
-cdef Packed kept_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
-    global now
+cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
+    global lookup_count
     cdef Tensor owner = <Tensor>counter_of(<PyObject *>t)
     cdef object root = root_of(t.array)
     cdef uint64_t number = <uint64_t><size_t>b.data // 16 + <uint64_t>wide
     cdef Place place
     if not cnp.PyArray_CheckExact(root) or cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
         return None
-    if cnp.PyArray_NBYTES(<cnp.ndarray>root) < LEAST_BYTES:
+    if cnp.PyArray_NBYTES(<cnp.ndarray>root) < MIN_ARRAY_BYTES:
         return None
     number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54  # Fibonacci hashing: large arrays have equal low address bits
-    now += 1
+    lookup_count += 1
     if places[number] is None:
         place = Place.__new__(Place)
-        place.patience = 2
+        place.uses_before_packing = 2
         places[number] = place
     else:
         place = <Place>places[number]
     if place.is_of(<PyObject *>root, owner, double_, b, wide):
-        place.used = now
+        place.used = lookup_count
         if place.packed is not None:
             place.hits += 1
             return place.packed
-        place.seen += 1
-        if place.seen < place.patience or root_id(root) in addressed or not unshared(<PyObject *>root, t, owner, 1):
+        place.uses += 1
+        if place.uses < place.uses_before_packing or root_id(root) in exposed_arrays or not is_unshared(<PyObject *>root, t, owner, 1):
             return None
-        return packed_into(place, root)
+        return pack_operand(place, root)
     if place.packed is not None:
-        if place.root != <PyObject *>root and now - place.used < PLACES:
+        if place.root != <PyObject *>root and lookup_count - place.used < TABLE_SIZE:
             return None
         drop(place)
     place.matrix, place.double_, place.wide = b[0], double_, wide
     place.root, place.owner, place.version = <PyObject *>root, <PyObject *>owner, owner.version
-    place.seen, place.hits = 1, 0
+    place.uses, place.hits = 1, 0
     return None
 
 
@@ -154,18 +154,18 @@ cdef inline object root_id(object root):
     return <size_t><PyObject *>root
 
 
-cdef Packed packed_into(Place place, object root):
+cdef Packed pack_operand(Place place, object root):
     """Pack an operand, evicting the least recently used entries if the cache is full."""
-    global bytes_kept
-    cdef Packed made = packed_columns(place.double_, &place.matrix, place.wide)
-    if made is None or made.bytes > MOST_BYTES:
+    global packed_bytes
+    cdef Packed result = packed_columns(place.double_, &place.matrix, place.wide)
+    if result is None or result.bytes > MAX_TOTAL_BYTES:
         return None
-    while bytes_kept + made.bytes > MOST_BYTES:
-        drop(<Place>min(in_use, key=last_use))
-    place.packed, place.watch, place.hits = made, weakref.ref(root, place.gone), 0
-    bytes_kept += made.bytes
-    in_use.append(place)
-    return made
+    while packed_bytes + result.bytes > MAX_TOTAL_BYTES:
+        drop(<Place>min(packed_entries, key=last_use))
+    place.packed, place.watch, place.hits = result, weakref.ref(root, place.drop_on_deallocation), 0
+    packed_bytes += result.bytes
+    packed_entries.append(place)
+    return result
 
 
 def last_use(Place place not None):
@@ -173,37 +173,37 @@ def last_use(Place place not None):
     return place.used
 
 
-cdef void let_go(PyObject *array, bint by_address) noexcept:
+cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
     """Drop the panels of an array when it, or the address of its memory, is handed out: writes may go unnoticed."""
     cdef Py_ssize_t i
     cdef PyObject *owning
-    if not in_use and not by_address:
+    if not packed_entries and not by_address:
         return
     root = root_of(<object>array)
     owning = <PyObject *>root
-    for i in range(len(in_use) - 1, -1, -1):
-        if (<Place>in_use[i]).root == owning:
-            drop(<Place>in_use[i])
-    if by_address and cnp.PyArray_CheckExact(root) and root_id(root) not in addressed:
-        if cnp.PyArray_NBYTES(<cnp.ndarray>root) >= LEAST_BYTES:
-            addressed[root_id(root)] = weakref.ref(root, partial(no_more, root_id(root)))
+    for i in range(len(packed_entries) - 1, -1, -1):
+        if (<Place>packed_entries[i]).root == owning:
+            drop(<Place>packed_entries[i])
+    if by_address and cnp.PyArray_CheckExact(root) and root_id(root) not in exposed_arrays:
+        if cnp.PyArray_NBYTES(<cnp.ndarray>root) >= MIN_ARRAY_BYTES:
+            exposed_arrays[root_id(root)] = weakref.ref(root, partial(forget_address, root_id(root)))
 
 
-def no_more(size_t number, array):
+def forget_address(size_t number, array):
     """Forget an array whose address was handed out when it is deallocated."""
-    addressed.pop(number, None)
+    exposed_arrays.pop(number, None)
 
 
-watch_memory(let_go)
+watch_memory(drop_handed_out)
 
 
 def kept():
     """Return the number of packed operands and their total bytes."""
-    return len(in_use), bytes_kept
+    return len(packed_entries), packed_bytes
 
 
 def forget():
     """Clear the cache."""
-    while in_use:
-        drop(<Place>in_use[len(in_use) - 1])
-    places[:] = [None] * PLACES
+    while packed_entries:
+        drop(<Place>packed_entries[len(packed_entries) - 1])
+    places[:] = [None] * TABLE_SIZE

@@ -19,9 +19,9 @@ from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport BOOL, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
-from ts.backends.cpu.kernels.create cimport store
+from ts.backends.cpu.kernels.create cimport store_scalar
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, item_size, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, flat_array, item_size, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -34,24 +34,24 @@ cdef enum Mode:
     UNKNOWN
 
 cdef enum:
-    WIDEST = 16                        # maximum bytes of an element
+    MAX_ELEMENT_BYTES = 16             # maximum bytes of an element
 
-cdef int64_t MOST_ELEMENTS = <int64_t>1 << 40  # limit; the record's kernel raises the error
+cdef int64_t MAX_ELEMENTS = <int64_t>1 << 40   # limit; the record's kernel raises the error
 
 
 ctypedef struct Plan:
     Mode mode
     int nd
     int first                          # the first dimension that is padded
-    npy_intp before[MOST_DIMS]         # padding before each dimension; negative: elements cut off
-    npy_intp size[MOST_DIMS]           # of the source
-    npy_intp new[MOST_DIMS]
-    npy_intp step[MOST_DIMS]           # of the source, in bytes
+    npy_intp before[MAX_DIMS]          # padding before each dimension; negative: elements cut off
+    npy_intp size[MAX_DIMS]            # of the source
+    npy_intp new[MAX_DIMS]
+    npy_intp step[MAX_DIMS]            # of the source, in bytes
     npy_intp width
-    char fill[WIDEST]
+    char fill[MAX_ELEMENT_BYTES]
 
 
-cdef inline npy_intp source_of(Plan *p, int d, npy_intp i) noexcept nogil:
+cdef inline npy_intp source_index(Plan *p, int d, npy_intp i) noexcept nogil:
     """Return the source index of result index `i` along a dimension; -1 for the fill value."""
     cdef npy_intp n = p.size[d]
     i -= p.before[d]
@@ -66,7 +66,7 @@ cdef inline npy_intp source_of(Plan *p, int d, npy_intp i) noexcept nogil:
     return -1
 
 
-cdef inline char *put_one(const char *x, npy_intp width, char *out) noexcept nogil:
+cdef inline char *copy_element(const char *x, npy_intp width, char *out) noexcept nogil:
     if width == 4:
         memcpy(out, x, 4)
     elif width == 8:
@@ -76,23 +76,23 @@ cdef inline char *put_one(const char *x, npy_intp width, char *out) noexcept nog
     return out + width
 
 
-cdef inline char *put_fill(Plan *p, char *out, npy_intp count) noexcept nogil:
+cdef inline char *write_fill(Plan *p, char *out, npy_intp count) noexcept nogil:
     cdef npy_intp i
     for i in range(count):
-        out = put_one(p.fill, p.width, out)
+        out = copy_element(p.fill, p.width, out)
     return out
 
 
-cdef char *put_row(Plan *p, const char *row, char *out) noexcept nogil:
+cdef char *write_row(Plan *p, const char *row, char *out) noexcept nogil:
     """Write one row of the result; a row of fill values if `row` is NULL."""
     cdef int d = p.nd - 1
     cdef npy_intp n = p.new[d], i = 0, at, inside
     if row == NULL:
-        return put_fill(p, out, n)
+        return write_fill(p, out, n)
     while i < n:
-        at = source_of(p, d, i)
+        at = source_index(p, d, i)
         if at < 0:
-            out = put_fill(p, out, 1)
+            out = write_fill(p, out, 1)
             i += 1
         elif at == i - p.before[d]:
             inside = min(n - i, p.size[d] - at)
@@ -100,14 +100,14 @@ cdef char *put_row(Plan *p, const char *row, char *out) noexcept nogil:
             out += inside * p.width
             i += inside
         else:
-            out = put_one(row + at * p.width, p.width, out)
+            out = copy_element(row + at * p.width, p.width, out)
             i += 1
     return out
 
 
-cdef void put_rows(Plan *p, const char *x, npy_intp outer, char *out) noexcept nogil:
+cdef void write_rows(Plan *p, const char *x, npy_intp outer, char *out) noexcept nogil:
     """Write all rows; the dimensions that are not padded are merged to `outer`."""
-    cdef npy_intp index[MOST_DIMS]
+    cdef npy_intp index[MAX_DIMS]
     cdef npy_intp k, at, rows = 1
     cdef const char *row
     cdef const char *block = x
@@ -121,12 +121,12 @@ cdef void put_rows(Plan *p, const char *x, npy_intp outer, char *out) noexcept n
         for k in range(rows):
             row = block
             for d in range(p.first, p.nd - 1):
-                at = source_of(p, d, index[d])
+                at = source_index(p, d, index[d])
                 if at < 0:
                     row = NULL
                     break
                 row += at * p.step[d]
-            out = put_row(p, row, out)
+            out = write_row(p, row, out)
             d = p.nd - 2
             while d >= p.first:
                 index[d] += 1
@@ -151,7 +151,7 @@ cdef Mode mode_of(IValue *x) noexcept:
     return CIRCULAR if <str>x.v.o == "circular" else UNKNOWN
 
 
-cdef bint fits(Plan *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
+cdef bint is_valid_padding(Plan *p, npy_intp before, npy_intp after, npy_intp n) noexcept:
     """Whether the mode supports the padding of a dimension; the record's own kernel handles the rest."""
     if p.mode == CONSTANT:
         return n + before + after >= 0
@@ -171,7 +171,7 @@ cdef bint make_plan(Plan *p, PyArrayObject *a, IValue *pads) noexcept:
     pairs = <List>pads.v.o
     p.nd = ndim_of(a)
     p.width = item_size(a)
-    if pairs.size % 2 or pairs.size == 0 or pairs.size > 2 * p.nd or p.width > WIDEST:
+    if pairs.size % 2 or pairs.size == 0 or pairs.size > 2 * p.nd or p.width > MAX_ELEMENT_BYTES:
         return False
     n = <int>pairs.size // 2
     if p.mode != CONSTANT and p.nd != n + 1 and p.nd != n + 2:
@@ -184,32 +184,32 @@ cdef bint make_plan(Plan *p, PyArrayObject *a, IValue *pads) noexcept:
         if d >= p.first:
             before = list_item(<PyObject *>pairs, 2 * (p.nd - 1 - d)).v.i
             after = list_item(<PyObject *>pairs, 2 * (p.nd - 1 - d) + 1).v.i
-            if not -MOST_ELEMENTS < before < MOST_ELEMENTS or not -MOST_ELEMENTS < after < MOST_ELEMENTS:
+            if not -MAX_ELEMENTS < before < MAX_ELEMENTS or not -MAX_ELEMENTS < after < MAX_ELEMENTS:
                 return False
-            if not fits(p, before, after, p.size[d]):
+            if not is_valid_padding(p, before, after, p.size[d]):
                 return False
         p.before[d] = before
         p.new[d] = p.size[d] + before + after
-        if p.new[d] > 1 and total > MOST_ELEMENTS // p.new[d]:
+        if p.new[d] > 1 and total > MAX_ELEMENTS // p.new[d]:
             return False
         total *= max(p.new[d], 1)
     return True
 
 
 cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
-    """Read the fill value in the dtype: 0 for any dtype, other numbers if `store` supports them."""
+    """Read the fill value in the dtype: 0 for any dtype, other numbers if `store_scalar` supports them."""
     if value.tag == TAG_NONE or (value.tag == TAG_INT and value.v.i == 0) or (value.tag == TAG_BOOL and value.v.i == 0):
-        memset(out, 0, WIDEST)
+        memset(out, 0, MAX_ELEMENT_BYTES)
         return True
-    return (value.tag == TAG_FLOAT or value.tag == TAG_INT) and store(value, kind, out)
+    return (value.tag == TAG_FLOAT or value.tag == TAG_INT) and store_scalar(value, kind, out)
 
 
-cdef int padded(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *value) except -1:
+cdef int run_pad(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *value) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef npy_intp outer = 1
     cdef int kind, d
     cdef char *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or p.mode == UNKNOWN or not make_plan(p, a, &r[at[1]]):
         return run_record(op, r, at)
     kind = scalar_type(&r[at[0]])
@@ -217,26 +217,26 @@ cdef int padded(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *valu
         return run_record(op, r, at)
     if (kind == BOOL or size_of(a) == 0) and p.mode != CONSTANT and p.mode != CIRCULAR:
         return run_record(op, r, at)
-    made = new_flat(p.nd, p.new, kind)
-    out = data_of(<PyArrayObject *>made)
+    result = new_contiguous(p.nd, p.new, kind)
+    out = data_of(<PyArrayObject *>result)
     for d in range(p.first):
         outer *= p.size[d]
-    away = leave_gil(size_of(<PyArrayObject *>made), r, at, op.nargs)
-    put_rows(p, data_of(a), outer, out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    gil_state = leave_gil(size_of(<PyArrayObject *>result), r, at, op.nargs)
+    write_rows(p, data_of(a), outer, out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int pad(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Plan plan
     plan.mode = mode_of(&r[at[2]])
-    return padded(op, r, at, &plan, &r[at[3]])
+    return run_pad(op, r, at, &plan, &r[at[3]])
 
 
 cdef int constant_pad(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Plan plan
     plan.mode = CONSTANT
-    return padded(op, r, at, &plan, &r[at[2]])
+    return run_pad(op, r, at, &plan, &r[at[2]])
 
 
 register_kernel("aten::pad", pad)

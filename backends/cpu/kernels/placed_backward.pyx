@@ -24,7 +24,7 @@ from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_flat, new_like, put_array, same_dtype, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_contiguous, new_like, put_array, same_dtype, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
@@ -60,25 +60,25 @@ cdef bint same_shape(PyArrayObject *a, PyArrayObject *b) noexcept:
 
 
 cdef object zeros(int nd, npy_intp *dims, int kind):
-    array = new_flat(nd, dims, kind)
+    array = new_contiguous(nd, dims, kind)
     memset(data_of(<PyArrayObject *>array), 0, cnp.PyArray_NBYTES(<cnp.ndarray>array))
     return array
 
 
 # ---------------------------------------------------------------- max pooling
 
-cdef bint add_at(
-    const floating *g, const int64_t *places, npy_intp planes, npy_intp count, npy_intp plane, floating *out
+cdef bint add_at_indices(
+    const floating *g, const int64_t *pool_indices, npy_intp planes, npy_intp count, npy_intp plane, floating *out
 ) noexcept nogil:
     """Add each plane's gradients at their indices; False if an index is out of range."""
     cdef npy_intp p, i
     for p in range(planes):
         for i in range(count):
-            if not 0 <= places[i] < plane:
+            if not 0 <= pool_indices[i] < plane:
                 return False
-            out[places[i]] += g[i]
+            out[pool_indices[i]] += g[i]
         g += count
-        places += count
+        pool_indices += count
         out += plane
     return True
 
@@ -87,15 +87,15 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
     """Run max-pool backward; argument `last` has the indices, and planes have `n` dimensions."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
-    cdef PyArrayObject *places = flat_array(&r[at[last]])
+    cdef PyArrayObject *pool_indices = flat_array(&r[at[last]])
     cdef npy_intp planes = 1, plane = 1, count
     cdef int kind, d
     cdef bint inside
-    cdef Away away
-    if g == NULL or x == NULL or places == NULL:
+    cdef Away gil_state
+    if g == NULL or x == NULL or pool_indices == NULL:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[1]])
-    if scalar_type(&r[at[0]]) != kind or scalar_type(&r[at[last]]) != INT64 or not same_shape(g, places):
+    if scalar_type(&r[at[0]]) != kind or scalar_type(&r[at[last]]) != INT64 or not same_shape(g, pool_indices):
         return run_record(op, r, at)
     if not n < ndim_of(x) <= n + 2 or ndim_of(g) != ndim_of(x) or size_of(x) == 0 or size_of(g) == 0:
         return run_record(op, r, at)
@@ -107,19 +107,19 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
         else:
             plane *= dims_of(x)[d]
     count = size_of(g) // planes
-    made = zeros(ndim_of(x), dims_of(x), kind)
-    away = leave_gil(size_of(x), r, at, op.nargs)
+    result = zeros(ndim_of(x), dims_of(x), kind)
+    gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
-        inside = add_at[float](
-            <float *>data_of(g), <int64_t *>data_of(places), planes, count, plane, <float *>data_of(<PyArrayObject *>made))
+        inside = add_at_indices[float](
+            <float *>data_of(g), <int64_t *>data_of(pool_indices), planes, count, plane, <float *>data_of(<PyArrayObject *>result))
     else:
-        inside = add_at[double](
-            <double *>data_of(g), <int64_t *>data_of(places), planes, count, plane, <double *>data_of(<PyArrayObject *>made))
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind) if inside else run_record(op, r, at)
+        inside = add_at_indices[double](
+            <double *>data_of(g), <int64_t *>data_of(pool_indices), planes, count, plane, <double *>data_of(<PyArrayObject *>result))
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind) if inside else run_record(op, r, at)
 
 
-cdef bint all_from(IValue *numbers, int64_t least) noexcept:
+cdef bint all_at_least(IValue *numbers, int64_t least) noexcept:
     cdef Py_ssize_t i
     for i in range((<List>numbers.v.o).size):
         if list_item(<PyObject *>numbers.v.o, i).v.i < least:
@@ -127,19 +127,19 @@ cdef bint all_from(IValue *numbers, int64_t least) noexcept:
     return True
 
 
-cdef int max_pool_by_windows(Operator op, IValue *r, const int32_t *at, int n) except -1:
+cdef int max_pool_with_windows(Operator op, IValue *r, const int32_t *at, int n) except -1:
     """Run max-pool backward after checking the window arguments, which the computation does not need."""
-    if all_from(&r[at[2]], 1) and all_from(&r[at[3]], 1) and all_from(&r[at[4]], 0) and all_from(&r[at[5]], 1):
+    if all_at_least(&r[at[2]], 1) and all_at_least(&r[at[3]], 1) and all_at_least(&r[at[4]], 0) and all_at_least(&r[at[5]], 1):
         return max_pool(op, r, at, 7, n)
     return run_record(op, r, at)
 
 
 cdef int max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
-    return max_pool_by_windows(op, r, at, 2)
+    return max_pool_with_windows(op, r, at, 2)
 
 
 cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
-    return max_pool_by_windows(op, r, at, 3)
+    return max_pool_with_windows(op, r, at, 3)
 
 
 cdef int adaptive_max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
@@ -176,7 +176,7 @@ cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp shape[2]
     cdef int kind, d
     cdef bint inside
-    cdef Away away
+    cdef Away gil_state
     if g == NULL or indices == NULL:
         return run_in_order(op, r, at)
     if scalar_type(&r[at[1]]) != INT64 or ndim_of(g) != ndim_of(indices) + 1 or r[at[4]].v.i or rows <= 0 or size_of(g) == 0:
@@ -185,18 +185,18 @@ cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
         if dims_of(g)[d] != dims_of(indices)[d]:
             return run_record(op, r, at)
     kind, shape[0], shape[1] = scalar_type(&r[at[0]]), rows, dims_of(g)[ndim_of(g) - 1]
-    made = zeros(2, shape, kind)
-    away = leave_gil(size_of(g), r, at, op.nargs)
+    result = zeros(2, shape, kind)
+    gil_state = leave_gil(size_of(g), r, at, op.nargs)
     if kind == FLOAT:
         inside = add_rows[float](
             <float *>data_of(g), <int64_t *>data_of(indices), size_of(indices), shape[1], rows, skipped,
-            <float *>data_of(<PyArrayObject *>made))
+            <float *>data_of(<PyArrayObject *>result))
     else:
         inside = add_rows[double](
             <double *>data_of(g), <int64_t *>data_of(indices), size_of(indices), shape[1], rows, skipped,
-            <double *>data_of(<PyArrayObject *>made))
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind) if inside else run_record(op, r, at)
+            <double *>data_of(<PyArrayObject *>result))
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind) if inside else run_record(op, r, at)
 
 
 # ---------------------------------------------------------------- softmax
@@ -208,7 +208,7 @@ cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm)
     cdef npy_intp n, rows
     cdef int kind
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     if g == NULL or y == NULL:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[1]])
@@ -218,9 +218,9 @@ cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm)
         return run_record(op, r, at)
     n = dims_of(y)[ndim_of(y) - 1]
     rows = size_of(y) // n
-    made = new_like(y, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(y), r, at, op.nargs)
+    result = new_like(y, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(y), r, at, op.nargs)
     if kind == FLOAT:
         if logarithm:
             LOOPS.log_softmax_backward(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
@@ -230,8 +230,8 @@ cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm)
         log_softmax_of_doubles(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
     else:
         LOOPS.double_backward.softmax(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:

@@ -12,7 +12,7 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cdef extern from "simd.h" nogil:
     int64_t once_wide(const int64_t *x)
@@ -31,27 +31,27 @@ cdef enum Way:                         # operation at each index
     PUT                                # array = other
     ADD                                # array += other; the following likewise
     MULTIPLY
-    LARGEST
-    LEAST
+    MAXIMUM
+    MINIMUM
 
 
 ctypedef struct Walk:
     int nd
-    npy_intp dims[MOST_DIMS]           # shape of the indices
-    npy_intp array[MOST_DIMS]          # strides in bytes, not counting the indexed dimension
-    npy_intp index[MOST_DIMS]
-    npy_intp other[MOST_DIMS]
+    npy_intp dims[MAX_DIMS]            # shape of the indices
+    npy_intp array[MAX_DIMS]           # strides in bytes, not counting the indexed dimension
+    npy_intp index[MAX_DIMS]
+    npy_intp other[MAX_DIMS]
     npy_intp step                      # bytes between positions of the indexed dimension
     npy_intp n                         # number of positions
     npy_intp width                     # bytes of an element: 1, 2, 4 or 8
     bint narrow                        # indices have 32 bits
 
 
-cdef inline void begin_walk(Walk *walk, npy_intp width, npy_intp step, npy_intp n, bint narrow) noexcept nogil:
+cdef inline void begin_iteration(Walk *walk, npy_intp width, npy_intp step, npy_intp n, bint narrow) noexcept nogil:
     walk.nd, walk.width, walk.step, walk.n, walk.narrow = 0, width, step, n, narrow
 
 
-cdef inline void add_dim(Walk *walk, npy_intp n, npy_intp array, npy_intp index, npy_intp other) noexcept nogil:
+cdef inline void add_dimension(Walk *walk, npy_intp n, npy_intp array, npy_intp index, npy_intp other) noexcept nogil:
     """Append a dimension inside the existing ones."""
     if n != 1:
         walk.dims[walk.nd], walk.array[walk.nd], walk.index[walk.nd], walk.other[walk.nd] = n, array, index, other
@@ -59,13 +59,13 @@ cdef inline void add_dim(Walk *walk, npy_intp n, npy_intp array, npy_intp index,
 
 
 # Run the operation; return False if an index is not in [0, n), which ends the iteration there. `kind` is the
-# ScalarType of the elements; arithmetic requires a dtype for which `counts` is True.
+# ScalarType of the elements; arithmetic requires a dtype for which `supports_arithmetic` is True.
 cdef bint walk_places(Walk *walk, Way way, int kind, char *array, const char *index, char *other) noexcept nogil
 # Whether elements of a ScalarType support arithmetic here.
-cdef bint counts(int kind) noexcept nogil
+cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor with any strides; NULL for anything else.
-cdef PyArrayObject *indices_at(IValue *x) noexcept
+cdef PyArrayObject *read_indices(IValue *x) noexcept
 # Combine one index tensor for each of the first dimensions, of the given lengths, into linear indices over
 # those dimensions, in an array of their broadcast shape. None if an index is out of range or the shapes do
 # not broadcast.
-cdef object places_together(List indices, npy_intp *lengths)
+cdef object linear_indices(List indices, npy_intp *lengths)

@@ -11,7 +11,7 @@ from ts._core.tensor.ndarray cimport (
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.container cimport List, list_place
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, new_flat, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, scalar_type
 from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes, two_bytes
 
 cnp.import_array()
@@ -27,7 +27,7 @@ ctypedef fused element:
 
 # ---------------------------------------------------------------- one row of indices
 
-cdef inline void meet_at(Way way, element *array, element *other) noexcept nogil:
+cdef inline void apply_at(Way way, element *array, element *other) noexcept nogil:
     if way == TAKE:
         other[0] = array[0]
     elif way == PUT:
@@ -36,15 +36,15 @@ cdef inline void meet_at(Way way, element *array, element *other) noexcept nogil
         array[0] += other[0]
     elif way == MULTIPLY:
         array[0] *= other[0]
-    elif way == LARGEST:
+    elif way == MAXIMUM:
         if other[0] > array[0] or other[0] != other[0]:
             array[0] = other[0]
-    elif way == LEAST:
+    elif way == MINIMUM:
         if other[0] < array[0] or other[0] != other[0]:
             array[0] = other[0]
 
 
-cdef inline void meet_in_line(Way way, npy_intp n, element *array, npy_intp step, element *other, npy_intp other_step) noexcept nogil:
+cdef inline void apply_to_line(Way way, npy_intp n, element *array, npy_intp step, element *other, npy_intp other_step) noexcept nogil:
     """Apply the operation to n elements at one index; strides are in bytes."""
     cdef npy_intp j
     if step == sizeof(element) and other_step == sizeof(element):
@@ -53,13 +53,13 @@ cdef inline void meet_in_line(Way way, npy_intp n, element *array, npy_intp step
                 array[j] += other[j]
         else:
             for j in range(n):
-                meet_at(way, array + j, other + j)
+                apply_at(way, array + j, other + j)
     else:
         for j in range(n):
-            meet_at(way, <element *>(<char *>array + j * step), <element *>(<char *>other + j * other_step))
+            apply_at(way, <element *>(<char *>array + j * step), <element *>(<char *>other + j * other_step))
 
 
-cdef inline bint walk_indices(
+cdef inline bint iterate_index_row(
     bint narrow, Way way, uint64_t most, npy_intp step, npy_intp n, char *array, npy_intp array_step, const char *index,
     npy_intp index_step, element *other, npy_intp other_step
 ) noexcept nogil:
@@ -71,14 +71,14 @@ cdef inline bint walk_indices(
         place = place_at(index, narrow, 0, 0)
         if <uint64_t>place >= most:
             return False
-        meet_at(way, <element *>(array + place * step), <element *>to)
+        apply_at(way, <element *>(array + place * step), <element *>to)
         array += array_step
         index += index_step
         to += other_step
     return True
 
 
-cdef bint walk_row(
+cdef bint iterate_row(
     Walk *walk, Way way, npy_intp n, char *array, npy_intp array_step, const char *index, npy_intp index_step, element *other,
     npy_intp other_step
 ) noexcept nogil:
@@ -87,31 +87,31 @@ cdef bint walk_row(
         place = place_at(index, walk.narrow, 0, 0)
         if <uint64_t>place >= <uint64_t>walk.n:
             return False
-        meet_in_line(way, n, <element *>(array + place * walk.step), array_step, other, other_step)
+        apply_to_line(way, n, <element *>(array + place * walk.step), array_step, other, other_step)
         return True
     if way == PUT and not walk.narrow:
-        return walk_indices(False, PUT, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
+        return iterate_index_row(False, PUT, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
     if way == ADD and not walk.narrow:
-        return walk_indices(False, ADD, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
+        return iterate_index_row(False, ADD, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
     if way == TAKE and not walk.narrow:
-        return walk_indices(False, TAKE, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
-    return walk_indices(walk.narrow, way, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
+        return iterate_index_row(False, TAKE, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
+    return iterate_index_row(walk.narrow, way, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
 
 
-cdef bint walk_elements(Walk *walk, Way way, char *array, const char *index, element *other) noexcept nogil:
+cdef bint iterate_elements(Walk *walk, Way way, char *array, const char *index, element *other) noexcept nogil:
     """Process all rows, advancing a multi-dimensional index."""
-    cdef npy_intp at[MOST_DIMS]
-    cdef char *beside = <char *>other
+    cdef npy_intp at[MAX_DIMS]
+    cdef char *other_data = <char *>other
     cdef int d, last = walk.nd - 1
     if last < 0:
-        return walk_row(walk, way, 1, array, 0, index, 0, other, 0)
+        return iterate_row(walk, way, 1, array, 0, index, 0, other, 0)
     for d in range(walk.nd):
         at[d] = 0
         if walk.dims[d] == 0:
             return True
     while True:
-        if not walk_row(
-            walk, way, walk.dims[last], array, walk.array[last], index, walk.index[last], <element *>beside, walk.other[last]
+        if not iterate_row(
+            walk, way, walk.dims[last], array, walk.array[last], index, walk.index[last], <element *>other_data, walk.other[last]
         ):
             return False
         d = last - 1
@@ -119,12 +119,12 @@ cdef bint walk_elements(Walk *walk, Way way, char *array, const char *index, ele
             at[d] += 1
             array += walk.array[d]
             index += walk.index[d]
-            beside += walk.other[d]
+            other_data += walk.other[d]
             if at[d] < walk.dims[d]:
                 break
             array -= walk.array[d] * walk.dims[d]
             index -= walk.index[d] * walk.dims[d]
-            beside -= walk.other[d] * walk.dims[d]
+            other_data -= walk.other[d] * walk.dims[d]
             at[d] = 0
             d -= 1
         if d < 0:
@@ -133,27 +133,27 @@ cdef bint walk_elements(Walk *walk, Way way, char *array, const char *index, ele
 
 # ---------------------------------------------------------------- by dtype
 
-cdef bint counts(int kind) noexcept nogil:
+cdef bint supports_arithmetic(int kind) noexcept nogil:
     return kind == FLOAT or kind == DOUBLE or kind == INT64 or kind == INT32
 
 
 cdef bint walk_places(Walk *walk, Way way, int kind, char *array, const char *index, char *other) noexcept nogil:
     if kind == FLOAT:
-        return walk_elements[float](walk, way, array, index, <float *>other)
+        return iterate_elements[float](walk, way, array, index, <float *>other)
     if kind == DOUBLE:
-        return walk_elements[double](walk, way, array, index, <double *>other)
+        return iterate_elements[double](walk, way, array, index, <double *>other)
     if walk.width == 8:
-        return walk_elements[eight_bytes](walk, way, array, index, <eight_bytes *>other)
+        return iterate_elements[eight_bytes](walk, way, array, index, <eight_bytes *>other)
     if walk.width == 4:
-        return walk_elements[four_bytes](walk, way, array, index, <four_bytes *>other)
+        return iterate_elements[four_bytes](walk, way, array, index, <four_bytes *>other)
     if walk.width == 2:
-        return walk_elements[two_bytes](walk, way, array, index, <two_bytes *>other)
-    return walk_elements[int8_t](walk, way, array, index, <int8_t *>other)
+        return iterate_elements[two_bytes](walk, way, array, index, <two_bytes *>other)
+    return iterate_elements[int8_t](walk, way, array, index, <int8_t *>other)
 
 
 # ---------------------------------------------------------------- linear indices
 
-cdef PyArrayObject *indices_at(IValue *x) noexcept:
+cdef PyArrayObject *read_indices(IValue *x) noexcept:
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -163,11 +163,11 @@ cdef PyArrayObject *indices_at(IValue *x) noexcept:
     return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED else NULL
 
 
-cdef object places_together(List indices, npy_intp *lengths):
+cdef object linear_indices(List indices, npy_intp *lengths):
     cdef PyArrayObject *index
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp steps[MOST_DIMS]
-    cdef npy_intp at[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp steps[MAX_DIMS]
+    cdef npy_intp at[MAX_DIMS]
     cdef npy_intp n = 1, i
     cdef int k, d, lead, nd = 0, count = <int>indices.size
     cdef int64_t *places
@@ -175,26 +175,26 @@ cdef object places_together(List indices, npy_intp *lengths):
     cdef char *data
     cdef bint narrow
     for k in range(count):
-        index = indices_at(list_place(<PyObject *>indices, k))
+        index = read_indices(list_place(<PyObject *>indices, k))
         if index == NULL:
             return None
         nd = max(nd, ndim_of(index))
     for d in range(nd):
         dims[d] = 1
     for k in range(count):
-        index = indices_at(list_place(<PyObject *>indices, k))
+        index = read_indices(list_place(<PyObject *>indices, k))
         lead = nd - ndim_of(index)
         for d in range(ndim_of(index)):
             if dims_of(index)[d] != 1:
                 if dims[lead + d] != 1 and dims[lead + d] != dims_of(index)[d]:
                     return None
                 dims[lead + d] = dims_of(index)[d]
-    made = new_flat(nd, dims, INT64)
+    result = new_contiguous(nd, dims, INT64)
     for k in range(count):
-        index = indices_at(list_place(<PyObject *>indices, k))
+        index = read_indices(list_place(<PyObject *>indices, k))
         narrow = scalar_type(list_place(<PyObject *>indices, k)) == INT32
         lead, data, n = nd - ndim_of(index), data_of(index), 1
-        places = <int64_t *>data_of(<PyArrayObject *>made)
+        places = <int64_t *>data_of(<PyArrayObject *>result)
         for d in range(nd):
             at[d] = 0
             n *= dims[d]
@@ -213,4 +213,4 @@ cdef object places_together(List indices, npy_intp *lengths):
                 data -= steps[d] * dims[d]
                 at[d] = 0
                 d -= 1
-    return made
+    return result

@@ -21,7 +21,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.placing cimport channels_innermost, dense_channels_last, new_channels_last
 from ts.backends.cpu.kernels.reduce cimport BLOCK, block_sum, floating
 
@@ -76,7 +76,7 @@ cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint channels_last
     cdef void *out
     cdef double *sums = NULL
-    cdef Away away
+    cdef Away gil_state
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU or not are_ones(&r[at[1]]):
         return run_record(op, r, at)
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
@@ -88,13 +88,13 @@ cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     shape[0], shape[1], shape[2], shape[3] = dims_of(a)[0], dims_of(a)[1], 1, 1
     n = dims_of(a)[2] * dims_of(a)[3]
-    made = new_channels_last(4, shape, kind) if channels_last else new_flat(4, shape, kind)
-    out = data_of(<PyArrayObject *>made)
+    result = new_channels_last(4, shape, kind) if channels_last else new_contiguous(4, shape, kind)
+    out = data_of(<PyArrayObject *>result)
     if channels_last:
         sums = <double *>malloc(shape[1] * sizeof(double))
         if sums == NULL:
             raise MemoryError()
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if channels_last and kind == FLOAT:
         mean_rows(<float *>data_of(a), shape[0], shape[1], n, sums, <float *>out)
     elif channels_last:
@@ -103,6 +103,6 @@ cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1:
         mean_planes(<float *>data_of(a), shape[0] * shape[1], n, <float *>out)
     else:
         mean_planes(<double *>data_of(a), shape[0] * shape[1], n, <double *>out)
-    take_gil(away)
+    take_gil(gil_state)
     free(sums)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)

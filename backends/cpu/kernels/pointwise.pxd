@@ -6,4 +6,4 @@ from ts.backends.cpu.kernels.elementwise cimport Loops
 # Set the operator's kernel to its ufunc's loops, if its record names a ufunc that has some.
 cdef int bind_loops(Operator op) except -1
 # Return the loops of the ufunc that the operator's record names; None if there are none.
-cdef Loops loops_behind(Operator op)
+cdef Loops loops_of_record(Operator op)

@@ -18,7 +18,7 @@ from ts._core.tensor.overlap cimport meet
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object, set_object_steal
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace, write_result
 from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
-from ts.backends.cpu.kernels.table cimport kernel_named, loops_named
+from ts.backends.cpu.kernels.table cimport find_kernel, find_loops
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
@@ -26,14 +26,14 @@ from ts.backends.cpu.kernels.elementwise import ufunc_loops
 cdef dict _loops_of = {}  # cache: (ufunc name, type promotion, dtypes) -> loops
 
 
-cdef Loops loops_behind(Operator op):
+cdef Loops loops_of_record(Operator op):
     """Return the ufunc loops of the operator's record or of its base record; None without a ufunc."""
     record = op.record.base or op.record
     if record.ufunc is None:
         return None
     name = record.ufunc, record.promotion or "same", record.types
     if name not in _loops_of:
-        _loops_of[name] = loops_named(f"loops:{record.ufunc}") or ufunc_loops(*name)
+        _loops_of[name] = find_loops(f"loops:{record.ufunc}") or ufunc_loops(*name)
     return _loops_of[name]
 
 
@@ -41,7 +41,7 @@ cdef int bind_loops(Operator op) except -1:
     cdef Loops loops
     cdef Kernel kernel
     record = op.record
-    loops = loops_behind(op)
+    loops = loops_of_record(op)
     if loops is None:
         return 0
     if record.variant == "out":
@@ -84,7 +84,7 @@ cdef inline Loops loops_of(Operator op):
     return <Loops>op.state[BACKEND_CPU]
 
 
-cdef inline int put(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
+cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
     """Store the result; if it is NULL, run the record's own kernel."""
     if result == NULL:
         return run_record(op, r, at)
@@ -94,25 +94,25 @@ cdef inline int put(Operator op, IValue *r, const int32_t *at, PyObject *result)
 
 cdef int run_unary(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    return put(op, r, at, unary(loops_of(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
+    return store_result(op, r, at, unary(loops_of(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
 
 
 cdef int run_unary_inplace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    return put(op, r, at, unary_inplace(loops_of(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
+    return store_result(op, r, at, unary_inplace(loops_of(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
 
 
 cdef int run_binary(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    return put(op, r, at, binary(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
+    return store_result(op, r, at, binary(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
 
 
 cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    return put(op, r, at, binary_inplace(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
+    return store_result(op, r, at, binary_inplace(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
 
 
-cdef int put_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
+cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
     """Compute into the last argument; run the record's own kernel if that is not possible directly."""
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
@@ -125,16 +125,16 @@ cdef int put_output(Operator op, IValue *r, const int32_t *at, IValue *other) ex
 
 
 cdef int run_unary_out(Operator op, IValue *r, const int32_t *at) except -1:
-    return put_output(op, r, at, NULL)
+    return compute_output(op, r, at, NULL)
 
 
 cdef int run_binary_out(Operator op, IValue *r, const int32_t *at) except -1:
-    return put_output(op, r, at, &r[at[1]])
+    return compute_output(op, r, at, &r[at[1]])
 
 
 cdef int run_scaled_out(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x op alpha * y with `out=`."""
-    return put_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
+    return compute_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
 
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
@@ -148,17 +148,17 @@ cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1
     cdef PyObject *result = NULL
     if is_one(&r[at[2]], &r[at[0]]):
         return run_binary_inplace(op, r, at)
-    if not may_scale(&r[at[0]], &r[at[1]], &r[at[2]]):
+    if not can_scale_in_place(&r[at[0]], &r[at[1]], &r[at[2]]):
         return run_record(op, r, at)
-    product.v.o = binary(multiplication(), <Tensor>r[at[1]].v.o, &r[at[2]])
+    product.v.o = binary(multiply_loops(), <Tensor>r[at[1]].v.o, &r[at[2]])
     if product.v.o != NULL:
         product.tag = TAG_OBJECT
         result = binary_inplace(loops_of(op), <Tensor>r[at[0]].v.o, &product)
         Py_DECREF(<object>product.v.o)
-    return put(op, r, at, result)
+    return store_result(op, r, at, result)
 
 
-cdef bint may_scale(IValue *x, IValue *y, IValue *alpha) noexcept:
+cdef bint can_scale_in_place(IValue *x, IValue *y, IValue *alpha) noexcept:
     """Whether both are CPU tensors of one floating dtype without shared memory, and `alpha` is a number."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
@@ -178,7 +178,7 @@ cdef bint may_scale(IValue *x, IValue *y, IValue *alpha) noexcept:
 cdef Loops _multiplication = None
 
 
-cdef Loops multiplication():
+cdef Loops multiply_loops():
     global _multiplication
     if _multiplication is None:
         _multiplication = ufunc_loops("multiply")
@@ -192,10 +192,10 @@ cdef int run_sum(Operator op, IValue *r, const int32_t *at) except -1:
     if is_one(&r[at[2]], x) and is_tensor(x):
         result = binary(loops_of(op), <Tensor>x.v.o, &r[at[1]])
     if result == NULL:
-        return scaled_sum()(op, r, at)
+        return find_scaled_sum()(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)
     return 0
 
 
-cdef inline Kernel scaled_sum() except NULL:
-    return kernel_named("scaled_sum")
+cdef inline Kernel find_scaled_sum() except NULL:
+    return find_kernel("scaled_sum")

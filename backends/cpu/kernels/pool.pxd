@@ -20,6 +20,6 @@ cdef struct Windows:
 
 # Compute the maxima of the planes [first, last), and their indices unless `index` is NULL; return -1 without
 # memory.
-cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil
+cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil
 # Compute the sums of windows divided by `divisor`, which has one number per window; return -1 without memory.
-cdef int means(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil
+cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil

@@ -19,14 +19,14 @@ from ts.backends.cpu import workers
 
 from ts.backends.cpu.kernels.parts cimport require_part
 
-cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil:
+cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil:
     cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
     cdef int64_t result = w.places[0] * w.places[1] * w.places[2]
     cdef int64_t p, i, j, o, a, b, c, k, best_at, at
     cdef int32_t line
     cdef number *row
     cdef number v, best
-    cdef bint some
+    cdef bint has_row
     cdef number *high = <number *>malloc((width + 1) * sizeof(number))
     cdef int32_t *high_at = <int32_t *>malloc((width + 1) * sizeof(int32_t))
     if high == NULL or high_at == NULL:
@@ -37,15 +37,15 @@ cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowe
         o = p * result
         for i in range(w.places[0]):
             for j in range(w.places[1]):
-                some = False
+                has_row = False
                 a = w.begin[0][i]
                 while a < w.stop[0][i]:
                     b = w.begin[1][j]
                     while b < w.stop[1][j]:
                         line = <int32_t>(a * w.size[1] + b)
                         row = x + p * plane + line * width
-                        if not some:
-                            some = True
+                        if not has_row:
+                            has_row = True
                             for c in range(width):
                                 high[c] = row[c]
                                 high_at[c] = line
@@ -62,7 +62,7 @@ cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowe
                     a += w.dilation[0]
                 for k in range(w.places[2]):
                     c = w.begin[2][k]
-                    if not some or c >= w.stop[2][k]:
+                    if not has_row or c >= w.stop[2][k]:
                         out[o] = lowest
                         if index != NULL:
                             index[o] = (w.begin[0][i] * w.size[1] + w.begin[1][j]) * width + c
@@ -93,7 +93,7 @@ cdef int largest(Windows *w, number *x, number *out, int64_t *index, number lowe
     return 0
 
 
-cdef int means(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil:
+cdef int pool_mean(Windows *w, real *x, real *out, real *divisor, int64_t first, int64_t last) noexcept nogil:
     cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
     cdef int64_t result = w.places[0] * w.places[1] * w.places[2]
     cdef int64_t p, i, j, o, a, b, c, k
@@ -182,19 +182,19 @@ cdef class Run:
         with nogil:
             if self.mean:
                 if letter == u"f":
-                    done = means(self.windows, <float *>self.x, <float *>self.out, <float *>self.more, first, last)
+                    done = pool_mean(self.windows, <float *>self.x, <float *>self.out, <float *>self.more, first, last)
                 else:
-                    done = means(self.windows, <double *>self.x, <double *>self.out, <double *>self.more, first, last)
+                    done = pool_mean(self.windows, <double *>self.x, <double *>self.out, <double *>self.more, first, last)
             elif letter == u"f":
-                done = largest(
+                done = pool_max(
                     self.windows, <float *>self.x, <float *>self.out, <int64_t *>self.more, <float>below, first, last
                 )
             elif letter == u"d":
-                done = largest(
+                done = pool_max(
                     self.windows, <double *>self.x, <double *>self.out, <int64_t *>self.more, below, first, last
                 )
             else:
-                done = largest(
+                done = pool_max(
                     self.windows, <int64_t *>self.x, <int64_t *>self.out, <int64_t *>self.more,
                     <int64_t>(-0x7fffffffffffffff - 1), first, last,
                 )

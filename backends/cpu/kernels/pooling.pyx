@@ -22,10 +22,10 @@ from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport float_array, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.placing cimport channels_innermost
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
-from ts.backends.cpu.kernels.pool cimport Windows, largest, means, real
+from ts.backends.cpu.kernels.pool cimport Windows, pool_max, pool_mean, real
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.wide cimport run_widened
 
@@ -34,14 +34,14 @@ from ts.backends.cpu import workers
 cnp.import_array()
 
 cdef enum:
-    LONGEST = 1 << 30                  # limit of each size
-    MOST = 1 << 20                     # maximum number of windows per dimension
-    ALONE = 1 << 15                    # elements; larger inputs may use several threads
+    MAX_SIZE = 1 << 30                    # limit of each size
+    MAX_WINDOWS = 1 << 20                 # maximum number of windows per dimension
+    MAX_SINGLE_THREAD_ELEMENTS = 1 << 15  # elements; larger inputs may use several threads
 
 cdef enum Divisor:
     WITH_PADDING
-    SEEN
-    GIVEN
+    WITHOUT_PADDING
+    FIXED
 
 
 ctypedef struct Plan:
@@ -67,7 +67,7 @@ cdef bint read_sizes(IValue *x, int n, int64_t least, int64_t *out):
         return False
     for d in range(n):
         out[3 - n + d] = list_item(<PyObject *>sizes, 0 if sizes.size == 1 else d).v.i
-        if not least <= out[3 - n + d] < LONGEST:
+        if not least <= out[3 - n + d] < MAX_SIZE:
             return False
     return True
 
@@ -93,16 +93,16 @@ cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
         p.padding[d] = 0
     for d in range(n):
         p.windows.size[3 - n + d] = dims_of(a)[nd - n + d]
-    return p.windows.size[0] * p.windows.size[1] < LONGEST
+    return p.windows.size[0] * p.windows.size[1] < MAX_SIZE
 
 
-cdef bint make_room(Plan *p) except -1:
+cdef bint allocate_windows(Plan *p) except -1:
     """Allocate the windows' starts and ends once the output size is known; False if there are too many windows."""
     cdef int64_t *w = p.windows.places
     cdef int d
     cdef int64_t *at
     for d in range(3):
-        if not 1 <= w[d] <= MOST:
+        if not 1 <= w[d] <= MAX_WINDOWS:
             return False
     for d in range(p.n):
         p.shape[p.nd - p.n + d] = w[3 - p.n + d]
@@ -116,7 +116,7 @@ cdef bint make_room(Plan *p) except -1:
     return True
 
 
-cdef bint move_windows(Plan *p, bint ceil) except -1:
+cdef bint set_sliding_windows(Plan *p, bint ceil) except -1:
     """Compute windows that advance by a stride; False if the arguments are invalid."""
     cdef int64_t size, room, k, s, pad, gap, start, i
     cdef int d
@@ -128,7 +128,7 @@ cdef bint move_windows(Plan *p, bint ceil) except -1:
         p.windows.places[d] = (room + s - 1 if ceil else room) // s + 1
         if ceil and (p.windows.places[d] - 1) * s >= size + pad:
             p.windows.places[d] -= 1
-    if not make_room(p):
+    if not allocate_windows(p):
         return False
     for d in range(3):
         gap = p.windows.dilation[d]
@@ -139,11 +139,11 @@ cdef bint move_windows(Plan *p, bint ceil) except -1:
     return True
 
 
-cdef bint divide_evenly(Plan *p) except -1:
+cdef bint set_adaptive_windows(Plan *p) except -1:
     """Compute the windows of adaptive pooling, which divide each dimension into nearly equal parts."""
     cdef int64_t i, n, m
     cdef int d
-    if not make_room(p):
+    if not allocate_windows(p):
         return False
     for d in range(3):
         n, m = p.windows.size[d], p.windows.places[d]
@@ -153,35 +153,35 @@ cdef bint divide_evenly(Plan *p) except -1:
     return True
 
 
-cdef bint shared(PyArrayObject *a, Plan *p):
+cdef bint uses_threads(PyArrayObject *a, Plan *p):
     """Whether the input is large enough for several threads, which the record's kernel uses."""
     cdef int64_t work = size_of(a) + p.planes * p.windows.places[0] * p.windows.places[1] * p.windows.places[2]
-    return work > ALONE and workers.parts(2 * work) > 1
+    return work > MAX_SINGLE_THREAD_ELEMENTS and workers.parts(2 * work) > 1
 
 
 # ---------------------------------------------------------------- maxima
 
-cdef int put_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, Plan *p, bint with_values_only) except -1:
+cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, Plan *p, bint with_values_only) except -1:
     cdef int kind = scalar_type(&r[at[0]]), done
     cdef int64_t *places = NULL
     cdef void *out
-    cdef Away away
-    made = new_flat(p.nd, p.shape, kind)
+    cdef Away gil_state
+    result = new_contiguous(p.nd, p.shape, kind)
     where = None
     if not with_values_only:
-        where = new_flat(p.nd, p.shape, INT64)
+        where = new_contiguous(p.nd, p.shape, INT64)
         places = <int64_t *>data_of(<PyArrayObject *>where)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
-        done = largest[float](&p.windows, <float *>data_of(a), <float *>out, places, -INFINITY, 0, p.planes)
+        done = pool_max[float](&p.windows, <float *>data_of(a), <float *>out, places, -INFINITY, 0, p.planes)
     else:
-        done = largest[double](&p.windows, <double *>data_of(a), <double *>out, places, -INFINITY, 0, p.planes)
-    take_gil(away)
+        done = pool_max[double](&p.windows, <double *>data_of(a), <double *>out, places, -INFINITY, 0, p.planes)
+    take_gil(gil_state)
     free(p.memory)
     if done < 0:
         raise MemoryError()
-    put_array(&r[at[op.nargs]], made, kind)
+    put_array(&r[at[op.nargs]], result, kind)
     if where is not None:
         put_array(&r[at[op.nargs + 1]], where, INT64)
     return 0
@@ -196,12 +196,12 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
         return run_record(op, r, at)
     if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
         return run_record(op, r, at)
-    if not read_sizes(&r[at[4]], n, 1, p.windows.dilation) or not move_windows(&p, r[at[5]].v.i != 0):
+    if not read_sizes(&r[at[4]], n, 1, p.windows.dilation) or not set_sliding_windows(&p, r[at[5]].v.i != 0):
         return run_record(op, r, at)
-    if shared(a, &p):
+    if uses_threads(a, &p):
         free(p.memory)
         return run_record(op, r, at)
-    return put_maxima(op, r, at, a, &p, op.nrets == 1)
+    return store_maxima(op, r, at, a, &p, op.nrets == 1)
 
 
 cdef int max_pool1d(Operator op, IValue *r, const int32_t *at) except -1:
@@ -216,49 +216,49 @@ cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- means
 
-cdef int64_t count_seen(Plan *p, int d, int64_t i, Divisor by) noexcept nogil:
+cdef int64_t count_elements(Plan *p, int d, int64_t i, Divisor divisor) noexcept nogil:
     """Return the number of elements of a window along a dimension, with padding or without."""
     cdef int64_t start = i * p.stride[d] - p.padding[d]
-    if by == WITH_PADDING:
+    if divisor == WITH_PADDING:
         return min(start + p.kernel[d], p.windows.size[d] + p.padding[d]) - start
     return p.windows.stop[d][i] - p.windows.begin[d][i]
 
 
-cdef void count_all(Plan *p, Divisor by, int64_t given, real *out) noexcept nogil:
+cdef void count_window_elements(Plan *p, Divisor divisor, int64_t fixed_divisor, real *out) noexcept nogil:
     cdef int64_t i, j, k, o = 0
     for i in range(p.windows.places[0]):
         for j in range(p.windows.places[1]):
             for k in range(p.windows.places[2]):
-                out[o] = given if by == GIVEN else (
-                    count_seen(p, 0, i, by) * count_seen(p, 1, j, by) * count_seen(p, 2, k, by)
+                out[o] = fixed_divisor if divisor == FIXED else (
+                    count_elements(p, 0, i, divisor) * count_elements(p, 1, j, divisor) * count_elements(p, 2, k, divisor)
                 )
                 o += 1
 
 
-cdef int put_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, Plan *p, Divisor by, int64_t given) except -1:
+cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, Plan *p, Divisor divisor, int64_t fixed_divisor) except -1:
     cdef int kind = scalar_type(&r[at[0]]), done
     cdef void *out
     cdef void *divisors
-    cdef Away away
-    made = new_flat(p.nd, p.shape, kind)
-    out = data_of(<PyArrayObject *>made)
+    cdef Away gil_state
+    result = new_contiguous(p.nd, p.shape, kind)
+    out = data_of(<PyArrayObject *>result)
     divisors = malloc(p.windows.places[0] * p.windows.places[1] * p.windows.places[2] * sizeof(double))
     if divisors == NULL:
         free(p.memory)
         raise MemoryError()
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
-        count_all[float](p, by, given, <float *>divisors)
-        done = means[float](&p.windows, <float *>data_of(a), <float *>out, <float *>divisors, 0, p.planes)
+        count_window_elements[float](p, divisor, fixed_divisor, <float *>divisors)
+        done = pool_mean[float](&p.windows, <float *>data_of(a), <float *>out, <float *>divisors, 0, p.planes)
     else:
-        count_all[double](p, by, given, <double *>divisors)
-        done = means[double](&p.windows, <double *>data_of(a), <double *>out, <double *>divisors, 0, p.planes)
-    take_gil(away)
+        count_window_elements[double](p, divisor, fixed_divisor, <double *>divisors)
+        done = pool_mean[double](&p.windows, <double *>data_of(a), <double *>out, <double *>divisors, 0, p.planes)
+    take_gil(gil_state)
     free(divisors)
     free(p.memory)
     if done < 0:
         raise MemoryError()
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
@@ -275,13 +275,13 @@ cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     for d in range(3):
         if n == 3 and p.windows.size[d] < p.kernel[d]:
             return run_record(op, r, at)
-    if (overridden and r[at[6]].v.i == 0) or not move_windows(&p, r[at[4]].v.i != 0):
+    if (overridden and r[at[6]].v.i == 0) or not set_sliding_windows(&p, r[at[4]].v.i != 0):
         return run_record(op, r, at)
-    if shared(a, &p):
+    if uses_threads(a, &p):
         free(p.memory)
         return run_record(op, r, at)
-    return put_means(
-        op, r, at, a, &p, GIVEN if overridden else WITH_PADDING if r[at[5]].v.i else SEEN, r[at[6]].v.i if overridden else 0
+    return store_means(
+        op, r, at, a, &p, FIXED if overridden else WITH_PADDING if r[at[5]].v.i else WITHOUT_PADDING, r[at[6]].v.i if overridden else 0
     )
 
 
@@ -302,12 +302,12 @@ cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint ma
     cdef Plan p
     if a == NULL:
         return run_widened(op, r, at)
-    if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.places) or not divide_evenly(&p):
+    if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.places) or not set_adaptive_windows(&p):
         return run_record(op, r, at)
-    if shared(a, &p):
+    if uses_threads(a, &p):
         free(p.memory)
         return run_record(op, r, at)
-    return put_maxima(op, r, at, a, &p, False) if maxima else put_means(op, r, at, a, &p, SEEN, 0)
+    return store_maxima(op, r, at, a, &p, False) if maxima else store_means(op, r, at, a, &p, WITHOUT_PADDING, 0)
 
 
 cdef int adaptive_avg_pool1d(Operator op, IValue *r, const int32_t *at) except -1:

@@ -20,14 +20,14 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, UINT8, PyArray
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, Axis, flat_array, new_flat, put_array, read_axis, scalar_type
-from ts.backends.cpu.kernels.sort cimport Item, quickselect, room, select_smallest, sort
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, Axis, flat_array, new_contiguous, put_array, read_axis, scalar_type
+from ts.backends.cpu.kernels.sort cimport Item, allocate_items, quickselect, select_smallest, sort
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.wide cimport run_widened
 
 cnp.import_array()
 
-cdef int64_t MOST = 0x7fffffffffffffff
+cdef int64_t MAX_INT64 = 0x7fffffffffffffff
 
 ctypedef fused number:
     float
@@ -38,16 +38,16 @@ ctypedef fused number:
 
 cdef enum Wanted:
     ALL                                # sorted
-    ALL_STABLY
+    ALL_STABLE
     FIRST                              # the first `k`, sorted
-    FIRST_ANYHOW
+    FIRST_UNORDERED
     NTH                                # the `k`-th in sorted order, from 0
     MEDIAN                             # the first NaN if there is one
     MEDIAN_OF_NUMBERS
 
 
 ctypedef struct Task:
-    Wanted what
+    Wanted selection
     Axis axis
     npy_intp k                         # results per line; for NTH, the index
     bint descending
@@ -59,14 +59,14 @@ cdef inline int64_t key_of(number x) noexcept nogil:
     cdef int64_t bits
     if number is float or number is double:
         if x != x:
-            return MOST
+            return MAX_INT64
         wide = x + 0.0
         bits = (<int64_t *>&wide)[0]
-        return bits ^ MOST if bits < 0 else bits
+        return bits ^ MAX_INT64 if bits < 0 else bits
     return <int64_t>x
 
 
-cdef void settle_ties(Item *items, npy_intp n) noexcept nogil:
+cdef void restore_tie_order(Item *items, npy_intp n) noexcept nogil:
     """Restore the original order of equal elements."""
     cdef npy_intp first = 0, last, i
     cdef int64_t key
@@ -109,10 +109,10 @@ cdef npy_intp median_place(const number *x, npy_intp n, npy_intp step, bint of_n
     return place
 
 
-cdef void rank(const number *x, Task *task, Item *items, number *values, int64_t *places) noexcept nogil:
+cdef void rank_lines(const number *x, Task *task, Item *items, number *values, int64_t *indices) noexcept nogil:
     """Process each line along the axis; `values` may be NULL."""
     cdef npy_intp n = task.axis.n, inner = task.axis.inner, o, j, i, line, at, count = 1
-    if task.what <= FIRST_ANYHOW:
+    if task.selection <= FIRST_UNORDERED:
         count = task.k
     for o in range(task.axis.outer):
         for j in range(inner):
@@ -123,18 +123,18 @@ cdef void rank(const number *x, Task *task, Item *items, number *values, int64_t
                 if task.descending:
                     items[i].key = ~items[i].key
                 items[i].place = i
-            if task.what <= ALL_STABLY:
+            if task.selection <= ALL_STABLE:
                 sort(items, items + n)
-                if task.what == ALL_STABLY:
-                    settle_ties(items, n)
-            elif task.what <= FIRST_ANYHOW:
-                select_smallest(items, n, task.k, task.what == FIRST)
-            elif task.what == NTH:
+                if task.selection == ALL_STABLE:
+                    restore_tie_order(items, n)
+            elif task.selection <= FIRST_UNORDERED:
+                select_smallest(items, n, task.k, task.selection == FIRST)
+            elif task.selection == NTH:
                 items[0].place = quickselect(items, n, task.k)
             else:
-                items[0].place = median_place(x + line, n, inner, task.what == MEDIAN_OF_NUMBERS, items)
+                items[0].place = median_place(x + line, n, inner, task.selection == MEDIAN_OF_NUMBERS, items)
             for i in range(count):
-                places[at + i * inner] = items[i].place
+                indices[at + i * inner] = items[i].place
                 if values != NULL:
                     values[at + i * inner] = x[line + items[i].place * inner]
 
@@ -143,17 +143,17 @@ cdef bint has_keys(int kind) noexcept:
     return kind == FLOAT or kind == DOUBLE or kind == INT64 or kind == INT32 or kind == UINT8
 
 
-cdef void rank_kind(int kind, void *x, Task *task, Item *items, void *values, int64_t *places) noexcept nogil:
+cdef void rank_lines_of_kind(int kind, void *x, Task *task, Item *items, void *values, int64_t *indices) noexcept nogil:
     if kind == FLOAT:
-        rank[float](<float *>x, task, items, <float *>values, places)
+        rank_lines[float](<float *>x, task, items, <float *>values, indices)
     elif kind == DOUBLE:
-        rank[double](<double *>x, task, items, <double *>values, places)
+        rank_lines[double](<double *>x, task, items, <double *>values, indices)
     elif kind == INT64:
-        rank[int64_t](<int64_t *>x, task, items, <int64_t *>values, places)
+        rank_lines[int64_t](<int64_t *>x, task, items, <int64_t *>values, indices)
     elif kind == INT32:
-        rank[int32_t](<int32_t *>x, task, items, <int32_t *>values, places)
+        rank_lines[int32_t](<int32_t *>x, task, items, <int32_t *>values, indices)
     else:
-        rank[uint8_t](<uint8_t *>x, task, items, <uint8_t *>values, places)
+        rank_lines[uint8_t](<uint8_t *>x, task, items, <uint8_t *>values, indices)
 
 
 cdef int run_ranks(
@@ -161,76 +161,76 @@ cdef int run_ranks(
 ) except -1:
     """Run a task along a dimension and store values, indices or both."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef npy_intp shape[MOST_DIMS]
+    cdef npy_intp shape[MAX_DIMS]
     cdef int kind, nd, d, left = 0, axis
     cdef Item *items
     cdef void *x
     cdef void *values = NULL
-    cdef int64_t *places
-    cdef Away away
+    cdef int64_t *indices
+    cdef Away gil_state
     if a == NULL or size_of(a) == 0:
         return run_in_order(op, r, at)
     kind, nd = scalar_type(&r[at[0]]), ndim_of(a)
     if not has_keys(kind):
         return run_widened(op, r, at)
     axis = read_axis(a, dim, &task.axis)
-    if axis < 0 or task.k < 0 or task.k > task.axis.n or (task.what == NTH and task.k >= task.axis.n):
+    if axis < 0 or task.k < 0 or task.k > task.axis.n or (task.selection == NTH and task.k >= task.axis.n):
         return run_in_order(op, r, at)
-    if task.what <= ALL_STABLY:
+    if task.selection <= ALL_STABLE:
         task.k = task.axis.n
-    elif task.what <= FIRST_ANYHOW and task.k == 0:
+    elif task.selection <= FIRST_UNORDERED and task.k == 0:
         return run_in_order(op, r, at)
     for d in range(nd):
         if d != axis:
             shape[left] = dims_of(a)[d]
             left += 1
-        elif task.what <= FIRST_ANYHOW or keepdim:
-            shape[left] = task.k if task.what <= FIRST_ANYHOW else 1
+        elif task.selection <= FIRST_UNORDERED or keepdim:
+            shape[left] = task.k if task.selection <= FIRST_UNORDERED else 1
             left += 1
-    made = new_flat(left, shape, kind) if with_values else None
-    where = new_flat(left, shape, INT64)
+    result = new_contiguous(left, shape, kind) if with_values else None
+    where = new_contiguous(left, shape, INT64)
     x = data_of(a)
     if with_values:
-        values = data_of(<PyArrayObject *>made)
-    places = <int64_t *>data_of(<PyArrayObject *>where)
-    items = room(task.axis.n)
-    away = leave_gil(size_of(a), r, at, op.nargs)
-    rank_kind(kind, x, task, items, values, places)
-    take_gil(away)
+        values = data_of(<PyArrayObject *>result)
+    indices = <int64_t *>data_of(<PyArrayObject *>where)
+    items = allocate_items(task.axis.n)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
+    rank_lines_of_kind(kind, x, task, items, values, indices)
+    take_gil(gil_state)
     free(items)
     if with_values:
-        put_array(&r[at[op.nargs]], made, kind)
+        put_array(&r[at[op.nargs]], result, kind)
     if with_places:
         put_array(&r[at[op.nargs + with_values]], where, INT64)
     return 0
 
 
-cdef Task task_of(Wanted what, npy_intp k, bint descending) noexcept:
+cdef Task task_of(Wanted selection, npy_intp k, bint descending) noexcept:
     cdef Task task
-    task.what = what
+    task.selection = selection
     task.k = k
     task.descending = descending
     return task
 
 
-cdef int sorted_(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int sort_(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Task task = task_of(ALL, 0, r[at[2]].v.i != 0)
     return run_ranks(op, r, at, &task, r[at[1]].v.i, True, True, True)
 
 
-cdef int sorted_stably(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int sort_stable(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint stable = r[at[1]].tag != TAG_NONE and r[at[1]].v.i
-    cdef Task task = task_of(ALL_STABLY if stable else ALL, 0, r[at[3]].v.i != 0)
+    cdef Task task = task_of(ALL_STABLE if stable else ALL, 0, r[at[3]].v.i != 0)
     return run_ranks(op, r, at, &task, r[at[2]].v.i, True, True, True)
 
 
-cdef int places_sorted(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int argsort(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Task task = task_of(ALL, 0, r[at[2]].v.i != 0)
     return run_ranks(op, r, at, &task, r[at[1]].v.i, True, False, True)
 
 
-cdef int places_sorted_stably(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Task task = task_of(ALL_STABLY if r[at[1]].v.i else ALL, 0, r[at[3]].v.i != 0)
+cdef int argsort_stable(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Task task = task_of(ALL_STABLE if r[at[1]].v.i else ALL, 0, r[at[3]].v.i != 0)
     return run_ranks(op, r, at, &task, r[at[2]].v.i, True, False, True)
 
 
@@ -240,7 +240,7 @@ cdef int msort(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int topk(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Task task = task_of(FIRST if r[at[4]].v.i else FIRST_ANYHOW, r[at[1]].v.i, r[at[3]].v.i != 0)
+    cdef Task task = task_of(FIRST if r[at[4]].v.i else FIRST_UNORDERED, r[at[1]].v.i, r[at[3]].v.i != 0)
     return run_ranks(op, r, at, &task, r[at[2]].v.i, True, True, True)
 
 
@@ -259,16 +259,16 @@ cdef int nanmedian_along(Operator op, IValue *r, const int32_t *at) except -1:
     return run_ranks(op, r, at, &task, r[at[1]].v.i, r[at[2]].v.i != 0, True, True)
 
 
-cdef int median_of_all(Operator op, IValue *r, const int32_t *at, Wanted what) except -1:
+cdef int median_of_all(Operator op, IValue *r, const int32_t *at, Wanted selection) except -1:
     """Compute the median over all elements."""
-    cdef Task task = task_of(what, 0, False)
+    cdef Task task = task_of(selection, 0, False)
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef npy_intp none = 0
     cdef Item *items
     cdef int64_t place
     cdef int kind
     cdef void *value
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or size_of(a) == 0:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
@@ -276,14 +276,14 @@ cdef int median_of_all(Operator op, IValue *r, const int32_t *at, Wanted what) e
         return run_widened(op, r, at)
     task.axis.outer = task.axis.inner = 1
     task.axis.n = size_of(a)
-    made = new_flat(0, &none, kind)
-    value = data_of(<PyArrayObject *>made)
-    items = room(task.axis.n)
-    away = leave_gil(size_of(a), r, at, op.nargs)
-    rank_kind(kind, data_of(a), &task, items, value, &place)
-    take_gil(away)
+    result = new_contiguous(0, &none, kind)
+    value = data_of(<PyArrayObject *>result)
+    items = allocate_items(task.axis.n)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
+    rank_lines_of_kind(kind, data_of(a), &task, items, value, &place)
+    take_gil(gil_state)
     free(items)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int median(Operator op, IValue *r, const int32_t *at) except -1:
@@ -293,10 +293,10 @@ cdef int nanmedian(Operator op, IValue *r, const int32_t *at) except -1:
     return median_of_all(op, r, at, MEDIAN_OF_NUMBERS)
 
 
-register_kernel("aten::sort", sorted_)
-register_kernel("aten::sort.stable", sorted_stably)
-register_kernel("aten::argsort", places_sorted)
-register_kernel("aten::argsort.stable", places_sorted_stably)
+register_kernel("aten::sort", sort_)
+register_kernel("aten::sort.stable", sort_stable)
+register_kernel("aten::argsort", argsort)
+register_kernel("aten::argsort.stable", argsort_stable)
 register_kernel("aten::msort", msort)
 register_kernel("aten::topk", topk)
 register_kernel("aten::kthvalue", kthvalue)

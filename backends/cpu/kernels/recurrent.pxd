@@ -6,11 +6,11 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport DOUBLE
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
-from ts.backends.cpu.kernels.kernel cimport new_flat
+from ts.backends.cpu.kernels.kernel cimport new_contiguous
 
 cdef enum:
-    PACKED_FROM = 4                    # number of time steps from which packing the weights pays
-    LOOK = 100_000                     # nanoseconds charged to `ts.limits` per time step
+    MIN_STEPS_TO_PACK = 4              # number of time steps from which packing the weights pays
+    NANOSECONDS_PER_STEP = 100_000     # nanoseconds charged to `ts.limits` per time step
 
 cdef enum Cell:
     LSTM
@@ -31,28 +31,28 @@ cdef class Weights:
     cdef int dtype
     cdef npy_intp width                # elements of the cell state
 
-    cdef bint fit(self, npy_intp inputs, npy_intp hidden) noexcept
+    cdef bint match_shapes(self, npy_intp inputs, npy_intp hidden) noexcept
     cdef object new_gates(self, npy_intp rows)
-    cdef bint give(self, object x, object gates) except -1
-    cdef char *late_bias(self) noexcept
+    cdef bint compute_input_gates(self, object x, object gates) except -1
+    cdef char *candidate_bias(self) noexcept
 
 
 # Return the array of a weight, None for None, False if it is not a contiguous CPU tensor of the dtype.
-cdef object weight_at(IValue *x, int dtype)
+cdef object read_weight(IValue *x, int dtype)
 # Build the weights from arrays in the order of a layer's parameter list; None if one of them is unsupported.
-cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased)
+cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased)
 # Return the cached packed transpose of a weight for products with `rows` rows, or None.
-cdef Packed kept_at(IValue *x, npy_intp rows)
+cdef Packed cached_panels_of(IValue *x, npy_intp rows)
 # Return a copy of a state of `nd` dimensions; None if it has another rank, dtype or device.
-cdef object state_copy(object tensor, int dtype, int nd)
+cdef object copy_state(object tensor, int dtype, int nd)
 # Whether an array is (rows, columns), or with `columns` 0 a vector of `rows` elements; True for None.
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept
 # Return the batch size of each time step: that of `packed`, or of the whole batch if NULL; None if they do
 # not match.
-cdef object sizes_of(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
+cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total)
 # Run all time steps of one layer and direction; False if the matrix products are unsupported.
 cdef bint run_layer(
-    Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object given, char *cells
+    Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object input_gates, char *cells
 ) except -1
 
 
@@ -60,11 +60,11 @@ cdef inline npy_intp item_size(int dtype) noexcept nogil:
     return 8 if dtype == DOUBLE else 4
 
 
-cdef inline object turned(object matrix):
+cdef inline object transposed(object matrix):
     return cnp.PyArray_Transpose(<cnp.ndarray>matrix, NULL)
 
 
 cdef inline object new_matrix(npy_intp rows, npy_intp columns, int dtype):
     cdef npy_intp dims[2]
     dims[0], dims[1] = rows, columns
-    return new_flat(2, dims, dtype)
+    return new_contiguous(2, dims, dtype)

@@ -29,8 +29,8 @@ from ts._core.value.sealed cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_flat, put_array, read_number, scalar_type
-from ts.backends.cpu.kernels.matmul cimport ALONE_FROM, Job, job_of, kept_for_rows, multiplied
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_contiguous, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL, Job, cached_panels_for_rows, make_job, multiply_into
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
@@ -39,7 +39,7 @@ cnp.import_array()
 
 cdef const RowLoops *LOOPS = row_loops_here()
 
-cdef inline npy_intp gates_of(Cell kind) noexcept nogil:
+cdef inline npy_intp gate_count(Cell kind) noexcept nogil:
     return 4 if kind == LSTM else 3 if kind == GRU else 1
 
 
@@ -55,78 +55,82 @@ cdef inline double sigmoid(double x) noexcept nogil:
 
 
 cdef void lstm_step(
-    npy_intp rows, npy_intp n, const double *given, const double *fed, double *cell, double *hidden, double *kept
+    npy_intp rows, npy_intp n, const double *input_gates, const double *hidden_gates, double *cell, double *hidden, double *saved_gates
 ) noexcept nogil:
     cdef npy_intp i, row
     cdef double enter, forget, update, out
     for row in range(rows):
         for i in range(n):
-            enter, forget = sigmoid(given[i] + fed[i]), sigmoid(given[n + i] + fed[n + i])
-            update, out = tanh(given[2 * n + i] + fed[2 * n + i]), sigmoid(given[3 * n + i] + fed[3 * n + i])
+            enter, forget = sigmoid(input_gates[i] + hidden_gates[i]), sigmoid(input_gates[n + i] + hidden_gates[n + i])
+            update, out = tanh(input_gates[2 * n + i] + hidden_gates[2 * n + i]), sigmoid(input_gates[3 * n + i] + hidden_gates[3 * n + i])
             cell[i] = forget * cell[i] + enter * update
             hidden[i] = out * tanh(cell[i])
-            if kept != NULL:
-                kept[i], kept[n + i], kept[2 * n + i], kept[3 * n + i] = enter, forget, update, out
-        if kept != NULL:
-            kept += 4 * n
-        given += 4 * n
-        fed += 4 * n
+            if saved_gates != NULL:
+                saved_gates[i], saved_gates[n + i], saved_gates[2 * n + i], saved_gates[3 * n + i] = enter, forget, update, out
+        if saved_gates != NULL:
+            saved_gates += 4 * n
+        input_gates += 4 * n
+        hidden_gates += 4 * n
         cell += n
         hidden += n
 
 
-cdef void gru_step(npy_intp rows, npy_intp n, const double *given, const double *fed, const double *bias, double *hidden) noexcept nogil:
+cdef void gru_step(
+    npy_intp rows, npy_intp n, const double *input_gates, const double *hidden_gates, const double *bias, double *hidden
+) noexcept nogil:
     cdef npy_intp i, row
     cdef double keep, candidate
     for row in range(rows):
         for i in range(n):
-            candidate = fed[2 * n + i] + (0 if bias == NULL else bias[i])
-            candidate = tanh(given[2 * n + i] + sigmoid(given[i] + fed[i]) * candidate)
-            keep = sigmoid(given[n + i] + fed[n + i])
+            candidate = hidden_gates[2 * n + i] + (0 if bias == NULL else bias[i])
+            candidate = tanh(input_gates[2 * n + i] + sigmoid(input_gates[i] + hidden_gates[i]) * candidate)
+            keep = sigmoid(input_gates[n + i] + hidden_gates[n + i])
             hidden[i] = (hidden[i] - candidate) * keep + candidate
-        given += 3 * n
-        fed += 3 * n
+        input_gates += 3 * n
+        hidden_gates += 3 * n
         hidden += n
 
 
-cdef void tanh_step(npy_intp n, const double *given, const double *fed, double *hidden) noexcept nogil:
+cdef void tanh_step(npy_intp n, const double *input_gates, const double *hidden_gates, double *hidden) noexcept nogil:
     cdef npy_intp i
     for i in range(n):
-        hidden[i] = tanh(given[i] + fed[i])
+        hidden[i] = tanh(input_gates[i] + hidden_gates[i])
 
 
-cdef void relu_step(npy_intp n, const floating *given, const floating *fed, floating *hidden) noexcept nogil:
+cdef void relu_step(npy_intp n, const floating *input_gates, const floating *hidden_gates, floating *hidden) noexcept nogil:
     cdef npy_intp i
     cdef floating x
     for i in range(n):
-        x = given[i] + fed[i]
+        x = input_gates[i] + hidden_gates[i]
         hidden[i] = 0 if x < 0 else x
 
 
 cdef void step(
-    Cell kind, bint double_, npy_intp rows, npy_intp n, const void *given, const void *fed, const void *bias, void *cell,
-    void *hidden, void *kept
+    Cell kind, bint double_, npy_intp rows, npy_intp n, const void *input_gates, const void *hidden_gates, const void *bias, void *cell,
+    void *hidden, void *saved_gates
 ) noexcept nogil:
-    """Update the state by one time step from the gates' contributions of the input (`given`) and the hidden state (`fed`).
+    """Update the state by one time step from the gates' parts of the input and of the hidden state.
 
-    For an LSTM, the activated gates are written to `kept` unless it is NULL; `kept` may be `given`.
+    For an LSTM, the activated gates are written to `saved_gates` unless it is NULL; `saved_gates` may be `input_gates`.
     """
     if kind == LSTM and double_:
-        lstm_step(rows, n, <const double *>given, <const double *>fed, <double *>cell, <double *>hidden, <double *>kept)
+        lstm_step(rows, n, <const double *>input_gates, <const double *>hidden_gates, <double *>cell, <double *>hidden, <double *>saved_gates)
     elif kind == LSTM:
-        LOOPS.lstm_step(rows, n, <const float *>given, <const float *>fed, <float *>cell, <float *>hidden, <float *>kept)
+        LOOPS.lstm_step(
+            rows, n, <const float *>input_gates, <const float *>hidden_gates, <float *>cell, <float *>hidden, <float *>saved_gates
+        )
     elif kind == GRU and double_:
-        gru_step(rows, n, <const double *>given, <const double *>fed, <const double *>bias, <double *>hidden)
+        gru_step(rows, n, <const double *>input_gates, <const double *>hidden_gates, <const double *>bias, <double *>hidden)
     elif kind == GRU:
-        LOOPS.gru_step(rows, n, <const float *>given, <const float *>fed, <const float *>bias, <float *>hidden)
+        LOOPS.gru_step(rows, n, <const float *>input_gates, <const float *>hidden_gates, <const float *>bias, <float *>hidden)
     elif kind == TANH and double_:
-        tanh_step(rows * n, <const double *>given, <const double *>fed, <double *>hidden)
+        tanh_step(rows * n, <const double *>input_gates, <const double *>hidden_gates, <double *>hidden)
     elif kind == TANH:
-        LOOPS.tanh_step(rows * n, <const float *>given, <const float *>fed, <float *>hidden)
+        LOOPS.tanh_step(rows * n, <const float *>input_gates, <const float *>hidden_gates, <float *>hidden)
     elif double_:
-        relu_step(rows * n, <const double *>given, <const double *>fed, <double *>hidden)
+        relu_step(rows * n, <const double *>input_gates, <const double *>hidden_gates, <double *>hidden)
     else:
-        relu_step(rows * n, <const float *>given, <const float *>fed, <float *>hidden)
+        relu_step(rows * n, <const float *>input_gates, <const float *>hidden_gates, <float *>hidden)
 
 
 # ---------------------------------------------------------------- one layer
@@ -134,12 +138,12 @@ cdef void step(
 cdef class Weights:
     """Weights of one layer and direction, with matching shapes."""
 
-    cdef bint fit(self, npy_intp inputs, npy_intp hidden) noexcept:
+    cdef bint match_shapes(self, npy_intp inputs, npy_intp hidden) noexcept:
         """Whether the weights match rows of `inputs` elements and states of `hidden`; sets `width`."""
         cdef PyArrayObject *w = <PyArrayObject *>self.w_hh
-        if ndim_of(w) != 2 or dims_of(w)[0] % gates_of(self.kind):
+        if ndim_of(w) != 2 or dims_of(w)[0] % gate_count(self.kind):
             return False
-        self.width = dims_of(w)[0] // gates_of(self.kind)
+        self.width = dims_of(w)[0] // gate_count(self.kind)
         if self.w_hr is None and self.width != hidden:
             return False
         return (
@@ -150,19 +154,19 @@ cdef class Weights:
         )
 
     cdef object new_gates(self, npy_intp rows):
-        return new_matrix(rows, self.width * gates_of(self.kind), self.dtype)
+        return new_matrix(rows, self.width * gate_count(self.kind), self.dtype)
 
-    cdef bint give(self, object x, object gates) except -1:
+    cdef bint compute_input_gates(self, object x, object gates) except -1:
         """Compute the input's contribution to the gates for each row of `x`, with the additive biases; False if unsupported."""
         cdef bint biased = self.b_ih is not None or self.b_hh is not None
-        cdef PyArrayObject *made = <PyArrayObject *>gates
+        cdef PyArrayObject *result = <PyArrayObject *>gates
         if biased and self.dtype == DOUBLE:
-            fill[double](self, <double *>data_of(made), dims_of(made)[0], dims_of(made)[1])
+            fill[double](self, <double *>data_of(result), dims_of(result)[0], dims_of(result)[1])
         elif biased:
-            fill[float](self, <float *>data_of(made), dims_of(made)[0], dims_of(made)[1])
-        return multiplied(x, turned(self.w_ih), gates, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL)
+            fill[float](self, <float *>data_of(result), dims_of(result)[0], dims_of(result)[1])
+        return multiply_into(x, transposed(self.w_ih), gates, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL)
 
-    cdef char *late_bias(self) noexcept:
+    cdef char *candidate_bias(self) noexcept:
         """Return the bias that the reset gate of a GRU scales, or NULL."""
         if self.kind != GRU or self.b_hh is None:
             return NULL
@@ -206,8 +210,8 @@ ctypedef struct Steps:
     npy_intp row                       # first row of the next time step; in reverse, end of the next one
     npy_intp width                     # elements of the cell state
     npy_intp gates
-    char *given                        # contributions to the gates: of the input, of the hidden state
-    const char *fed
+    char *input_gates                  # contributions to the gates: of the input, of the hidden state
+    const char *hidden_gates
     const char *bias
     char *cell
     char *raw                          # the cell's output, and the hidden state: the same, or its projection
@@ -215,16 +219,16 @@ ctypedef struct Steps:
     npy_intp length                    # bytes of a hidden state
     char *out
     npy_intp pitch
-    char *cells                        # saved cell states of all time steps; the gates are then saved in `given`; or NULL
+    char *cells                        # saved cell states of all time steps; the gates are then saved in `input_gates`; or NULL
 
 
-cdef int end_time(Steps *s, Job back) noexcept nogil:
+cdef int finish_step(Steps *s, Job back) noexcept nogil:
     """Finish a time step after the product with the hidden state; return -1 without memory."""
     cdef npy_intp size = 8 if s.double_ else 4
     if s.reverse:
         s.row -= s.rows
-    cdef char *given = s.given + s.row * s.gates * size
-    step(s.kind, s.double_, s.rows, s.width, given, s.fed, s.bias, s.cell, s.raw, NULL if s.cells == NULL else given)
+    cdef char *input_gates = s.input_gates + s.row * s.gates * size
+    step(s.kind, s.double_, s.rows, s.width, input_gates, s.hidden_gates, s.bias, s.cell, s.raw, NULL if s.cells == NULL else input_gates)
     if s.cells != NULL:
         memcpy(s.cells + s.row * s.width * size, s.cell, s.rows * s.width * size)
     if back is not None and back.run_again() < 0:
@@ -235,16 +239,16 @@ cdef int end_time(Steps *s, Job back) noexcept nogil:
     return 0
 
 
-cdef int take_times(Steps *s, Job share, Job back, npy_intp times) noexcept nogil:
+cdef int run_steps(Steps *s, Job share, Job back, npy_intp times) noexcept nogil:
     """Run consecutive time steps of equal batch size."""
     cdef npy_intp k
     for k in range(times):
-        if share.run_again() < 0 or end_time(s, back) < 0:
+        if share.run_again() < 0 or finish_step(s, back) < 0:
             return -1
     return 0
 
 
-cdef int run_times(Steps *s, Job share, Job back, npy_intp times) except -1:
+cdef int run_steps_threaded(Steps *s, Job share, Job back, npy_intp times) except -1:
     """Run consecutive time steps of equal batch size, multi-threaded or without the GIL if the work is large enough."""
     cdef double work = share.work() + 32.0 * s.rows * s.gates
     cdef npy_intp k
@@ -253,59 +257,59 @@ cdef int run_times(Steps *s, Job share, Job back, npy_intp times) except -1:
         for k in range(times):
             share.run()
             with nogil:
-                done = end_time(s, back)
+                done = finish_step(s, back)
             if done < 0:
                 break
-    elif work * times >= ALONE_FROM:
+    elif work * times >= MIN_MULTIPLICATIONS_WITHOUT_GIL:
         with nogil:
-            done = take_times(s, share, back, times)
+            done = run_steps(s, share, back, times)
     else:
-        done = take_times(s, share, back, times)
+        done = run_steps(s, share, back, times)
     if done < 0:
         raise MemoryError()
     return 0
 
 
 cdef bint run_layer(
-    Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object given, char *cells
+    Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object input_gates, char *cells
 ) except -1:
     """Run all time steps of one layer and direction; False if the matrix products are unsupported.
 
     `x` holds the rows of all time steps, `sizes` the batch size of each. `hidden` and `cell` are updated in
     place to the last state. The hidden state after each row is written to `out`, with `pitch` elements
-    between rows. `given` receives the gates of all rows: activated, if `cells` is not NULL and receives the
+    between rows. `input_gates` receives the gates of all rows: activated, if `cells` is not NULL and receives the
     cell states.
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
-    cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>given)[0], size = item_size(w.dtype)
-    cdef npy_intp batch = dims_of(<PyArrayObject *>hidden)[0], gates = w.width * gates_of(w.kind), k = 0, n
-    cdef object by = turned(w.w_hh), fed = new_matrix(batch, gates, w.dtype), raw = hidden
+    cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>input_gates)[0], size = item_size(w.dtype)
+    cdef npy_intp batch = dims_of(<PyArrayObject *>hidden)[0], gates = w.width * gate_count(w.kind), k = 0, n
+    cdef object by = transposed(w.w_hh), hidden_gates = new_matrix(batch, gates, w.dtype), raw = hidden
     cdef Job share = None, back = None
     cdef bint limited
     cdef Steps s
-    if not w.give(x, given):
+    if not w.compute_input_gates(x, input_gates):
         return False
     if w.w_hr is not None:
         raw = new_matrix(batch, w.width, w.dtype)
     s.kind, s.double_, s.reverse, s.row = w.kind, w.dtype == DOUBLE, reverse, total if reverse else 0
     s.width, s.gates, s.length = w.width, gates, dims_of(<PyArrayObject *>hidden)[1] * size
-    s.given, s.fed, s.bias = data_of(<PyArrayObject *>given), data_of(<PyArrayObject *>fed), w.late_bias()
+    s.input_gates, s.hidden_gates, s.bias = data_of(<PyArrayObject *>input_gates), data_of(<PyArrayObject *>hidden_gates), w.candidate_bias()
     s.cell = NULL if cell is None else data_of(<PyArrayObject *>cell)
     s.raw, s.hidden = data_of(<PyArrayObject *>raw), data_of(<PyArrayObject *>hidden)
     s.out, s.pitch, s.cells = out, pitch * size, cells
     while k < times:
         if k == 0 or s.rows != count[times - 1 - k if reverse else k]:
             s.rows = count[times - 1 - k if reverse else k]
-            share = job_of(hidden[:s.rows], by, fed[:s.rows])
-            if share is not None and (times >= PACKED_FROM or w.packed_hh is not None):
+            share = make_job(hidden[:s.rows], by, hidden_gates[:s.rows])
+            if share is not None and (times >= MIN_STEPS_TO_PACK or w.packed_hh is not None):
                 w.packed_hh = share.pack(w.packed_hh)
             if w.w_hr is not None:
-                back = job_of(raw[:s.rows], turned(w.w_hr), hidden[:s.rows])
+                back = make_job(raw[:s.rows], transposed(w.w_hr), hidden[:s.rows])
         if share is None or (back is None and w.w_hr is not None):
             return False
         n = 1
         if timed:
-            take_time(LOOK)
+            take_time(NANOSECONDS_PER_STEP)
         else:
             while k + n < times and count[times - 1 - k - n if reverse else k + n] == s.rows:
                 n += 1
@@ -313,7 +317,7 @@ cdef bint run_layer(
         if limited:
             one_thread.begin()
         try:
-            run_times(&s, share, back, n)
+            run_steps_threaded(&s, share, back, n)
         finally:
             if limited:
                 one_thread.end()
@@ -321,20 +325,20 @@ cdef bint run_layer(
     return True
 
 
-cdef void advance(Weights w, npy_intp rows, const char *given, object fed, object cell, object hidden, bint without_gil) noexcept:
+cdef void advance(Weights w, npy_intp rows, const char *input_gates, object hidden_gates, object cell, object hidden, bint without_gil) noexcept:
     """Update the state by one time step, with the GIL or without."""
-    cdef char *share = data_of(<PyArrayObject *>fed)
+    cdef char *share = data_of(<PyArrayObject *>hidden_gates)
     cdef char *cells = NULL if cell is None else data_of(<PyArrayObject *>cell)
     cdef char *state = data_of(<PyArrayObject *>hidden)
-    cdef char *bias = w.late_bias()
+    cdef char *bias = w.candidate_bias()
     cdef Cell kind = w.kind
     cdef bint double_ = w.dtype == DOUBLE
     cdef npy_intp width = w.width
     if without_gil:
         with nogil:
-            step(kind, double_, rows, width, given, share, bias, cells, state, NULL)
+            step(kind, double_, rows, width, input_gates, share, bias, cells, state, NULL)
     else:
-        step(kind, double_, rows, width, given, share, bias, cells, state, NULL)
+        step(kind, double_, rows, width, input_gates, share, bias, cells, state, NULL)
 
 
 cdef inline void copy_rows(const char *x, npy_intp rows, npy_intp length, char *out, npy_intp pitch) noexcept nogil:
@@ -345,7 +349,7 @@ cdef inline void copy_rows(const char *x, npy_intp rows, npy_intp length, char *
 
 # ---------------------------------------------------------------- stacks
 
-cdef object weight_at(IValue *x, int dtype):
+cdef object read_weight(IValue *x, int dtype):
     """Return a weight's contiguous CPU array of the dtype, None for None, False for any other value."""
     cdef PyArrayObject *a = float_array(x)
     if x.tag == TAG_NONE:
@@ -353,7 +357,7 @@ cdef object weight_at(IValue *x, int dtype):
     return <object>a if a != NULL and scalar_type(x) == dtype else False
 
 
-cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased):
+cdef Weights make_weights(Cell kind, int dtype, list arrays, bint biased):
     """Build the weights from arrays in the order of a layer's parameter list; None if one of them is unsupported."""
     cdef Weights w = Weights.__new__(Weights)
     w.kind, w.dtype = kind, dtype
@@ -370,19 +374,19 @@ cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased):
     return w
 
 
-cdef Packed kept_at(IValue *x, npy_intp rows):
+cdef Packed cached_panels_of(IValue *x, npy_intp rows):
     """Return the cached packed transpose of a weight for products with `rows` rows, or None.
 
     Call it before taking a reference to the weight's array.
     """
-    return kept_for_rows(rows, <Tensor>x.v.o, True) if is_tensor(x) else None
+    return cached_panels_for_rows(rows, <Tensor>x.v.o, True) if is_tensor(x) else None
 
 
 cdef inline object object_at(IValue *x):
     return <object>x.v.o if x.tag == TAG_OBJECT else None
 
 
-cdef object state_copy(object tensor, int dtype, int nd):
+cdef object copy_state(object tensor, int dtype, int nd):
     """Return a copy of a state of `nd` dimensions; None if it has another rank, dtype or device."""
     cdef PyArrayObject *a
     if not isinstance(tensor, Tensor) or (<Tensor>tensor).backend != BACKEND_CPU or (<Tensor>tensor).scalar_type != dtype:
@@ -391,16 +395,16 @@ cdef object state_copy(object tensor, int dtype, int nd):
     return cnp.PyArray_NewCopy(<cnp.ndarray><object>a, cnp.NPY_CORDER) if ndim_of(a) == nd and size_of(a) else None
 
 
-cdef tuple states_of(Cell kind, IValue *given, int dtype, int nd):
+cdef tuple read_states(Cell kind, IValue *state, int dtype, int nd):
     """Return copies of the hidden state and, for an LSTM, of the cell state; None if they do not match."""
-    cdef object first = object_at(given), second = None, hidden, cell
+    cdef object first = object_at(state), second = None, hidden, cell
     cdef int d
     if kind == LSTM:
         if type(first) is not List or (<List>first).size < 2:
             return None
         first, second = object_at(list_place(<PyObject *>first, 0)), object_at(list_place(<PyObject *>first, 1))
-    hidden = state_copy(first, dtype, nd)
-    cell = state_copy(second, dtype, nd) if kind == LSTM else None
+    hidden = copy_state(first, dtype, nd)
+    cell = copy_state(second, dtype, nd) if kind == LSTM else None
     if hidden is None or (cell is None and kind == LSTM):
         return None
     for d in range(nd - 1 if kind == LSTM else 0):
@@ -409,12 +413,12 @@ cdef tuple states_of(Cell kind, IValue *given, int dtype, int nd):
     return hidden, cell
 
 
-cdef object sizes_of(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
+cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy_intp total):
     """Return the batch size of each time step as a new array; None if the sizes do not match `batch` and `total`."""
-    cdef npy_intp t, rows, found = 0
+    cdef npy_intp t, rows, row_count = 0
     cdef PyArrayObject *a = NULL
     cdef npy_intp *count
-    cdef object made
+    cdef object result
     if packed != NULL:
         a = flat_array(packed)
         if a == NULL or scalar_type(packed) != INT64 or ndim_of(a) != 1:
@@ -422,15 +426,15 @@ cdef object sizes_of(IValue *packed, npy_intp times, npy_intp batch, npy_intp to
         times = size_of(a)
     if times == 0:
         return None
-    made = new_array(1, &times, cnp.NPY_INTP)
-    count = <npy_intp *>data_of(<PyArrayObject *>made)
+    result = new_array(1, &times, cnp.NPY_INTP)
+    count = <npy_intp *>data_of(<PyArrayObject *>result)
     for t in range(times):
         rows = batch if packed == NULL else (<int64_t *>data_of(a))[t]
         if not 0 < rows <= batch:
             return None
         count[t] = rows
-        found += rows
-    return made if found == total else None
+        row_count += rows
+    return result if row_count == total else None
 
 
 cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint packed) except -1:
@@ -438,12 +442,12 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
     cdef int options = 3 if packed else 2
     cdef bint biased = r[at[options + 1]].v.i != 0, batch_first = not packed and r[at[options + 6]].v.i != 0
     cdef int64_t layers = r[at[options + 2]].v.i
-    cdef npy_intp directions = 2 if r[at[options + 5]].v.i else 1, slabs, total, batch, inputs, width, each, i
+    cdef npy_intp directions = 2 if r[at[options + 5]].v.i else 1, slabs, total, batch, inputs, width, weights_per_layer, i
     cdef npy_intp dims[3]
     cdef double dropout
     cdef PyArrayObject *a
     cdef int dtype, nd = 2 if packed else 3
-    cdef list weights, kept
+    cdef list weights, panels
     cdef Weights w
     cdef object x, hidden, cell, sizes, out = None
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
@@ -454,9 +458,9 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
         x = x.swapaxes(0, 1)
     a = <PyArrayObject *>x
     total = size_of(a) // max(dims_of(a)[nd - 1], <npy_intp>1) if ndim_of(a) == nd else 1
-    kept = kept_in(object_at(&r[at[options]]), layers * directions, total, states_rows(kind, &r[at[options - 1]]))
-    weights = weights_in(object_at(&r[at[options]]), dtype)
-    states = states_of(kind, &r[at[options - 1]], dtype, 3)
+    panels = cached_panels(object_at(&r[at[options]]), layers * directions, total, state_batch_size(kind, &r[at[options - 1]]))
+    weights = read_weights(object_at(&r[at[options]]), dtype)
+    states = read_states(kind, &r[at[options - 1]], dtype, 3)
     if (
         (dtype != FLOAT and dtype != DOUBLE) or ndim_of(a) != nd or size_of(a) == 0 or weights is None or states is None
         or not 0 < layers <= len(weights) or not read_number(&r[at[options + 3]], dtype, &dropout)
@@ -464,15 +468,15 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
     ):
         return run_record(op, r, at)
     slabs = layers * directions
-    each = len(weights) // slabs
+    weights_per_layer = len(weights) // slabs
     hidden, cell = states
     batch, width = dims_of(<PyArrayObject *>hidden)[1], dims_of(<PyArrayObject *>hidden)[2]
     dims[0], dims[1] = dims_of(a)[0], dims_of(a)[1]
     inputs, total = dims_of(a)[nd - 1], dims[0] * (1 if packed else dims[1])
-    sizes = sizes_of(&r[at[1]] if packed else NULL, dims[0], batch, total)
+    sizes = read_batch_sizes(&r[at[1]] if packed else NULL, dims[0], batch, total)
     if (
-        sizes is None or len(weights) != each * slabs or dims_of(<PyArrayObject *>hidden)[0] != slabs
-        or (each != (4 if biased else 2) and (kind != LSTM or each != (5 if biased else 3)))
+        sizes is None or len(weights) != weights_per_layer * slabs or dims_of(<PyArrayObject *>hidden)[0] != slabs
+        or (weights_per_layer != (4 if biased else 2) and (kind != LSTM or weights_per_layer != (5 if biased else 3)))
     ):
         return run_record(op, r, at)
     x = cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray>x).reshape(total, inputs)
@@ -481,12 +485,12 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
             if i:
                 x, inputs = out, width * directions
             dims[nd - 1] = width * directions
-            out = new_flat(nd, dims, dtype) if i + directions == slabs else new_matrix(total, width * directions, dtype)
-        w = weights_of(kind, dtype, weights[i * each:(i + 1) * each], biased)
+            out = new_contiguous(nd, dims, dtype) if i + directions == slabs else new_matrix(total, width * directions, dtype)
+        w = make_weights(kind, dtype, weights[i * weights_per_layer:(i + 1) * weights_per_layer], biased)
         if w is not None:
-            w.packed_ih, w.packed_hh = kept[2 * i], kept[2 * i + 1]
+            w.packed_ih, w.packed_hh = panels[2 * i], panels[2 * i + 1]
         own = None if cell is None else cell[i]
-        if w is None or not w.fit(inputs, width) or not has_shape(own, batch, w.width) or not run_layer(
+        if w is None or not w.match_shapes(inputs, width) or not has_shape(own, batch, w.width) or not run_layer(
             w, x, sizes, i % directions == 1, hidden[i], own,
             data_of(<PyArrayObject *>out) + i % directions * width * item_size(dtype), width * directions, w.new_gates(total), NULL
         ):
@@ -498,34 +502,34 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
     return 0
 
 
-cdef list weights_in(object params, int dtype):
+cdef list read_weights(object params, int dtype):
     """Return the arrays of a weight list; None for a value of another type."""
-    cdef list found = []
+    cdef list arrays = []
     cdef Py_ssize_t i = 0
     if type(params) is not List:
         return None
     while i < (<List>params).size:
-        found.append(weight_at(list_place(<PyObject *>params, i), dtype))
+        arrays.append(read_weight(list_place(<PyObject *>params, i), dtype))
         i += 1
-    return found
+    return arrays
 
 
-cdef list kept_in(object params, int64_t slabs, npy_intp total, npy_intp batch):
+cdef list cached_panels(object params, int64_t slabs, npy_intp total, npy_intp batch):
     """Return the cached packed weights w_ih and w_hh of each layer and direction."""
-    cdef Py_ssize_t i, each
-    cdef list found = []
+    cdef Py_ssize_t i, weights_per_layer
+    cdef list panels = []
     if type(params) is not List or not 0 < slabs <= (<List>params).size // 2:
         return None
-    each = (<List>params).size // slabs
+    weights_per_layer = (<List>params).size // slabs
     for i in range(slabs):
-        found.append(kept_at(list_place(<PyObject *>params, i * each), total))
-        found.append(kept_at(list_place(<PyObject *>params, i * each + 1), batch))
-    return found
+        panels.append(cached_panels_of(list_place(<PyObject *>params, i * weights_per_layer), total))
+        panels.append(cached_panels_of(list_place(<PyObject *>params, i * weights_per_layer + 1), batch))
+    return panels
 
 
-cdef npy_intp states_rows(Cell kind, IValue *given):
+cdef npy_intp state_batch_size(Cell kind, IValue *state):
     """Return the batch size of the initial hidden state; 1 if the state is unsupported."""
-    cdef object first = object_at(given)
+    cdef object first = object_at(state)
     cdef PyArrayObject *a
     if kind == LSTM:
         first = object_at(list_place(<PyObject *>first, 0)) if type(first) is List and (<List>first).size else None
@@ -575,28 +579,28 @@ cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -
     cdef Weights w
     cdef npy_intp rows, width
     cdef int dtype, i
-    cdef object x, hidden, cell, given, fed
+    cdef object x, hidden, cell, input_gates, hidden_gates
     cdef Packed packed_ih = None, packed_hh = None
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
         return run_record(op, r, at)
     dtype = scalar_type(&r[at[0]])
     x = (<Tensor>r[at[0]].v.o).array
     a = <PyArrayObject *>x
-    states = states_of(kind, &r[at[1]], dtype, 2)
+    states = read_states(kind, &r[at[1]], dtype, 2)
     if cnp.PyArray_NDIM(<cnp.ndarray>x) == 2:
-        packed_ih, packed_hh = kept_at(&r[at[2]], dims_of(a)[0]), kept_at(&r[at[3]], dims_of(a)[0])
-    w = weights_of(kind, dtype, [weight_at(&r[at[i]], dtype) for i in range(2, 6)], True)
+        packed_ih, packed_hh = cached_panels_of(&r[at[2]], dims_of(a)[0]), cached_panels_of(&r[at[3]], dims_of(a)[0])
+    w = make_weights(kind, dtype, [read_weight(&r[at[i]], dtype) for i in range(2, 6)], True)
     if (dtype != FLOAT and dtype != DOUBLE) or ndim_of(a) != 2 or size_of(a) == 0 or states is None or w is None:
         return run_record(op, r, at)
     hidden, cell = states
     w.packed_ih, w.packed_hh = packed_ih, packed_hh
     rows, width = dims_of(a)[0], dims_of(<PyArrayObject *>hidden)[1]
-    if not w.fit(dims_of(a)[1], width) or not has_shape(hidden, rows, w.width) or not has_shape(cell, rows, w.width):
+    if not w.match_shapes(dims_of(a)[1], width) or not has_shape(hidden, rows, w.width) or not has_shape(cell, rows, w.width):
         return run_record(op, r, at)
-    given, fed = w.new_gates(rows), w.new_gates(rows)
-    if not w.give(x, given) or not multiplied(hidden, turned(w.w_hh), fed, 1, 0, None, w.packed_hh, NULL, NULL):
+    input_gates, hidden_gates = w.new_gates(rows), w.new_gates(rows)
+    if not w.compute_input_gates(x, input_gates) or not multiply_into(hidden, transposed(w.w_hh), hidden_gates, 1, 0, None, w.packed_hh, NULL, NULL):
         return run_record(op, r, at)
-    advance(w, rows, data_of(<PyArrayObject *>given), fed, cell, hidden, rows * w.width * gates_of(kind) >= RELEASE_GIL_FROM)
+    advance(w, rows, data_of(<PyArrayObject *>input_gates), hidden_gates, cell, hidden, rows * w.width * gate_count(kind) >= RELEASE_GIL_FROM)
     put_array(&r[at[op.nargs]], hidden, dtype)
     if kind == LSTM:
         put_array(&r[at[op.nargs + 1]], cell, dtype)

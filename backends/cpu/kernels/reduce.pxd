@@ -4,7 +4,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cdef enum:
     BLOCK = 512                        # elements, or rows, between additions in double
@@ -19,7 +19,7 @@ ctypedef struct Shape:
     npy_intp n
     npy_intp inner
     int nd                             # dimensions of the result
-    npy_intp dims[MOST_DIMS]
+    npy_intp dims[MAX_DIMS]
 
 # Split the shape by the dimensions to reduce (an int, a list of them; NULL, None or an empty list: all).
 # Return False if they are not adjacent, an argument is invalid, or (`read_shape`) the array is empty.

@@ -24,14 +24,14 @@ from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
+from ts.backends.cpu.kernels.table cimport End, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
-from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
+from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_widened
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, new_flat, put_array, same_dtype, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, new_contiguous, put_array, same_dtype, scalar_type
 
 cnp.import_array()
 
@@ -76,7 +76,7 @@ ctypedef fused integer:
 
 # ---------------------------------------------------------------- reduced dimensions
 
-cdef bint mark(IValue *dim, int nd, bint *marked) noexcept:
+cdef bint mark_dimension(IValue *dim, int nd, bint *marked) noexcept:
     """Mark one dimension; False if it is out of range or marked already."""
     cdef int64_t d = dim.v.i
     if d < 0:
@@ -93,7 +93,7 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
 
 cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept:
     """Split a shape into (outer, n, inner); False if the reduced dimensions are not adjacent or an argument is invalid."""
-    cdef bint marked[MOST_DIMS]
+    cdef bint marked[MAX_DIMS]
     cdef List listed
     cdef IValue dim
     cdef int i, stage = 0
@@ -111,10 +111,10 @@ cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepd
         everything = listed.size == 0
         for i in range(<int>listed.size):
             dim = list_item(<PyObject *>listed, i)
-            if not mark(&dim, nd, marked):
+            if not mark_dimension(&dim, nd, marked):
                 return False
     elif dims.tag == TAG_INT:
-        if not mark(dims, nd, marked):
+        if not mark_dimension(dims, nd, marked):
             return False
     for i in range(nd):
         if everything or marked[i]:
@@ -183,19 +183,19 @@ cdef double row_product(const floating *x, npy_intp n) noexcept nogil:
     return total
 
 
-cdef double reduce_row(Reduction what, const floating *x, npy_intp n, double correction) noexcept nogil:
+cdef double reduce_row(Reduction reduction, const floating *x, npy_intp n, double correction) noexcept nogil:
     cdef double count = <double>n, left
-    if what == SUM:
+    if reduction == SUM:
         return row_sum(x, n)
-    if what == MEAN:
+    if reduction == MEAN:
         return row_sum(x, n) / count
-    if what == NORM:
+    if reduction == NORM:
         return sqrt(row_squares(x, n, 0))
-    if what == PRODUCT:
+    if reduction == PRODUCT:
         return row_product(x, n)
     left = count - correction
     left = row_squares(x, n, row_sum(x, n) / count) / (left if left > 0 else 0)
-    return sqrt(left) if what == DEVIATION else left
+    return sqrt(left) if reduction == DEVIATION else left
 
 
 # ---------------------------------------------------------------- floating columns
@@ -246,21 +246,21 @@ cdef void column_squares(
 
 
 cdef void reduce_columns(
-    Reduction what, const floating *x, npy_intp n, npy_intp step, npy_intp width, double correction, floating *out
+    Reduction reduction, const floating *x, npy_intp n, npy_intp step, npy_intp width, double correction, floating *out
 ) noexcept nogil:
     """Compute a reduction of `width` columns."""
     cdef double total[TILE]
     cdef floating mean[TILE]
     cdef npy_intp i, j
     cdef double left = <double>n - correction
-    if what == PRODUCT:
+    if reduction == PRODUCT:
         for j in range(width):
             out[j] = x[j]
         for i in range(1, n):
             for j in range(width):
                 out[j] *= x[i * step + j]
         return
-    if what == NORM:
+    if reduction == NORM:
         for j in range(width):
             mean[j] = 0
         column_squares(x, n, step, width, mean, False, total)
@@ -268,32 +268,32 @@ cdef void reduce_columns(
             out[j] = <floating>sqrt(total[j])
         return
     column_sums(x, n, step, width, total)
-    if what == SUM:
+    if reduction == SUM:
         for j in range(width):
             out[j] = <floating>total[j]
         return
     for j in range(width):
         mean[j] = <floating>(total[j] / n)
-    if what == MEAN:
+    if reduction == MEAN:
         for j in range(width):
             out[j] = mean[j]
         return
     column_squares(x, n, step, width, mean, True, total)
     left = left if left > 0 else 0
     for j in range(width):
-        out[j] = <floating>(sqrt(total[j] / left) if what == DEVIATION else total[j] / left)
+        out[j] = <floating>(sqrt(total[j] / left) if reduction == DEVIATION else total[j] / left)
 
 
-cdef void reduce_floating(Reduction what, const floating *x, Shape *s, double correction, floating *out) noexcept nogil:
+cdef void reduce_floating(Reduction reduction, const floating *x, Shape *s, double correction, floating *out) noexcept nogil:
     cdef npy_intp o, c
     for o in range(s.outer):
         if s.inner == 1:
-            out[o] = <floating>reduce_row(what, x + o * s.n, s.n, correction)
+            out[o] = <floating>reduce_row(reduction, x + o * s.n, s.n, correction)
             continue
         c = 0
         while c < s.inner:
             reduce_columns(
-                what, x + o * s.n * s.inner + c, s.n, s.inner, min(<npy_intp>TILE, s.inner - c), correction,
+                reduction, x + o * s.n * s.inner + c, s.n, s.inner, min(<npy_intp>TILE, s.inner - c), correction,
                 out + o * s.inner + c,
             )
             c += TILE
@@ -301,128 +301,128 @@ cdef void reduce_floating(Reduction what, const floating *x, Shape *s, double co
 
 # ---------------------------------------------------------------- integers
 
-cdef inline int64_t number(integer x, bint is_bool) noexcept nogil:
+cdef inline int64_t element_value(integer x, bint is_bool) noexcept nogil:
     """Return the value of an element; of a bool, any non-zero byte (`x.view(ts.bool)`) is True."""
     if integer is uint8_t:
         return x != 0 if is_bool else x
     return x
 
 
-cdef void reduce_integers(Reduction what, const integer *x, Shape *s, int64_t *out, bint is_bool) noexcept nogil:
+cdef void reduce_integers(Reduction reduction, const integer *x, Shape *s, int64_t *out, bint is_bool) noexcept nogil:
     cdef npy_intp o, i, j
     cdef int64_t total
     for o in range(s.outer):
         if s.inner == 1:
-            total = 0 if what == SUM else 1
-            if what == SUM:
+            total = 0 if reduction == SUM else 1
+            if reduction == SUM:
                 if integer is int64_t:
                     total = simd_sum_int64(x, s.n)
                 else:
                     for i in range(s.n):
-                        total += number(x[i], is_bool)
+                        total += element_value(x[i], is_bool)
             else:
                 for i in range(s.n):
-                    total *= number(x[i], is_bool)
+                    total *= element_value(x[i], is_bool)
             out[o] = total
         else:
             for j in range(s.inner):
-                out[o * s.inner + j] = number(x[j], is_bool)
+                out[o * s.inner + j] = element_value(x[j], is_bool)
             for i in range(1, s.n):
-                if what == SUM:
+                if reduction == SUM:
                     for j in range(s.inner):
-                        out[o * s.inner + j] += number(x[i * s.inner + j], is_bool)
+                        out[o * s.inner + j] += element_value(x[i * s.inner + j], is_bool)
                 else:
                     for j in range(s.inner):
-                        out[o * s.inner + j] *= number(x[i * s.inner + j], is_bool)
+                        out[o * s.inner + j] *= element_value(x[i * s.inner + j], is_bool)
         x += s.n * s.inner
 
 
 # ---------------------------------------------------------------- the operators
 
 cdef int run_reduction(
-    Operator op, IValue *r, const int32_t *at, Reduction what, IValue *dims, bint keepdim, double correction
+    Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, double correction
 ) except -1:
     """Run a reduction over `dims`, or over all dimensions if NULL."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
     cdef int kind, result
-    cdef object made
+    cdef object output
     cdef void *x
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
         return run_in_order(op, r, at)
     kind = result = scalar_type(&r[at[0]])
     if kind != FLOAT and kind != DOUBLE:
-        if is_short_tensor(&r[at[0]]):
+        if is_half_tensor(&r[at[0]]):
             return run_widened(op, r, at)
         result = INT64
-        if (what != SUM and what != PRODUCT) or kind not in (BOOL, UINT8, INT8, INT16, INT32, INT64):
+        if (reduction != SUM and reduction != PRODUCT) or kind not in (BOOL, UINT8, INT8, INT16, INT32, INT64):
             return run_in_order(op, r, at)
-    if (what == VARIANCE or what == DEVIATION) and s.n <= correction:
+    if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         held = <object>a
-        warn(UserWarning, VAGUE_DEVIATION if what == DEVIATION else VAGUE_VARIANCE, 1)
+        warn(UserWarning, VAGUE_DEVIATION if reduction == DEVIATION else VAGUE_VARIANCE, 1)
         if flat_array(&r[at[0]]) != a:  # a warning filter may run code that changes the tensor
             return run_record(op, r, at)
-    made = new_flat(s.nd, s.dims, result)
+    output = new_contiguous(s.nd, s.dims, result)
     x = data_of(a)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    out = data_of(<PyArrayObject *>output)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
-        reduce_floating[float](what, <float *>x, &s, correction, <float *>out)
+        reduce_floating[float](reduction, <float *>x, &s, correction, <float *>out)
     elif kind == DOUBLE:
-        reduce_floating[double](what, <double *>x, &s, correction, <double *>out)
+        reduce_floating[double](reduction, <double *>x, &s, correction, <double *>out)
     elif kind == INT64:
-        reduce_integers[int64_t](what, <int64_t *>x, &s, <int64_t *>out, kind == BOOL)
+        reduce_integers[int64_t](reduction, <int64_t *>x, &s, <int64_t *>out, kind == BOOL)
     elif kind == INT32:
-        reduce_integers[int32_t](what, <int32_t *>x, &s, <int64_t *>out, kind == BOOL)
+        reduce_integers[int32_t](reduction, <int32_t *>x, &s, <int64_t *>out, kind == BOOL)
     elif kind == INT16:
-        reduce_integers[int16_t](what, <int16_t *>x, &s, <int64_t *>out, kind == BOOL)
+        reduce_integers[int16_t](reduction, <int16_t *>x, &s, <int64_t *>out, kind == BOOL)
     elif kind == INT8:
-        reduce_integers[int8_t](what, <int8_t *>x, &s, <int64_t *>out, kind == BOOL)
+        reduce_integers[int8_t](reduction, <int8_t *>x, &s, <int64_t *>out, kind == BOOL)
     else:
-        reduce_integers[uint8_t](what, <uint8_t *>x, &s, <int64_t *>out, kind == BOOL)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, result)
+        reduce_integers[uint8_t](reduction, <uint8_t *>x, &s, <int64_t *>out, kind == BOOL)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], output, result)
 
 
-cdef inline int run_typed(
-    Operator op, IValue *r, const int32_t *at, Reduction what, IValue *dims, bint keepdim, IValue *dtype
+cdef inline int run_reduction_with_dtype(
+    Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, IValue *dtype
 ) except -1:
     """Run a reduction whose optional dtype argument must be the tensor's own."""
     if dtype.tag != TAG_NONE and not (flat_array(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
         return run_in_order(op, r, at)
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):
         return run_in_order(op, r, at)
-    return run_reduction(op, r, at, what, dims, keepdim, 0)
+    return run_reduction(op, r, at, reduction, dims, keepdim, 0)
 
 
 cdef int sum_all(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_typed(op, r, at, SUM, NULL, False, &r[at[1]])
+    return run_reduction_with_dtype(op, r, at, SUM, NULL, False, &r[at[1]])
 
 cdef int sum_dims(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_typed(op, r, at, SUM, &r[at[1]], r[at[2]].v.i, &r[at[3]])
+    return run_reduction_with_dtype(op, r, at, SUM, &r[at[1]], r[at[2]].v.i, &r[at[3]])
 
 cdef int mean_all(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_typed(op, r, at, MEAN, NULL, False, &r[at[1]])
+    return run_reduction_with_dtype(op, r, at, MEAN, NULL, False, &r[at[1]])
 
 cdef int mean_dims(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_typed(op, r, at, MEAN, &r[at[1]], r[at[2]].v.i, &r[at[3]])
+    return run_reduction_with_dtype(op, r, at, MEAN, &r[at[1]], r[at[2]].v.i, &r[at[3]])
 
 cdef int product_all(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_typed(op, r, at, PRODUCT, NULL, False, &r[at[1]])
+    return run_reduction_with_dtype(op, r, at, PRODUCT, NULL, False, &r[at[1]])
 
 cdef int product_dim(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_typed(op, r, at, PRODUCT, &r[at[1]], r[at[2]].v.i, &r[at[3]])
+    return run_reduction_with_dtype(op, r, at, PRODUCT, &r[at[1]], r[at[2]].v.i, &r[at[3]])
 
 
 # ---------------------------------------------------------------- moments
 
-cdef int moment_all(Operator op, IValue *r, const int32_t *at, Reduction what) except -1:
-    return run_reduction(op, r, at, what, NULL, False, 1 if r[at[1]].v.i else 0)
+cdef int moment_all(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
+    return run_reduction(op, r, at, reduction, NULL, False, 1 if r[at[1]].v.i else 0)
 
-cdef int moment_dims(Operator op, IValue *r, const int32_t *at, Reduction what) except -1:
-    return run_reduction(op, r, at, what, &r[at[1]], r[at[3]].v.i, 1 if r[at[2]].v.i else 0)
+cdef int moment_dims(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
+    return run_reduction(op, r, at, reduction, &r[at[1]], r[at[3]].v.i, 1 if r[at[2]].v.i else 0)
 
 cdef bint read_correction(IValue *x, double *correction) noexcept:
     if x.tag == TAG_INT:
@@ -434,11 +434,11 @@ cdef bint read_correction(IValue *x, double *correction) noexcept:
         return x.tag == TAG_NONE
     return True
 
-cdef int moment_corrected(Operator op, IValue *r, const int32_t *at, Reduction what) except -1:
+cdef int moment_corrected(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
     cdef double correction
     if not read_correction(&r[at[2]], &correction):
         return run_in_order(op, r, at)
-    return run_reduction(op, r, at, what, &r[at[1]], r[at[3]].v.i, correction)
+    return run_reduction(op, r, at, reduction, &r[at[1]], r[at[3]].v.i, correction)
 
 cdef int variance_all(Operator op, IValue *r, const int32_t *at) except -1:
     return moment_all(op, r, at, VARIANCE)
@@ -528,7 +528,7 @@ cdef void finish_sum(const void *end, double total, char *out) noexcept nogil:
 
 
 cdef bint read_reduction(
-    Reduction what, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, End *end
+    Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, End *end
 ) noexcept:
     """Configure the epilogue over the dimensions `reduced`, or all if NULL; `dtype` is NULL for operators without it."""
     cdef Shape s
@@ -537,21 +537,21 @@ cdef bint read_reduction(
         return False
     if dtype != NULL and not same_dtype(dtype, kind):
         return False
-    if (what == VARIANCE or what == DEVIATION) and s.n <= correction:
+    if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         return False                   # the operator warns
     end.kind = kind
     if kind == FLOAT:
         end.function = end_floats
     elif kind == DOUBLE:
         end.function = end_doubles
-    elif (kind == INT64 or kind == BOOL) and (what == SUM or what == PRODUCT):
+    elif (kind == INT64 or kind == BOOL) and (reduction == SUM or reduction == PRODUCT):
         end.function, end.kind = end_integers, INT64
     else:
         return False
-    if (what == SUM or what == MEAN) and end.kind != INT64:
+    if (reduction == SUM or reduction == MEAN) and end.kind != INT64:
         end.block = block_of_floats if kind == FLOAT else block_of_doubles
         end.finish = finish_sum
-    end.what, end.n, end.given, end.ndim, end.by = what, s.n, 1, s.nd, correction
+    end.what, end.n, end.row_results, end.ndim, end.by = reduction, s.n, 1, s.nd, correction
     for d in range(s.nd):
         end.dims[d] = s.dims[d]
     return True
@@ -575,16 +575,16 @@ cdef bint end_product_all(int kind, int ndim, const npy_intp *dims, IValue **oth
 cdef bint end_product_dim(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
     return read_reduction(PRODUCT, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
 
-cdef bint end_moment_all(Reduction what, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
-    return read_reduction(what, kind, ndim, dims, NULL, False, NULL, 1 if others[0].v.i else 0, end)
+cdef bint end_moment_all(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(reduction, kind, ndim, dims, NULL, False, NULL, 1 if others[0].v.i else 0, end)
 
-cdef bint end_moment_dims(Reduction what, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
-    return read_reduction(what, kind, ndim, dims, others[0], others[2].v.i, NULL, 1 if others[1].v.i else 0, end)
+cdef bint end_moment_dims(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(reduction, kind, ndim, dims, others[0], others[2].v.i, NULL, 1 if others[1].v.i else 0, end)
 
-cdef bint end_moment_corrected(Reduction what, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_moment_corrected(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
     cdef double correction
     return read_correction(others[1], &correction) and read_reduction(
-        what, kind, ndim, dims, others[0], others[2].v.i, NULL, correction, end
+        reduction, kind, ndim, dims, others[0], others[2].v.i, NULL, correction, end
     )
 
 cdef bint end_variance_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
@@ -615,21 +615,21 @@ cdef bint end_vector_norm(int kind, int ndim, const npy_intp *dims, IValue **oth
     return others[3].tag == TAG_NONE and end_norm_dims(kind, ndim, dims, others, end)
 
 
-register_end("aten::sum", end_sum_all)
-register_end("aten::sum.dim_IntList", end_sum_dims)
-register_end("aten::mean", end_mean_all)
-register_end("aten::mean.dim", end_mean_dims)
-register_end("aten::prod", end_product_all)
-register_end("aten::prod.dim_int", end_product_dim)
-register_end("aten::var", end_variance_all)
-register_end("aten::std", end_deviation_all)
-register_end("aten::var.dim", end_variance_dims)
-register_end("aten::std.dim", end_deviation_dims)
-register_end("aten::var.correction", end_variance_corrected)
-register_end("aten::std.correction", end_deviation_corrected)
-register_end("aten::norm.Scalar", end_norm_all)
-register_end("aten::norm.ScalarOpt_dim", end_norm_dims)
-register_end("aten::linalg_vector_norm", end_vector_norm)
+register_epilogue("aten::sum", end_sum_all)
+register_epilogue("aten::sum.dim_IntList", end_sum_dims)
+register_epilogue("aten::mean", end_mean_all)
+register_epilogue("aten::mean.dim", end_mean_dims)
+register_epilogue("aten::prod", end_product_all)
+register_epilogue("aten::prod.dim_int", end_product_dim)
+register_epilogue("aten::var", end_variance_all)
+register_epilogue("aten::std", end_deviation_all)
+register_epilogue("aten::var.dim", end_variance_dims)
+register_epilogue("aten::std.dim", end_deviation_dims)
+register_epilogue("aten::var.correction", end_variance_corrected)
+register_epilogue("aten::std.correction", end_deviation_corrected)
+register_epilogue("aten::norm.Scalar", end_norm_all)
+register_epilogue("aten::norm.ScalarOpt_dim", end_norm_dims)
+register_epilogue("aten::linalg_vector_norm", end_vector_norm)
 
 register_kernel("aten::sum", sum_all)
 register_kernel("aten::sum.dim_IntList", sum_dims)

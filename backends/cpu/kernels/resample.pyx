@@ -38,7 +38,7 @@ cdef struct Taps:
     int64_t *index                     # (m, count), each in [0, n); for picks (batch, m, count), -1 for zero
 
 
-cdef void along(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
+cdef void sum_along(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
     """Compute the sums of the outer indices [first, last)."""
     cdef int64_t p, i, t, c, inner = taps.inner, count = taps.count
     cdef int64_t *index
@@ -80,12 +80,12 @@ cdef void along(Taps *taps, number *x, number *out, number *weight, int64_t firs
             w += count
 
 
-cdef inline uint8_t rounded(int32_t total, int places) noexcept nogil:
+cdef inline uint8_t round_to_byte(int32_t total, int places) noexcept nogil:
     total >>= places
     return 0 if total < 0 else 255 if total > 255 else <uint8_t>total
 
 
-cdef void bytes_along(
+cdef void sum_bytes_along(
     Taps *taps, const uint8_t *x, uint8_t *out, const int32_t *weight, int places, int32_t *totals, int64_t first, int64_t last
 ) noexcept nogil:
     """Compute the rounded sums of the outer indices [first, last); `totals` has room for `inner` numbers."""
@@ -106,7 +106,7 @@ cdef void bytes_along(
                 a = half
                 for t in range(count):
                     a += source[index[t]] * w[t]
-                target[0] = rounded(a, places)
+                target[0] = round_to_byte(a, places)
             elif inner == 3:
                 a = b = d = half
                 for t in range(count):
@@ -115,7 +115,7 @@ cdef void bytes_along(
                     a += row[0] * factor
                     b += row[1] * factor
                     d += row[2] * factor
-                target[0], target[1], target[2] = rounded(a, places), rounded(b, places), rounded(d, places)
+                target[0], target[1], target[2] = round_to_byte(a, places), round_to_byte(b, places), round_to_byte(d, places)
             else:
                 for c in range(inner):
                     totals[c] = half
@@ -127,13 +127,13 @@ cdef void bytes_along(
                     for c in range(inner):
                         totals[c] += row[c] * factor
                 for c in range(inner):
-                    target[c] = rounded(totals[c], places)
+                    target[c] = round_to_byte(totals[c], places)
             target += inner
             index += count
             w += count
 
 
-cdef void picks(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
+cdef void sum_picks(Taps *taps, number *x, number *out, number *weight, int64_t first, int64_t last) noexcept nogil:
     """Compute the sums of the planes [first, last); each image has `inner` planes."""
     cdef int64_t p, i, t, at, count = taps.count
     cdef int64_t *index
@@ -179,7 +179,7 @@ cdef class Run:
             if totals == NULL:
                 raise MemoryError()
             with nogil:
-                bytes_along(
+                sum_bytes_along(
                     &self.taps, <uint8_t *>self.x, <uint8_t *>self.out, <int32_t *>self.weight, self.places, totals, first, last
                 )
             free(totals)
@@ -187,17 +187,17 @@ cdef class Run:
         with nogil:
             if self.anywhere:
                 if letter == u"f":
-                    picks(&self.taps, <float *>self.x, <float *>self.out, <float *>self.weight, first, last)
+                    sum_picks(&self.taps, <float *>self.x, <float *>self.out, <float *>self.weight, first, last)
                 elif letter == u"d":
-                    picks(&self.taps, <double *>self.x, <double *>self.out, <double *>self.weight, first, last)
+                    sum_picks(&self.taps, <double *>self.x, <double *>self.out, <double *>self.weight, first, last)
                 else:
-                    picks(&self.taps, <int32_t *>self.x, <int32_t *>self.out, <int32_t *>self.weight, first, last)
+                    sum_picks(&self.taps, <int32_t *>self.x, <int32_t *>self.out, <int32_t *>self.weight, first, last)
             elif letter == u"f":
-                along(&self.taps, <float *>self.x, <float *>self.out, <float *>self.weight, first, last)
+                sum_along(&self.taps, <float *>self.x, <float *>self.out, <float *>self.weight, first, last)
             elif letter == u"d":
-                along(&self.taps, <double *>self.x, <double *>self.out, <double *>self.weight, first, last)
+                sum_along(&self.taps, <double *>self.x, <double *>self.out, <double *>self.weight, first, last)
             else:
-                along(&self.taps, <int32_t *>self.x, <int32_t *>self.out, <int32_t *>self.weight, first, last)
+                sum_along(&self.taps, <int32_t *>self.x, <int32_t *>self.out, <int32_t *>self.weight, first, last)
 
 
 seal(Run)
@@ -210,7 +210,7 @@ cdef int _require_arrays(arrays) except -1:
     return 0
 
 
-cdef Run _prepared(x, out, index, weight, int64_t length, int64_t lowest):
+cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
     """Check the arrays (dtype, contiguity, taps in [lowest, length)) and return the prepared run."""
     cdef Run run = Run.__new__(Run)
     if x.dtype.char not in "fdiB" or out.dtype != x.dtype or index.dtype.char not in "lq":
@@ -260,7 +260,7 @@ cdef int _sum_along(x, out, int axis, index, weight, int places) except -1:
     _require_arrays((x, out, index, weight))
     if not 0 <= axis < x.ndim or index.ndim != 2:
         raise ValueError("weighted sums: axis out of range, or index and weight are not matrices")
-    cdef Run run = _prepared(x, out, index, weight, x.shape[axis], 0)
+    cdef Run run = _prepare(x, out, index, weight, x.shape[axis], 0)
     shape = list(x.shape)
     shape[axis] = run.taps.m
     if out.shape != tuple(shape):
@@ -285,7 +285,7 @@ def weighted_picks(x, out, index, weight):
         raise TypeError("weighted_picks: uint8 is not supported")
     if x.ndim != 3 or index.ndim != 3 or len(index) != len(x):
         raise ValueError("weighted_picks: expected x (N, C, n) and index (N, m, taps)")
-    cdef Run run = _prepared(x, out, index, weight, x.shape[2], -1)
+    cdef Run run = _prepare(x, out, index, weight, x.shape[2], -1)
     if out.shape != (x.shape[0], x.shape[1], run.taps.m):
         raise ValueError("weighted_picks: the output has the wrong shape")
     run.anywhere = True

@@ -22,10 +22,10 @@ from ts._core.tensor.subscripts cimport retyped_at
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, set_object_steal
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, put_array, put_object, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, put_array, scalar_type, set_object_result
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.view cimport copy_layout, plain_array, put_view, wrapped
-from ts.backends.cpu.kernels.walk cimport in_order
+from ts.backends.cpu.kernels.view cimport copy_layout, cpu_array, store_view, wrap_dim
+from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 cnp.import_array()
 
@@ -34,30 +34,30 @@ cnp.import_array()
 
 cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
     """Read a shape with at most one size -1 for `count` > 0 elements; return False if it does not match."""
-    cdef npy_intp known = 1
+    cdef npy_intp known_size = 1
     cdef Py_ssize_t i
-    cdef int open_at = -1
+    cdef int inferred_index = -1
     cdef int64_t n
-    if sizes.size > MOST_DIMS or count == 0:
+    if sizes.size > MAX_DIMS or count == 0:
         return False
     for i in range(sizes.size):
         n = list_item(<PyObject *>sizes, i).v.i
-        if n == -1 and open_at < 0:
-            open_at = <int>i
+        if n == -1 and inferred_index < 0:
+            inferred_index = <int>i
         elif n <= 0 or n > count:
             return False
         else:
-            known *= n
-            if known > count:
+            known_size *= n
+            if known_size > count:
                 return False
         dims[i] = n
-    if open_at >= 0:
-        dims[open_at] = count // known
-        known *= dims[open_at]
-    return known == count
+    if inferred_index >= 0:
+        dims[inferred_index] = count // known_size
+        known_size *= dims[inferred_index]
+    return known_size == count
 
 
-cdef bint fit(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides) noexcept:
+cdef bint fit_strides(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides) noexcept:
     """Compute the strides of a view with another shape; False if it would need a copy.
 
     Adjacent dimensions without gaps between them are merged; new dimensions split the merged ones from the
@@ -85,73 +85,73 @@ cdef bint fit(PyArrayObject *a, int nd, const npy_intp *dims, npy_intp *strides)
             return j < 0
 
 
-cdef int put_fitting(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
+cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims, bint may_copy) except -1:
     """Store a view with another shape of the same size, or a copy if allowed; else run the record's own kernel."""
-    cdef npy_intp strides[MOST_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef cnp.PyArray_Dims shape
-    if fit(a, nd, dims, strides):
-        return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+    if fit_strides(a, nd, dims, strides):
+        return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
     if not may_copy:
         return run_record(op, r, at)
     shape.ptr, shape.len = dims, nd
-    made = cnp.PyArray_Newshape(<cnp.ndarray>in_order(a), &shape, cnp.NPY_CORDER)
-    return put_array(&r[at[op.nargs]], made, scalar_type(&r[at[0]]))
+    result = cnp.PyArray_Newshape(<cnp.ndarray>contiguous_copy(a), &shape, cnp.NPY_CORDER)
+    return put_array(&r[at[op.nargs]], result, scalar_type(&r[at[0]]))
 
 
-cdef int reshaped(Operator op, IValue *r, const int32_t *at, bint may_copy) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
+cdef int run_reshape(Operator op, IValue *r, const int32_t *at, bint may_copy) except -1:
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
     if a == NULL or not read_sizes(sizes, size_of(a), dims):
         return run_record(op, r, at)
-    return put_fitting(op, r, at, a, <int>sizes.size, dims, may_copy)
+    return store_reshaped(op, r, at, a, <int>sizes.size, dims, may_copy)
 
 
 cdef int view(Operator op, IValue *r, const int32_t *at) except -1:
-    return reshaped(op, r, at, False)
+    return run_reshape(op, r, at, False)
 
 
 cdef int reshape(Operator op, IValue *r, const int32_t *at) except -1:
-    return reshaped(op, r, at, True)
+    return run_reshape(op, r, at, True)
 
 
 cdef int view_as(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef PyArrayObject *b = plain_array(&r[at[1]])
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef PyArrayObject *b = cpu_array(&r[at[1]])
     if a == NULL or b == NULL or size_of(a) == 0 or size_of(b) != size_of(a):
         return run_record(op, r, at)
-    return put_fitting(op, r, at, a, ndim_of(b), dims_of(b), False)
+    return store_reshaped(op, r, at, a, ndim_of(b), dims_of(b), False)
 
 
 cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef npy_intp dims[MAX_DIMS]
     cdef int start, end, i, nd = 0
     if a == NULL or size_of(a) == 0:
         return run_record(op, r, at)
-    start, end = wrapped(r[at[1]].v.i, ndim_of(a)), wrapped(r[at[2]].v.i, ndim_of(a))
+    start, end = wrap_dim(r[at[1]].v.i, ndim_of(a)), wrap_dim(r[at[2]].v.i, ndim_of(a))
     if start < 0 or end < start:
         return run_record(op, r, at)
     if end == start:
-        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+        return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     for i in range(ndim_of(a)):
         if start < i <= end:
             dims[nd - 1] *= dims_of(a)[i]
         else:
             dims[nd] = dims_of(a)[i]
             nd += 1
-    return put_fitting(op, r, at, a, nd, dims, True)
+    return store_reshaped(op, r, at, a, nd, dims, True)
 
 
 cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
     """Split one dimension into several, which is always a view."""
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[2]].v.o
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef npy_intp step
-    cdef int axis = -1 if a == NULL else wrapped(r[at[1]].v.i, ndim_of(a)), i, more
-    if axis < 0 or sizes.size == 0 or ndim_of(a) - 1 + sizes.size > MOST_DIMS:
+    cdef int axis = -1 if a == NULL else wrap_dim(r[at[1]].v.i, ndim_of(a)), i, more
+    if axis < 0 or sizes.size == 0 or ndim_of(a) - 1 + sizes.size > MAX_DIMS:
         return run_record(op, r, at)
     if not read_sizes(sizes, dims_of(a)[axis], dims + axis):
         return run_record(op, r, at)
@@ -164,37 +164,37 @@ cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
         if i != axis:
             dims[i + (more if i > axis else 0)] = dims_of(a)[i]
             strides[i + (more if i > axis else 0)] = strides_of(a)[i]
-    return put_view(&r[at[3]], <Tensor>r[at[0]].v.o, ndim_of(a) + more, dims, strides, 0)
+    return store_view(&r[at[3]], <Tensor>r[at[0]].v.o, ndim_of(a) + more, dims, strides, 0)
 
 
 # ---------------------------------------------------------------- expand
 
 cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
     cdef Py_ssize_t i
-    if a == NULL or sizes.size > MOST_DIMS:
+    if a == NULL or sizes.size > MAX_DIMS:
         return run_record(op, r, at)
     for i in range(sizes.size):
         dims[i] = list_item(<PyObject *>sizes, i).v.i
-    return put_expanded(op, r, at, a, <int>sizes.size, dims)
+    return store_expanded(op, r, at, a, <int>sizes.size, dims)
 
 
 cdef int expand_as(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef PyArrayObject *b = plain_array(&r[at[1]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef PyArrayObject *b = cpu_array(&r[at[1]])
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     if a == NULL or b == NULL:
         return run_record(op, r, at)
     copy_layout(b, dims, strides)
-    return put_expanded(op, r, at, a, ndim_of(b), dims)
+    return store_expanded(op, r, at, a, ndim_of(b), dims)
 
 
-cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims) except -1:
+cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int nd, npy_intp *dims) except -1:
     """Store the view of `a` expanded to the given sizes, of which -1 keeps a dimension."""
-    cdef npy_intp strides[MOST_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef int i, extra = nd - ndim_of(a)
     cdef npy_intp n, room = INT64_MAX // cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     if extra < 0:
@@ -214,17 +214,17 @@ cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *
             room //= dims[i]
     if room == 0:  # more bytes than an array can have: the record raises the error
         return run_record(op, r, at)
-    return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+    return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 
 # ---------------------------------------------------------------- complex and real
 
 cdef int view_as_real(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef int nd, kind = -1 if a == NULL else scalar_type(&r[at[0]])
-    if (kind != CFLOAT and kind != CDOUBLE) or ndim_of(a) == MOST_DIMS:
+    if (kind != CFLOAT and kind != CDOUBLE) or ndim_of(a) == MAX_DIMS:
         return run_record(op, r, at)
     nd = copy_layout(a, dims, strides)
     dims[nd] = 2
@@ -236,9 +236,9 @@ cdef int view_as_real(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int view_as_complex(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef npy_intp item
     cdef int nd, d, kind = -1 if a == NULL else scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or ndim_of(a) == 0:

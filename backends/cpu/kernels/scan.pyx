@@ -16,7 +16,7 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
+from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_widened
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
@@ -114,29 +114,29 @@ cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) excep
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Axis axis
     cdef int kind
-    cdef object made
+    cdef object result
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if r[at[2]].tag == TAG_NONE and is_short_tensor(&r[at[0]]):
+    if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
         return run_widened(op, r, at)
     if kind not in (FLOAT, DOUBLE, INT64) or size_of(a) == 0 or not same_dtype(&r[at[2]], kind):
         return run_in_order(op, r, at)
     if read_axis(a, r[at[1]].v.i, &axis) < 0:
         return run_in_order(op, r, at)
-    made = new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    result = new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
         scan[float](product, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
     elif kind == DOUBLE:
         scan[double](product, <double *>data_of(a), axis.outer, axis.n, axis.inner, <double *>out)
     else:
         scan[int64_t](product, <int64_t *>data_of(a), axis.outer, axis.n, axis.inner, <int64_t *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int cumsum(Operator op, IValue *r, const int32_t *at) except -1:

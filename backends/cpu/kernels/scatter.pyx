@@ -24,12 +24,12 @@ from ts._core.value.container cimport List, list_place
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_like, put_array, put_object, scalar_type
+    CONTIGUOUS_FLAGS, MAX_DIMS, flat_array, has_integer_width, is_tensor, item_size, new_like, put_array, set_object_result, scalar_type
 )
-from ts.backends.cpu.kernels.masked cimport store
+from ts.backends.cpu.kernels.masked cimport store_exact_scalar
 from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
 from ts.backends.cpu.kernels.places cimport (
-    ADD, LARGEST, LEAST, MULTIPLY, PUT, TEST, Walk, Way, add_dim, begin_walk, counts, indices_at, places_together,
+    ADD, MAXIMUM, MINIMUM, MULTIPLY, PUT, TEST, Walk, Way, add_dimension, begin_iteration, supports_arithmetic, read_indices, linear_indices,
     walk_places
 )
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -39,44 +39,44 @@ cnp.import_array()
 
 # ---------------------------------------------------------------- destination
 
-cdef PyArrayObject *array_at(IValue *x) noexcept:
+cdef PyArrayObject *read_array(IValue *x) noexcept:
     """Return the array of an aligned CPU tensor with elements of up to 64 bits, any strides; NULL for anything else."""
     cdef PyArrayObject *a
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
     a = <PyArrayObject *>(<Tensor>x.v.o).array
-    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and has_plain_width(item_size(a)) else NULL
+    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and has_integer_width(item_size(a)) else NULL
 
 
-cdef bint may_write(Tensor x, PyArrayObject *index, PyArrayObject *other) noexcept:
+cdef bint can_write_in_place(Tensor x, PyArrayObject *index, PyArrayObject *other) noexcept:
     """Whether a tensor can be written in place: contiguous, writable, without overlap with the operands."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
-    if flags_of(a) & FLAT != FLAT or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+    if flags_of(a) & CONTIGUOUS_FLAGS != CONTIGUOUS_FLAGS or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
-    return apart(a, index) and (other == NULL or apart(a, other))
+    return are_disjoint(a, index) and (other == NULL or are_disjoint(a, other))
 
 
-cdef inline bint apart(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     """Whether two arrays share no memory; empty arrays with the same address count as overlapping, as in PyTorch."""
     return data_of(a) != data_of(b) and not meet(a, b)
 
 
-cdef object target_of(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
+cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
     """Return the array to write to: a copy, or the tensor's own array; None if that cannot be written."""
     cdef Tensor t = <Tensor>x.v.o
     if in_place:
-        return t.array if may_write(t, index, other) else None
+        return t.array if can_write_in_place(t, index, other) else None
     return cnp.PyArray_NewCopy(<cnp.ndarray>t.array, cnp.NPY_CORDER)
 
 
-cdef int put_target(Operator op, IValue *r, const int32_t *at, object target, int kind, bint in_place) except -1:
+cdef int store_target(Operator op, IValue *r, const int32_t *at, object target, int kind, bint in_place) except -1:
     if not in_place:
         return put_array(&r[at[op.nargs]], target, kind)
     wrote(<Tensor>r[at[0]].v.o)
-    return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
-cdef inline npy_intp turns(Walk *walk) noexcept nogil:
+cdef inline npy_intp iteration_count(Walk *walk) noexcept nogil:
     cdef npy_intp n = 1
     cdef int d
     for d in range(walk.nd):
@@ -89,28 +89,28 @@ cdef inline npy_intp turns(Walk *walk) noexcept nogil:
 cdef struct Reduction:
     Way way
     bint mean
-    bint afresh                        # the initial value is not included
+    bint exclude_self                  # the initial value is not included
 
 
 cdef bint read_reduction(IValue *name, bint include_self, Reduction *out) except -1:
     if name.tag != TAG_OBJECT or type(<object>name.v.o) is not str:
         return False
-    found = WAYS.get(<str>name.v.o)
-    if found is None:
+    index_op = INDEX_OPS.get(<str>name.v.o)
+    if index_op is None:
         return False
-    out.way, out.mean, out.afresh = <Way><int>found, <str>name.v.o == "mean", not include_self
+    out.way, out.mean, out.exclude_self = <Way><int>index_op, <str>name.v.o == "mean", not include_self
     return True
 
 
-WAYS = {
-    "sum": <int>ADD, "add": <int>ADD, "mean": <int>ADD, "prod": <int>MULTIPLY, "multiply": <int>MULTIPLY, "amax": <int>LARGEST,
-    "amin": <int>LEAST
+INDEX_OPS = {
+    "sum": <int>ADD, "add": <int>ADD, "mean": <int>ADD, "prod": <int>MULTIPLY, "multiply": <int>MULTIPLY, "amax": <int>MAXIMUM,
+    "amin": <int>MINIMUM
 }
 
 
-cdef void store_start(Way way, int kind, char *out) noexcept nogil:
+cdef void store_neutral(Way way, int kind, char *out) noexcept nogil:
     """Store the neutral element of a reduction: 0 for a sum, the lowest number for a maximum."""
-    cdef bint low = way == LARGEST, high = way == LEAST
+    cdef bint low = way == MAXIMUM, high = way == MINIMUM
     if kind == INT64:
         (<int64_t *>out)[0] = INT64_MIN if low else INT64_MAX if high else way == MULTIPLY
     elif kind == INT32:
@@ -121,17 +121,17 @@ cdef void store_start(Way way, int kind, char *out) noexcept nogil:
         (<double *>out)[0] = -INFINITY if low else INFINITY if high else way == MULTIPLY
 
 
-cdef bint put_starts(Walk *walk, Way way, int kind, char *array, const char *index) noexcept nogil:
+cdef bint write_neutral(Walk *walk, Way way, int kind, char *array, const char *index) noexcept nogil:
     cdef char number[8]
     cdef Walk starts = walk[0]
     cdef int d
-    store_start(way, kind, number)
+    store_neutral(way, kind, number)
     for d in range(starts.nd):
         starts.other[d] = 0
     return walk_places(&starts, PUT, kind, array, index, number)
 
 
-cdef bint count_places(Walk *walk, int64_t *counted, const char *index) noexcept nogil:
+cdef bint count_indices(Walk *walk, int64_t *counted, const char *index) noexcept nogil:
     """Add to counted[i] the number of occurrences of index i; `counted` has the destination's shape."""
     cdef int64_t one = 1
     cdef Walk ones = walk[0]
@@ -154,8 +154,8 @@ cdef bint divide(int kind, char *array, const int64_t *counted, npy_intp n) noex
     return True
 
 
-cdef int write(
-    Operator op, IValue *r, const int32_t *at, Walk *walk, Reduction how, bint in_place, object target, PyArrayObject *index, char *other
+cdef int reduce_into(
+    Operator op, IValue *r, const int32_t *at, Walk *walk, Reduction reduction, bint in_place, object target, PyArrayObject *index, char *other
 ) except -1:
     """Reduce `other` into `target` at the indices, and store the result."""
     cdef int kind = scalar_type(&r[at[0]]), d
@@ -165,33 +165,33 @@ cdef int write(
     cdef int64_t *counted = NULL
     cdef npy_intp i
     cdef bint done = True
-    cdef Away away
-    if target is None or (how.mean and kind != FLOAT and kind != DOUBLE) or (how.way != PUT and not counts(kind)):
+    cdef Away gil_state
+    if target is None or (reduction.mean and kind != FLOAT and kind != DOUBLE) or (reduction.way != PUT and not supports_arithmetic(kind)):
         return run_record(op, r, at)
-    if how.mean:
+    if reduction.mean:
         times = new_like(a, INT64)
         counted = <int64_t *>data_of(<PyArrayObject *>times)
         for i in range(size_of(a)):
-            counted[i] = 0 if how.afresh else 1
-    away = leave_gil(turns(walk), r, at, op.nargs)
+            counted[i] = 0 if reduction.exclude_self else 1
+    gil_state = leave_gil(iteration_count(walk), r, at, op.nargs)
     if in_place:
         done = walk_places(walk, TEST, kind, array, by, other)
-    if how.afresh:
-        done = done and put_starts(walk, how.way, kind, array, by)
-    done = done and walk_places(walk, how.way, kind, array, by, other)
-    if how.mean:
-        done = done and count_places(walk, counted, by) and divide(kind, array, counted, size_of(a))
-    take_gil(away)
-    return put_target(op, r, at, target, kind, in_place) if done else run_record(op, r, at)
+    if reduction.exclude_self:
+        done = done and write_neutral(walk, reduction.way, kind, array, by)
+    done = done and walk_places(walk, reduction.way, kind, array, by, other)
+    if reduction.mean:
+        done = done and count_indices(walk, counted, by) and divide(kind, array, counted, size_of(a))
+    take_gil(gil_state)
+    return store_target(op, r, at, target, kind, in_place) if done else run_record(op, r, at)
 
 
 # ---------------------------------------------------------------- scatter
 
-cdef int scatter_with(Operator op, IValue *r, const int32_t *at, Reduction how) except -1:
+cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
     """Run scatter on (self, dim, index, source), with one index per element; the source may be larger than the index."""
-    cdef PyArrayObject *a = array_at(&r[at[0]])
-    cdef PyArrayObject *index = indices_at(&r[at[2]])
-    cdef PyArrayObject *source = array_at(&r[at[3]])
+    cdef PyArrayObject *a = read_array(&r[at[0]])
+    cdef PyArrayObject *index = read_indices(&r[at[2]])
+    cdef PyArrayObject *source = read_array(&r[at[3]])
     cdef PyArrayObject *t
     cdef Walk walk
     cdef char number[8]
@@ -206,7 +206,7 @@ cdef int scatter_with(Operator op, IValue *r, const int32_t *at, Reduction how) 
     if not 0 <= axis < nd or ndim_of(index) != nd:
         return run_record(op, r, at)
     if source == NULL:
-        if not store(&r[at[3]], kind, number):
+        if not store_exact_scalar(&r[at[3]], kind, number):
             return run_record(op, r, at)
     elif ndim_of(source) != nd or scalar_type(&r[at[3]]) != kind:
         return run_record(op, r, at)
@@ -215,47 +215,47 @@ cdef int scatter_with(Operator op, IValue *r, const int32_t *at, Reduction how) 
     for d in range(nd):
         if (d != axis and dims_of(index)[d] > dims_of(a)[d]) or (source != NULL and dims_of(index)[d] > dims_of(source)[d]):
             return run_record(op, r, at)
-    target = target_of(&r[at[0]], in_place, index, source)
+    target = new_target(&r[at[0]], in_place, index, source)
     if target is None:
         return run_record(op, r, at)
     t = <PyArrayObject *>target
-    begin_walk(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
+    begin_iteration(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
-        add_dim(
+        add_dimension(
             &walk, dims_of(index)[d], 0 if d == axis else strides_of(t)[d], strides_of(index)[d],
             0 if source == NULL else strides_of(source)[d]
         )
-    return write(op, r, at, &walk, how, in_place, target, index, other)
+    return reduce_into(op, r, at, &walk, reduction, in_place, target, index, other)
 
 
-cdef inline Reduction simply(Way way) noexcept:
-    cdef Reduction how
-    how.way, how.mean, how.afresh = way, False, False
-    return how
+cdef inline Reduction plain_reduction(Way way) noexcept:
+    cdef Reduction reduction
+    reduction.way, reduction.mean, reduction.exclude_self = way, False, False
+    return reduction
 
 
 cdef int scatter(Operator op, IValue *r, const int32_t *at) except -1:
-    return scatter_with(op, r, at, simply(PUT))
+    return run_scatter(op, r, at, plain_reduction(PUT))
 
 
 cdef int scatter_add(Operator op, IValue *r, const int32_t *at) except -1:
-    return scatter_with(op, r, at, simply(ADD))
+    return run_scatter(op, r, at, plain_reduction(ADD))
 
 
 cdef int scatter_reduce(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Reduction how
-    if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &how):
+    cdef Reduction reduction
+    if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &reduction):
         return run_record(op, r, at)
-    return scatter_with(op, r, at, how)
+    return run_scatter(op, r, at, reduction)
 
 
 # ---------------------------------------------------------------- index_add, index_copy, index_reduce
 
-cdef int write_rows(Operator op, IValue *r, const int32_t *at, Reduction how) except -1:
+cdef int run_slices(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
     """Run on (self, dim, index, source), with one index per slice along the dimension."""
-    cdef PyArrayObject *a = array_at(&r[at[0]])
-    cdef PyArrayObject *index = indices_at(&r[at[2]])
-    cdef PyArrayObject *source = array_at(&r[at[3]])
+    cdef PyArrayObject *a = read_array(&r[at[0]])
+    cdef PyArrayObject *index = read_indices(&r[at[2]])
+    cdef PyArrayObject *source = read_array(&r[at[3]])
     cdef PyArrayObject *t
     cdef Walk walk
     cdef int64_t axis = r[at[1]].v.i
@@ -270,35 +270,35 @@ cdef int write_rows(Operator op, IValue *r, const int32_t *at, Reduction how) ex
     for d in range(nd):
         if dims_of(source)[d] != (dims_of(index)[0] if d == axis else dims_of(a)[d]):
             return run_record(op, r, at)
-    target = target_of(&r[at[0]], in_place, index, source)
+    target = new_target(&r[at[0]], in_place, index, source)
     if target is None:
         return run_record(op, r, at)
     t = <PyArrayObject *>target
-    begin_walk(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
+    begin_iteration(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
-        add_dim(
+        add_dimension(
             &walk, dims_of(source)[d], 0 if d == axis else strides_of(t)[d], strides_of(index)[0] if d == axis else 0,
             strides_of(source)[d]
         )
-    return write(op, r, at, &walk, how, in_place, target, index, data_of(source))
+    return reduce_into(op, r, at, &walk, reduction, in_place, target, index, data_of(source))
 
 
 cdef int index_add(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *alpha = &r[at[4]]
     if (alpha.tag == TAG_INT and alpha.v.i == 1) or (alpha.tag == TAG_FLOAT and alpha.v.f == 1):
-        return write_rows(op, r, at, simply(ADD))
+        return run_slices(op, r, at, plain_reduction(ADD))
     return run_record(op, r, at)
 
 
 cdef int index_copy(Operator op, IValue *r, const int32_t *at) except -1:
-    return write_rows(op, r, at, simply(PUT))
+    return run_slices(op, r, at, plain_reduction(PUT))
 
 
 cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Reduction how
-    if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &how) or how.way == ADD and not how.mean:
+    cdef Reduction reduction
+    if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &reduction) or reduction.way == ADD and not reduction.mean:
         return run_record(op, r, at)
-    return write_rows(op, r, at, how)
+    return run_slices(op, r, at, reduction)
 
 
 # ---------------------------------------------------------------- x[...] = y
@@ -306,14 +306,14 @@ cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
     """Run index_put on (self, indices, values, accumulate): integer index tensors of the leading dimensions, or a mask."""
     cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef PyArrayObject *values = array_at(&r[at[2]])
+    cdef PyArrayObject *values = read_array(&r[at[2]])
     cdef PyArrayObject *index
     cdef PyArrayObject *t
     cdef Walk walk
     cdef int count, d, nd, lead
-    cdef npy_intp steps[MOST_DIMS]
+    cdef npy_intp steps[MAX_DIMS]
     cdef npy_intp n, rows = 1
-    cdef bint in_place = op.name.endswith("_"), adds = r[at[3]].v.i != 0
+    cdef bint in_place = op.name.endswith("_"), accumulate = r[at[3]].v.i != 0
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
         return run_record(op, r, at)
     cdef List indices = <List>r[at[1]].v.o
@@ -321,38 +321,38 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     count = <int>indices.size
     if count == 1 and is_tensor(list_place(<PyObject *>indices, 0)) and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
-        return put_masked(op, r, at, a, list_place(<PyObject *>indices, 0), values, in_place, adds)
+        return fill_masked(op, r, at, a, list_place(<PyObject *>indices, 0), values, in_place, accumulate)
     if not 0 < count <= ndim_of(a):
         return run_record(op, r, at)
-    places = places_together(indices, dims_of(a))
-    if places is None:
+    linear = linear_indices(indices, dims_of(a))
+    if linear is None:
         return run_record(op, r, at)
-    index = <PyArrayObject *>places
+    index = <PyArrayObject *>linear
     nd = ndim_of(index) + ndim_of(a) - count
     lead = nd - ndim_of(values)
-    if lead < 0 or nd > MOST_DIMS:
+    if lead < 0 or nd > MAX_DIMS:
         return run_record(op, r, at)
     for d in range(nd):
         n = dims_of(index)[d] if d < ndim_of(index) else dims_of(a)[d - ndim_of(index) + count]
         if d >= lead and dims_of(values)[d - lead] != 1 and dims_of(values)[d - lead] != n:
             return run_record(op, r, at)
         steps[d] = 0 if d < lead or dims_of(values)[d - lead] == 1 else strides_of(values)[d - lead]
-    target = target_of(&r[at[0]], in_place, index, values)
+    target = new_target(&r[at[0]], in_place, index, values)
     if target is None:
         return run_record(op, r, at)
     t = <PyArrayObject *>target
     for d in range(count):
         rows *= dims_of(t)[d]
-    begin_walk(&walk, item_size(t), strides_of(t)[count - 1], rows, False)
+    begin_iteration(&walk, item_size(t), strides_of(t)[count - 1], rows, False)
     for d in range(nd):
         if d < ndim_of(index):
-            add_dim(&walk, dims_of(index)[d], 0, strides_of(index)[d], steps[d])
+            add_dimension(&walk, dims_of(index)[d], 0, strides_of(index)[d], steps[d])
         else:
-            add_dim(&walk, dims_of(t)[d - ndim_of(index) + count], strides_of(t)[d - ndim_of(index) + count], 0, steps[d])
-    return write(op, r, at, &walk, simply(ADD if adds else PUT), in_place, target, index, data_of(values))
+            add_dimension(&walk, dims_of(t)[d - ndim_of(index) + count], strides_of(t)[d - ndim_of(index) + count], 0, steps[d])
+    return reduce_into(op, r, at, &walk, plain_reduction(ADD if accumulate else PUT), in_place, target, index, data_of(values))
 
 
-cdef int put_masked(
+cdef int fill_masked(
     Operator op, IValue *r, const int32_t *at, PyArrayObject *a, IValue *by, PyArrayObject *value, bint in_place, bint adds
 ) except -1:
     """Write one value where a mask of the tensor's shape is true."""
@@ -362,14 +362,14 @@ cdef int put_masked(
     cdef const uint8_t *true
     cdef char *to
     cdef char *x = data_of(value)
-    cdef Away away
+    cdef Away gil_state
     if mask == NULL or adds or size_of(value) != 1 or ndim_of(value) > 1 or not same_shape(a, mask) or ndim_of(a) == 0:
         return run_record(op, r, at)
-    target = target_of(&r[at[0]], in_place, mask, value)
+    target = new_target(&r[at[0]], in_place, mask, value)
     if target is None:
         return run_record(op, r, at)
     n, true, to = size_of(mask), <const uint8_t *>data_of(mask), data_of(<PyArrayObject *>target)
-    away = leave_gil(n, r, at, op.nargs)
+    gil_state = leave_gil(n, r, at, op.nargs)
     for i in range(n):
         if true[i]:
             if width == 4:
@@ -380,22 +380,22 @@ cdef int put_masked(
                 to[i] = x[0]
             else:
                 to[2 * i], to[2 * i + 1] = x[0], x[1]
-    take_gil(away)
-    return put_target(op, r, at, target, scalar_type(&r[at[0]]), in_place)
+    take_gil(gil_state)
+    return store_target(op, r, at, target, scalar_type(&r[at[0]]), in_place)
 
 
-cdef int register_both(str name, str overload, Kernel kernel) except -1:
+cdef int register_variants(str name, str overload, Kernel kernel) except -1:
     """Register the kernel for the functional and the in-place variant."""
     register_kernel(f"aten::{name}{overload}", kernel)
     return register_kernel(f"aten::{name}_{overload}", kernel)
 
 
-register_both("scatter", ".src", scatter)
-register_both("scatter", ".value", scatter)
-register_both("scatter_add", "", scatter_add)
-register_both("scatter_reduce", ".two", scatter_reduce)
-register_both("index_add", "", index_add)
-register_both("index_copy", "", index_copy)
-register_both("index_reduce", "", index_reduce)
-register_both("index_put", "", index_put)
-register_both("index_put", ".hacked_twin", index_put)
+register_variants("scatter", ".src", scatter)
+register_variants("scatter", ".value", scatter)
+register_variants("scatter_add", "", scatter_add)
+register_variants("scatter_reduce", ".two", scatter_reduce)
+register_variants("index_add", "", index_add)
+register_variants("index_copy", "", index_copy)
+register_variants("index_reduce", "", index_reduce)
+register_variants("index_put", "", index_put)
+register_variants("index_put", ".hacked_twin", index_put)

@@ -12,25 +12,25 @@ cdef extern from "short_floats.h" nogil:
     void shorten(const float *x, npy_intp n, int brain, char *out, npy_intp step)
 
 cdef enum:
-    BRAIN = 15                         # ScalarType of bfloat16
+    BFLOAT16 = 15                      # ScalarType of bfloat16
 
 
-ctypedef struct Widened:               # a float32 loop that `in_tiles` runs for half precision; its `data`
+ctypedef struct Widened:               # a float32 loop that `run_half_tiles` runs for half precision; its `data`
     Loop function
     void *data
     int arity
     bint brain
-    bint gives_bools
+    bint returns_bools
 
 
 # Loop that converts operands tile by tile to float32, runs the float32 loop and rounds its results once.
-cdef void in_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil
+cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil
 
 # Whether a number is exactly representable in a half-precision ScalarType; then early rounding does not
 # change results.
-cdef bint is_exact(double x, int kind) noexcept nogil
+cdef bint is_exact_half(double x, int kind) noexcept nogil
 # Whether a NumPy type number is that of float16 or bfloat16.
-cdef bint is_short(int number) noexcept
+cdef bint is_half_number(int number) noexcept
 # Convert an array to float32 in the same dimension order; and back, to NumPy type `number`.
-cdef object widened(PyArrayObject *a)
-cdef object shortened(PyArrayObject *a, int number)
+cdef object to_float32(PyArrayObject *a)
+cdef object to_half_precision(PyArrayObject *a, int number)

@@ -8,7 +8,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport FLOAT, HALF, dims_of, ndim_of
 from ts._core.tensor.tensor cimport scalar_type_of_number
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result, walk
 
 cnp.import_array()
@@ -17,35 +17,35 @@ cdef enum:
     TILE = 1024                        # elements of a tile, whose buffers fit the L1 cache
 
 
-cdef bint is_exact(double x, int kind) noexcept nogil:
+cdef bint is_exact_half(double x, int kind) noexcept nogil:
     cdef float wide = <float>x, back
     cdef char short_one[2]
-    shorten(&wide, 1, kind == BRAIN, short_one, 2)
-    widen(short_one, 2, 1, kind == BRAIN, &back)
+    shorten(&wide, 1, kind == BFLOAT16, short_one, 2)
+    widen(short_one, 2, 1, kind == BFLOAT16, &back)
     return back == x
 
 
-cdef bint is_short(int number) noexcept:
+cdef bint is_half_number(int number) noexcept:
     cdef int kind = scalar_type_of_number(number)
-    return kind == HALF or kind == BRAIN
+    return kind == HALF or kind == BFLOAT16
 
 
 # Unary loops; `walk` passes them contiguous results.
 
-cdef void widen_halves(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void float16_to_float32(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     widen(args[0], steps[0], n[0], False, <float *>args[1])
 
-cdef void widen_brains(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void bfloat16_to_float32(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     widen(args[0], steps[0], n[0], True, <float *>args[1])
 
-cdef void shorten_to_halves(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void float32_to_float16(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     shorten(<const float *>args[0], n[0], False, args[1], steps[1])
 
-cdef void shorten_to_brains(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void float32_to_bfloat16(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     shorten(<const float *>args[0], n[0], True, args[1], steps[1])
 
 
-cdef void in_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+cdef void run_half_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     cdef Widened *to = <Widened *>data
     cdef float scratch[3][TILE]
     cdef char *wide[3]
@@ -59,43 +59,43 @@ cdef void in_tiles(char **args, const npy_intp *n, const npy_intp *steps, void *
         if steps[k] == 0:              # a scalar
             widen(args[k], 2, 1, to.brain, scratch[k])
             wide_steps[k] = 0
-    if to.gives_bools:
+    if to.returns_bools:
         wide_steps[last] = steps[last]
     while i < n[0]:
         count = min(n[0] - i, <npy_intp>TILE)
         for k in range(last):
             if steps[k] != 0:
                 widen(args[k] + i * steps[k], steps[k], count, to.brain, scratch[k])
-        if to.gives_bools:
+        if to.returns_bools:
             wide[last] = args[last] + i * steps[last]
         to.function(wide, &count, wide_steps, to.data)
-        if not to.gives_bools:
+        if not to.returns_bools:
             shorten(scratch[last], count, to.brain, args[last] + i * steps[last], steps[last])
         i += count
 
 
-cdef object widened(PyArrayObject *a):
-    cdef npy_intp shape[MOST_DIMS]
+cdef object to_float32(PyArrayObject *a):
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
     cdef int nd = ndim_of(a), d
     for d in range(nd):
         shape[d] = dims_of(a)[d]
     lay_out(&operands[0], a, nd, shape)
-    made = new_result(operands, 1, nd, shape, FLOAT)
+    result = new_result(operands, 1, nd, shape, FLOAT)
     if scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>a)) == HALF:
-        walk(widen_halves, NULL, operands, 2, nd, shape)
+        walk(float16_to_float32, NULL, operands, 2, nd, shape)
     else:
-        walk(widen_brains, NULL, operands, 2, nd, shape)
-    return made
+        walk(bfloat16_to_float32, NULL, operands, 2, nd, shape)
+    return result
 
 
-cdef object shortened(PyArrayObject *a, int number):
-    cdef npy_intp shape[MOST_DIMS]
+cdef object to_half_precision(PyArrayObject *a, int number):
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
     cdef int nd = ndim_of(a), d, kind = scalar_type_of_number(number)
     for d in range(nd):
         shape[d] = dims_of(a)[d]
     lay_out(&operands[0], a, nd, shape)
-    made = new_result(operands, 1, nd, shape, kind)
-    walk(shorten_to_halves if kind == HALF else shorten_to_brains, NULL, operands, 2, nd, shape)
-    return made
+    result = new_result(operands, 1, nd, shape, kind)
+    walk(float32_to_float16 if kind == HALF else float32_to_bfloat16, NULL, operands, 2, nd, shape)
+    return result

@@ -21,13 +21,13 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
-from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
+from ts.backends.cpu.kernels.table cimport End, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_widened
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, Axis, flat_array, is_tensor, new_flat, put_array, read_axis, same_dtype, scalar_type
+    MAX_DIMS, Axis, flat_array, is_tensor, new_contiguous, put_array, read_axis, same_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
 from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_sum, floating
@@ -47,7 +47,7 @@ cdef extern from "simd.h" nogil:
 
 cdef enum:
     TILE = 2048                        # elements
-    MOST_ROWS = 32                     # maximum of `rows_at_once`
+    MAX_ROWS_AT_ONCE = 32              # maximum of `rows_at_once`
 
 
 ctypedef struct Bound:                 # a loop with its data
@@ -63,47 +63,47 @@ cdef Bound _subtract[2]
 cdef Bound _divide[2]
 
 
-cdef int take_loops(str name, Bound *pair) except -1:
+cdef int find_loop_pair(str name, Bound *pair) except -1:
     cdef Loops loops = ufunc_loops(name)
     pair[0].function, pair[1].function = loops.function[FLOAT], loops.function[DOUBLE]
     pair[0].data, pair[1].data = loops.data[FLOAT], loops.data[DOUBLE]
     return 0
 
 
-cdef inline void run(Bound *loops, char **args, npy_intp n, const npy_intp *steps, floating kind) noexcept nogil:
+cdef inline void run_bound_loop(Bound *loops, char **args, npy_intp n, const npy_intp *steps, floating kind) noexcept nogil:
     cdef Bound *chosen = &loops[0 if floating is float else 1]
     chosen.function(args, &n, steps, chosen.data)
 
 
-take_loops("exp", _exp)
-take_loops("log", _log)
-take_loops("maximum", _maximum)
-take_loops("add", _add)
-take_loops("subtract", _subtract)
-take_loops("divide", _divide)
+find_loop_pair("exp", _exp)
+find_loop_pair("log", _log)
+find_loop_pair("maximum", _maximum)
+find_loop_pair("add", _add)
+find_loop_pair("subtract", _subtract)
+find_loop_pair("divide", _divide)
 
 
 # ---------------------------------------------------------------- rows
 
-cdef inline void pairwise(Bound *loops, floating *x, floating *y, npy_intp y_step, floating *out, npy_intp n) noexcept nogil:
+cdef inline void apply_binary(Bound *loops, floating *x, floating *y, npy_intp y_step, floating *out, npy_intp n) noexcept nogil:
     """Compute out[i] = x[i] op y[i * y_step]."""
     cdef char *args[3]
     cdef npy_intp steps[3]
     args[0], args[1], args[2] = <char *>x, <char *>y, <char *>out
     steps[0] = steps[2] = sizeof(floating)
     steps[1] = y_step * <npy_intp>sizeof(floating)
-    run[floating](loops, args, n, steps, 0)
+    run_bound_loop[floating](loops, args, n, steps, 0)
 
 
-cdef inline void each(Bound *loops, floating *x, floating *out, npy_intp n) noexcept nogil:
+cdef inline void apply_unary(Bound *loops, floating *x, floating *out, npy_intp n) noexcept nogil:
     cdef char *args[2]
     cdef npy_intp steps[2]
     args[0], args[1] = <char *>x, <char *>out
     steps[0] = steps[1] = sizeof(floating)
-    run[floating](loops, args, n, steps, 0)
+    run_bound_loop[floating](loops, args, n, steps, 0)
 
 
-cdef inline floating peak_of(floating *x, npy_intp n) noexcept nogil:
+cdef inline floating row_max(floating *x, npy_intp n) noexcept nogil:
     cdef char *args[3]
     cdef npy_intp steps[3]
     cdef floating peak = x[0]
@@ -118,7 +118,7 @@ cdef inline floating peak_of(floating *x, npy_intp n) noexcept nogil:
     args[1] = <char *>(x + 1)
     steps[0] = steps[2] = 0
     steps[1] = sizeof(floating)
-    run[floating](&_maximum[0], args, n, steps, 0)
+    run_bound_loop[floating](&_maximum[0], args, n, steps, 0)
     return peak
 
 
@@ -153,15 +153,15 @@ cdef double infinite_sum(const float *x, npy_intp n, double peak) noexcept nogil
 cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n, float *out) noexcept nogil:
     cdef npy_intp i
     cdef float peak
-    cdef float peaks[MOST_ROWS]
-    cdef float totals[MOST_ROWS]
+    cdef float peaks[MAX_ROWS_AT_ONCE]
+    cdef float totals[MAX_ROWS_AT_ONCE]
     if what == SOFTMAX:
         LOOPS.softmax(x, rows, n, out)
     elif what == LOG_SOFTMAX:
         while rows > 0:
             i = rows_at_once(rows, n)
             LOOPS.totals(x, i, n, peaks, totals)
-            each(_log, totals, totals, i)
+            apply_unary(_log, totals, totals, i)
             LOOPS.lower(x, i, n, peaks, totals, out)
             x += i * n
             out += i * n
@@ -187,7 +187,7 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
         shifted = scratch if what == LOG_SUM_EXP else out
         raised = out if what == SOFTMAX else scratch
         for i in range(count):
-            value = peak_of(x + i * n, n)
+            value = row_max(x + i * n, n)
             peaks[i] = value
             if what == LOG_SUM_EXP and (value - value) != 0 and value == value:
                 value = peaks[i] = 0  # infinite: the sum of exponentials is infinite or 0 then
@@ -195,8 +195,8 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
                 for j in range(n):
                     shifted[i * n + j] = x[i * n + j] - value
             else:
-                pairwise(_subtract, x + i * n, &value, 0, shifted + i * n, n)
-        each(_exp, shifted, raised, count * n)
+                apply_binary(_subtract, x + i * n, &value, 0, shifted + i * n, n)
+        apply_unary(_exp, shifted, raised, count * n)
         for i in range(count):
             total = row_sum(raised + i * n, n)
             if what == LOG_SUM_EXP:
@@ -211,7 +211,7 @@ cdef void along_rows(Kind what, floating *x, npy_intp rows, npy_intp n, floating
                     for j in range(n):
                         out[i * n + j] -= value
             else:
-                pairwise(finish, out + i * n, &value, 0, out + i * n, n)
+                apply_binary(finish, out + i * n, &value, 0, out + i * n, n)
         x += count * n
         out += count if what == LOG_SUM_EXP else count * n
         rows -= count
@@ -238,7 +238,7 @@ cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inne
         for i in range(n):
             simd_scale_each(out + i * inner, inner, total)
         return
-    each(_log, total, total, inner)
+    apply_unary(_log, total, total, inner)
     for i in range(n):
         simd_lower_each(x + i * inner, inner, peak, out + i * inner)
         simd_lower_each(out + i * inner, inner, total, out + i * inner)
@@ -253,29 +253,29 @@ cdef void across_rows(Kind what, floating *x, npy_intp n, npy_intp inner, floati
     cdef Bound *finish = &_divide[0] if what == SOFTMAX else &_subtract[0]
     memcpy(peak, x, inner * sizeof(floating))
     for i in range(1, n):
-        pairwise(_maximum, peak, x + i * inner, 1, peak, inner)
+        apply_binary(_maximum, peak, x + i * inner, 1, peak, inner)
     for j in range(inner):
         total[j] = 0
         if what == LOG_SUM_EXP and (peak[j] - peak[j]) != 0 and peak[j] == peak[j]:
             peak[j] = 0
     for i in range(n):
         if what == LOG_SUM_EXP:
-            pairwise(_subtract, x + i * inner, peak, 1, raised, inner)
-            each(_exp, raised, raised, inner)
+            apply_binary(_subtract, x + i * inner, peak, 1, raised, inner)
+            apply_unary(_exp, raised, raised, inner)
         else:
-            pairwise(_subtract, x + i * inner, peak, 1, out + i * inner, inner)
+            apply_binary(_subtract, x + i * inner, peak, 1, out + i * inner, inner)
             if what == SOFTMAX:
                 raised = out + i * inner
-            each(_exp, out + i * inner, raised, inner)
+            apply_unary(_exp, out + i * inner, raised, inner)
         for j in range(inner):
             total[j] += raised[j]
     if what != SOFTMAX:
-        each(_log, total, total, inner)
+        apply_unary(_log, total, total, inner)
     if what == LOG_SUM_EXP:
-        pairwise(_add, total, peak, 1, out, inner)
+        apply_binary(_add, total, peak, 1, out, inner)
         return
     for i in range(n):
-        pairwise(finish, out + i * inner, total, 1, out + i * inner, inner)
+        apply_binary(finish, out + i * inner, total, 1, out + i * inner, inner)
 
 
 # ---------------------------------------------------------------- the operators
@@ -327,11 +327,11 @@ cdef bint log_softmax_of(int kind, void *x, npy_intp outer, npy_intp n, npy_intp
 cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64_t dim, bint keepdim) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Axis axis
-    cdef npy_intp dims[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
     cdef int i, nd = 0, kind
-    cdef object made
+    cdef object result
     cdef void *out
-    cdef Away away
+    cdef Away gil_state
     cdef bint done
     if a == NULL:
         return run_in_order(op, r, at)
@@ -343,21 +343,21 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64
         if i != dim or what != LOG_SUM_EXP or keepdim:
             dims[nd] = 1 if i == dim and what == LOG_SUM_EXP else dims_of(a)[i]
             nd += 1
-    made = new_flat(nd, dims, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
+    result = new_contiguous(nd, dims, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(a) * EXPENSIVE_ELEMENT_COST, r, at, op.nargs)
     if kind == FLOAT:
         done = softmax_of[float](what, <float *>data_of(a), axis.outer, axis.n, axis.inner, <float *>out)
     else:
         done = softmax_of[double](what, <double *>data_of(a), axis.outer, axis.n, axis.inner, <double *>out)
-    take_gil(away)
+    take_gil(gil_state)
     if not done:
         raise MemoryError()
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:
-    if r[at[2]].tag == TAG_NONE and is_short_tensor(&r[at[0]]):
+    if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
         return run_widened(op, r, at)
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
         return run_in_order(op, r, at)
@@ -365,7 +365,7 @@ cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
-    if r[at[2]].tag == TAG_NONE and is_short_tensor(&r[at[0]]):
+    if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
         return run_widened(op, r, at)
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
         return run_in_order(op, r, at)
@@ -374,7 +374,7 @@ cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List dims
-    if is_short_tensor(&r[at[0]]):
+    if is_half_tensor(&r[at[0]]):
         return run_widened(op, r, at)
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
         return run_in_order(op, r, at)
@@ -401,7 +401,7 @@ cdef bint read_rows(Kind what, int kind, int ndim, const npy_intp *dims, int64_t
     if kind != FLOAT and (kind != DOUBLE or what != SOFTMAX):
         return False
     end.function = end_floats if kind == FLOAT else end_doubles
-    end.what, end.kind, end.n, end.given, end.ndim = what, kind, dims[ndim - 1], dims[ndim - 1], ndim
+    end.what, end.kind, end.n, end.row_results, end.ndim = what, kind, dims[ndim - 1], dims[ndim - 1], ndim
     for d in range(ndim):
         end.dims[d] = dims[d]
     return True
@@ -421,7 +421,7 @@ cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **ot
     same.tag = TAG_NONE
     if listed.size != 1 or not read_rows(LOG_SUM_EXP, kind, ndim, dims, list_item(<PyObject *>listed, 0).v.i, &same, end):
         return False
-    end.given = 1
+    end.row_results = 1
     if others[1].v.i:
         end.dims[ndim - 1] = 1
     else:
@@ -429,12 +429,12 @@ cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **ot
     return True
 
 
-register_end("aten::softmax.int", read_softmax)
-register_end("aten::special_softmax", read_softmax)
-register_end("aten::log_softmax.int", read_log_softmax)
-register_end("aten::special_log_softmax", read_log_softmax)
-register_end("aten::logsumexp", read_log_sum_exp)
-register_end("aten::special_logsumexp", read_log_sum_exp)
+register_epilogue("aten::softmax.int", read_softmax)
+register_epilogue("aten::special_softmax", read_softmax)
+register_epilogue("aten::log_softmax.int", read_log_softmax)
+register_epilogue("aten::special_log_softmax", read_log_softmax)
+register_epilogue("aten::logsumexp", read_log_sum_exp)
+register_epilogue("aten::special_logsumexp", read_log_sum_exp)
 
 register_kernel("aten::softmax.int", softmax)
 register_kernel("aten::special_softmax", softmax)

@@ -7,7 +7,7 @@ cdef struct Item:
     int64_t place
 
 # Allocate memory for items; the caller releases it with `free`.
-cdef Item *room(Py_ssize_t n) except NULL
+cdef Item *allocate_items(Py_ssize_t n) except NULL
 cdef void sort(Item *first, Item *last) noexcept nogil
 # Move the k >= 1 smallest items to the front, sorted if `ordered`.
 cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered) noexcept nogil

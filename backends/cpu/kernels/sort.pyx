@@ -18,8 +18,8 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-cdef Py_ssize_t SMALL = 16      # runs of up to this length are left to insertion sort
-cdef int64_t FEW = 64           # heap selection if at most 1 of FEW elements is requested
+cdef Py_ssize_t INSERTION_SORT_LENGTH = 16  # runs of up to this length are left to insertion sort
+cdef int64_t HEAP_SELECT_RATIO = 64         # heap selection if at most 1 of FEW elements is requested
 
 
 cdef inline void swap(Item *a, Item *b) noexcept nogil:
@@ -132,7 +132,7 @@ cdef int depth_limit(Py_ssize_t n) noexcept nogil:
 cdef void quicksort(Item *first, Item *last, int depth) noexcept nogil:
     """Sort down to unsorted runs of at most 16 items, which are ordered among each other."""
     cdef Item *cut
-    while last - first > SMALL:
+    while last - first > INSERTION_SORT_LENGTH:
         if depth == 0:
             heap_select(first, last, last)
             sort_heap(first, last)
@@ -170,7 +170,7 @@ cdef void select(Item *first, Item *nth, Item *last) noexcept nogil:
 
 
 cdef void select_smallest(Item *items, Py_ssize_t n, Py_ssize_t k, bint ordered) noexcept nogil:
-    if k * FEW <= n:
+    if k * HEAP_SELECT_RATIO <= n:
         heap_select(items, items + k, items + n)
         sort_heap(items, items + k)
         return
@@ -217,7 +217,7 @@ cdef Py_ssize_t quickselect(Item *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
 
 # ---------------------------------------------------------------- rows
 
-cdef Item *room(Py_ssize_t n) except NULL:
+cdef Item *allocate_items(Py_ssize_t n) except NULL:
     cdef Item *items = <Item *>malloc(max(n, 1) * sizeof(Item))
     if items == NULL:
         raise MemoryError()
@@ -238,7 +238,7 @@ def argsort(const int64_t[:, ::1] keys not None):
     cdef int64_t[:, ::1] out = result
     if rows == 0 or n == 0:
         return result
-    cdef Item *items = room(n)
+    cdef Item *items = allocate_items(n)
     with nogil:
         for row in range(rows):
             fill(items, &keys[row, 0], n)
@@ -258,7 +258,7 @@ def smallest(const int64_t[:, ::1] keys not None, Py_ssize_t k, bint ordered=Tru
     cdef int64_t[:, ::1] out = result
     if rows == 0 or k == 0:
         return result
-    cdef Item *items = room(n)
+    cdef Item *items = allocate_items(n)
     with nogil:
         for row in range(rows):
             fill(items, &keys[row, 0], n)
@@ -281,7 +281,7 @@ def nth(const int64_t[:, ::1] keys not None, const int64_t[::1] k not None):
             raise ValueError(f"nth: k must be in [0, {n}), got {k[row]}")
     if rows == 0:
         return result
-    cdef Item *items = room(n)
+    cdef Item *items = allocate_items(n)
     with nogil:
         for row in range(rows):
             fill(items, &keys[row, 0], n)

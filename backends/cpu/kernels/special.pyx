@@ -155,9 +155,9 @@ cdef double c_xlog1py(double x, double y) noexcept nogil:
 # ---------------------------------------------------------------- ufuncs; NumPy refers to these tables, so they must be static
 
 cdef char TYPES[4]
-cdef char TYPES_OF_TWO[6]
+cdef char BINARY_TYPES[6]
 TYPES[:] = [cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE]
-TYPES_OF_TWO[:] = [
+BINARY_TYPES[:] = [
     cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE
 ]
 cdef cnp.PyUFuncGenericFunction by_rows[2]
@@ -168,64 +168,64 @@ rounded[0], rounded[1] = <cnp.PyUFuncGenericFunction>unary_rounded, <cnp.PyUFunc
 two[0], two[1] = <cnp.PyUFuncGenericFunction>binary_rounded, <cnp.PyUFuncGenericFunction>binary_double
 
 cdef enum:
-    OF_ROWS = 9                        # number of leading NAMES with row kernels for both dtypes
-    MOST_NAMES = 40
-    MOST_LOOPS = 12
+    ROW_KERNEL_COUNT = 9               # number of leading NAMES with row kernels for both dtypes
+    MAX_NAMES = 40
+    MAX_LOOPS = 12
 
 cdef char **NAMES = [
     "erf", "erfc", "erfinv", "sigmoid", "silu", "gelu", "gelu_tanh", "softplus", "log_sigmoid",
     "gammaln", "ndtri", "ndtr", "psi", "entr", "xlogy", "xlog1py",
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
 ]
-cdef int IMPROVED = 16                 # NAMES from here on are NumPy's ufuncs with some loops replaced
-cdef int COUNT = 32
-cdef Unary OF_ONE[5]
-cdef Binary OF_TWO[2]
-OF_ONE[:] = [c_gammaln, c_ndtri, c_ndtr, c_psi, c_entr]
-OF_TWO[:] = [c_xlogy, c_xlog1py]
+cdef int FIRST_NUMPY_INDEX = 16        # NAMES from here on are NumPy's ufuncs with some loops replaced
+cdef int NAME_COUNT = 32
+cdef Unary UNARY_FUNCTIONS[5]
+cdef Binary BINARY_FUNCTIONS[2]
+UNARY_FUNCTIONS[:] = [c_gammaln, c_ndtri, c_ndtr, c_psi, c_entr]
+BINARY_FUNCTIONS[:] = [c_xlogy, c_xlog1py]
 
-cdef void *functions[MOST_NAMES][MOST_LOOPS]
-cdef cnp.PyUFuncGenericFunction exchanged[MOST_NAMES][MOST_LOOPS]
-cdef char types_of_exchanged[MOST_NAMES][2 * MOST_LOOPS]
+cdef void *functions[MAX_NAMES][MAX_LOOPS]
+cdef cnp.PyUFuncGenericFunction replaced_loops[MAX_NAMES][MAX_LOOPS]
+cdef char replaced_types[MAX_NAMES][2 * MAX_LOOPS]
 
 
-cdef object made(int at):
+cdef object make_ufunc(int at):
     """Create the ufunc of NAMES[at] with a float32 and a float64 loop."""
     cdef str name = NAMES[at].decode()
-    if at < OF_ROWS:
+    if at < ROW_KERNEL_COUNT:
         functions[at][0], functions[at][1] = <void *>float_row(name), <void *>double_row(name)
         return cnp.PyUFunc_FromFuncAndData(by_rows, functions[at], TYPES, 2, 1, 1, -1, NAMES[at], NULL, 0)
-    if at < IMPROVED - 2:
-        functions[at][0] = functions[at][1] = <void *>OF_ONE[at - OF_ROWS]
+    if at < FIRST_NUMPY_INDEX - 2:
+        functions[at][0] = functions[at][1] = <void *>UNARY_FUNCTIONS[at - ROW_KERNEL_COUNT]
         return cnp.PyUFunc_FromFuncAndData(rounded, functions[at], TYPES, 2, 1, 1, -1, NAMES[at], NULL, 0)
-    functions[at][0] = functions[at][1] = <void *>OF_TWO[at - (IMPROVED - 2)]
-    return cnp.PyUFunc_FromFuncAndData(two, functions[at], TYPES_OF_TWO, 2, 2, 1, -1, NAMES[at], NULL, 0)
+    functions[at][0] = functions[at][1] = <void *>BINARY_FUNCTIONS[at - (FIRST_NUMPY_INDEX - 2)]
+    return cnp.PyUFunc_FromFuncAndData(two, functions[at], BINARY_TYPES, 2, 2, 1, -1, NAMES[at], NULL, 0)
 
 
-cdef object improved(int at):
+cdef object replace_loops(int at):
     cdef str name = NAMES[at].decode()
     cdef cnp.ufunc found = getattr(np, name)
     cdef int i, kept = 0
     for i, text in enumerate(getattr(np, name).types):
-        if "O" in text or kept == MOST_LOOPS:
+        if "O" in text or kept == MAX_LOOPS:
             continue
         number = np.dtype(text[0]).num
-        types_of_exchanged[at][2 * kept] = types_of_exchanged[at][2 * kept + 1] = number
-        exchanged[at][kept] = <cnp.PyUFuncGenericFunction>found.functions[i]
+        replaced_types[at][2 * kept] = replaced_types[at][2 * kept + 1] = number
+        replaced_loops[at][kept] = <cnp.PyUFuncGenericFunction>found.functions[i]
         functions[at][kept] = found.data[i]
         if text[0] == "f" and float_row(name) != NULL:
-            exchanged[at][kept] = <cnp.PyUFuncGenericFunction>floats_by_row
+            replaced_loops[at][kept] = <cnp.PyUFuncGenericFunction>floats_by_row
             functions[at][kept] = <void *>float_row(name)
         elif text[0] == "d" and double_row(name) != NULL:
-            exchanged[at][kept] = <cnp.PyUFuncGenericFunction>doubles_by_row
+            replaced_loops[at][kept] = <cnp.PyUFuncGenericFunction>doubles_by_row
             functions[at][kept] = <void *>double_row(name)
         kept += 1
     return cnp.PyUFunc_FromFuncAndData(
-        exchanged[at], functions[at], types_of_exchanged[at], kept, 1, 1, -1, NAMES[at], NULL, 0
+        replaced_loops[at], functions[at], replaced_types[at], kept, 1, 1, -1, NAMES[at], NULL, 0
     )
 
 
-UFUNCS = {NAMES[at].decode(): made(at) if at < IMPROVED else improved(at) for at in range(COUNT)}
-OURS_OF_NUMPY = tuple(NAMES[at].decode() for at in range(IMPROVED, COUNT))
+UFUNCS = {NAMES[at].decode(): make_ufunc(at) if at < FIRST_NUMPY_INDEX else replace_loops(at) for at in range(NAME_COUNT)}
+OURS_OF_NUMPY = tuple(NAMES[at].decode() for at in range(FIRST_NUMPY_INDEX, NAME_COUNT))
 for name, ufunc in UFUNCS.items():
     register_loops(f"ufunc:{name}", ufunc)

@@ -20,17 +20,17 @@ from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_INT, TAG_NONE, TAG_OBJECT
-from ts.backends.cpu.kernels.fourier cimport COMPLEX_TO_REAL, REAL_TO_COMPLEX, transformed
+from ts.backends.cpu.kernels.fourier cimport COMPLEX_TO_REAL, REAL_TO_COMPLEX, transform_rows
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_contiguous, put_array, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.walk cimport in_order
+from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
 cnp.import_array()
 
-cdef int64_t MOST = <int64_t>1 << 28   # elements of all frames; for more, the record's kernel checks the memory
-cdef double LEAST_WEIGHT = 1e-11       # minimum sum of squared window weights of a sample
+cdef int64_t MAX_FRAME_ELEMENTS = <int64_t>1 << 28  # elements of all frames; for more, the record's kernel checks the memory
+cdef double MIN_WINDOW_WEIGHT = 1e-11               # minimum sum of squared window weights of a sample
 
 ctypedef fused floating:
     float
@@ -48,20 +48,20 @@ ctypedef struct Frames:
     npy_intp width                     # length of the window
 
 
-cdef bint may_be(IValue *x, int64_t value) noexcept:
+cdef bint is_none_or(IValue *x, int64_t value) noexcept:
     """Whether an optional bool is None or equal to `value`."""
     return x.tag == TAG_NONE or x.v.i == value
 
 
-cdef int64_t given_or(IValue *x, int64_t otherwise) noexcept:
+cdef int64_t int_or(IValue *x, int64_t otherwise) noexcept:
     return x.v.i if x.tag == TAG_INT else otherwise
 
 
-cdef bint reflects(IValue *x):
+cdef bint is_reflect_mode(IValue *x):
     return x.tag == TAG_OBJECT and type(<object>x.v.o) is str and <str>x.v.o == "reflect"
 
 
-cdef PyArrayObject *window_of(IValue *x, int kind, npy_intp width) noexcept:
+cdef PyArrayObject *read_window(IValue *x, int kind, npy_intp width) noexcept:
     """Return the array of a contiguous window of the dtype and length; NULL for anything else."""
     cdef PyArrayObject *a = flat_array(x)
     if a == NULL or scalar_type(x) != kind or ndim_of(a) != 1 or dims_of(a)[0] != width:
@@ -71,7 +71,7 @@ cdef PyArrayObject *window_of(IValue *x, int kind, npy_intp width) noexcept:
 
 # ---------------------------------------------------------------- stft
 
-cdef void cut(const floating *x, const floating *window, Frames *f, floating *out) noexcept nogil:
+cdef void frame_signal(const floating *x, const floating *window, Frames *f, floating *out) noexcept nogil:
     """Write the windowed frames of one signal; `window` NULL stands for ones."""
     cdef npy_intp k, i, at, first
     cdef const floating *source
@@ -100,7 +100,7 @@ cdef void cut(const floating *x, const floating *window, Frames *f, floating *ou
         out += f.n
 
 
-cdef int spectra(
+cdef int run_stft(
     Operator op, IValue *r, const int32_t *at, bint center, IValue *normalized, IValue *onesided, IValue *complex_, IValue *aligned
 ) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
@@ -110,18 +110,18 @@ cdef int spectra(
     cdef npy_intp rows, padded, b
     cdef int kind, result
     cdef void *weights = NULL
-    cdef Away away
+    cdef Away gil_state
     if x == NULL:
         return run_in_order(op, r, at)
     kind, result = scalar_type(&r[at[0]]), CFLOAT if scalar_type(&r[at[0]]) == FLOAT else CDOUBLE
-    if not 1 <= ndim_of(x) <= 2 or not may_be(onesided, 1) or complex_.tag != TAG_BOOL or not complex_.v.i:
+    if not 1 <= ndim_of(x) <= 2 or not is_none_or(onesided, 1) or complex_.tag != TAG_BOOL or not complex_.v.i:
         return run_in_order(op, r, at)
     f.n = r[at[1]].v.i
-    f.hop = given_or(&r[at[2]], f.n // 4)
-    f.width = given_or(&r[at[3]], f.n)
+    f.hop = int_or(&r[at[2]], f.n // 4)
+    f.width = int_or(&r[at[3]], f.n)
     f.samples = dims_of(x)[ndim_of(x) - 1]
     f.batch = dims_of(x)[0] if ndim_of(x) == 2 else 1
-    if not may_be(aligned, 0) or (center and aligned.tag != TAG_NONE) or f.hop <= 0 or not 0 < f.width <= f.n:
+    if not is_none_or(aligned, 0) or (center and aligned.tag != TAG_NONE) or f.hop <= 0 or not 0 < f.width <= f.n:
         return run_in_order(op, r, at)
     f.pad = f.n // 2 if center else 0
     padded = f.samples + 2 * f.pad
@@ -130,46 +130,46 @@ cdef int spectra(
     f.left = (f.n - f.width) // 2
     f.count = 1 + (padded - f.n) // f.hop
     rows = f.batch * f.count
-    if rows > MOST // f.n:
+    if rows > MAX_FRAME_ELEMENTS // f.n:
         return run_in_order(op, r, at)
     if r[at[4]].tag != TAG_NONE:
-        window = window_of(&r[at[4]], kind, f.width)
+        window = read_window(&r[at[4]], kind, f.width)
         if window == NULL:
             return run_in_order(op, r, at)
         weights = data_of(window)
     shape[0], shape[1], shape[2] = f.batch, f.count, f.n
-    frames = new_flat(3, shape, kind)
-    away = leave_gil(rows * f.n, r, at, op.nargs)
+    frames = new_contiguous(3, shape, kind)
+    gil_state = leave_gil(rows * f.n, r, at, op.nargs)
     for b in range(f.batch):
         if kind == FLOAT:
-            cut[float](
+            frame_signal[float](
                 <float *>data_of(x) + b * f.samples, <float *>weights, &f,
                 <float *>data_of(<PyArrayObject *>frames) + b * f.count * f.n,
             )
         else:
-            cut[double](
+            frame_signal[double](
                 <double *>data_of(x) + b * f.samples, <double *>weights, &f,
                 <double *>data_of(<PyArrayObject *>frames) + b * f.count * f.n,
             )
-    take_gil(away)
-    made = transformed(REAL_TO_COMPLEX, kind, frames, f.n // 2 + 1, "ortho" if normalized.v.i else "")
-    found = cnp.PyArray_SwapAxes(<cnp.ndarray>made, 1, 2)
-    return put_array(&r[at[op.nargs]], found if ndim_of(x) == 2 else found[0], result)
+    take_gil(gil_state)
+    output = transform_rows(REAL_TO_COMPLEX, kind, frames, f.n // 2 + 1, "ortho" if normalized.v.i else "")
+    spectrum = cnp.PyArray_SwapAxes(<cnp.ndarray>output, 1, 2)
+    return put_array(&r[at[op.nargs]], spectrum if ndim_of(x) == 2 else spectrum[0], result)
 
 
 cdef int stft(Operator op, IValue *r, const int32_t *at) except -1:
-    return spectra(op, r, at, False, &r[at[5]], &r[at[6]], &r[at[7]], &r[at[8]])
+    return run_stft(op, r, at, False, &r[at[5]], &r[at[6]], &r[at[7]], &r[at[8]])
 
 
 cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
-    if r[at[5]].v.i and not reflects(&r[at[6]]):
+    if r[at[5]].v.i and not is_reflect_mode(&r[at[6]]):
         return run_in_order(op, r, at)
-    return spectra(op, r, at, r[at[5]].v.i != 0, &r[at[7]], &r[at[8]], &r[at[9]], &r[at[10]])
+    return run_stft(op, r, at, r[at[5]].v.i != 0, &r[at[7]], &r[at[8]], &r[at[9]], &r[at[10]])
 
 
 # ---------------------------------------------------------------- istft
 
-cdef void add_up(
+cdef void overlap_add(
     const floating *frames, const floating *window, Frames *f, floating *signal, floating *weight
 ) noexcept nogil:
     """Overlap-add the windowed frames of one signal; `weight`, unless NULL, receives the sums of squared windows."""
@@ -191,7 +191,7 @@ cdef bint divide(
     """Divide the samples [first, last) by their weights and append zeros; False if a weight is too small."""
     cdef npy_intp i
     for i in range(first, last):
-        if not fabs(weight[i]) >= LEAST_WEIGHT:
+        if not fabs(weight[i]) >= MIN_WINDOW_WEIGHT:
             return False
     for i in range(first, last):
         out[i - first] = signal[i] / weight[i]
@@ -200,7 +200,7 @@ cdef bint divide(
     return True
 
 
-cdef bint join(
+cdef bint reconstruct(
     const floating *frames, const floating *window, Frames *f, npy_intp first, npy_intp last, npy_intp length,
     floating *scratch, floating *out,
 ) noexcept nogil:
@@ -209,7 +209,7 @@ cdef bint join(
     for b in range(f.batch):
         for i in range(total):
             scratch[i] = 0
-        add_up[floating](frames + b * f.count * f.n, window, f, scratch, scratch + total if b == 0 else NULL)
+        overlap_add[floating](frames + b * f.count * f.n, window, f, scratch, scratch + total if b == 0 else NULL)
         if not divide[floating](scratch, scratch + total, first, last, length, out + b * length):
             return False
     return True
@@ -221,30 +221,30 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Frames f
     cdef npy_intp shape[3]
     cdef npy_intp rows, first, last, length, total
-    cdef int kind, given
+    cdef int kind, spectrum_kind
     cdef void *weights = NULL
     cdef void *scratch
-    cdef bint whole
-    cdef Away away
+    cdef bint is_valid
+    cdef Away gil_state
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
         return run_record(op, r, at)
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
-    given = scalar_type(&r[at[0]])
-    if (given != CFLOAT and given != CDOUBLE) or not 2 <= ndim_of(a) <= 3 or size_of(a) == 0 or r[at[9]].v.i:
+    spectrum_kind = scalar_type(&r[at[0]])
+    if (spectrum_kind != CFLOAT and spectrum_kind != CDOUBLE) or not 2 <= ndim_of(a) <= 3 or size_of(a) == 0 or r[at[9]].v.i:
         return run_record(op, r, at)
-    kind = FLOAT if given == CFLOAT else DOUBLE
+    kind = FLOAT if spectrum_kind == CFLOAT else DOUBLE
     f.n = r[at[1]].v.i
-    f.hop = given_or(&r[at[2]], f.n // 4)
-    f.width = given_or(&r[at[3]], f.n)
+    f.hop = int_or(&r[at[2]], f.n // 4)
+    f.width = int_or(&r[at[3]], f.n)
     f.batch = dims_of(a)[0] if ndim_of(a) == 3 else 1
     rows, f.count = dims_of(a)[ndim_of(a) - 2], dims_of(a)[ndim_of(a) - 1]
-    if not may_be(&r[at[7]], 1) or rows != f.n // 2 + 1 or not 0 < f.hop <= f.width <= f.n or rows == f.n:
+    if not is_none_or(&r[at[7]], 1) or rows != f.n // 2 + 1 or not 0 < f.hop <= f.width <= f.n or rows == f.n:
         return run_record(op, r, at)
-    if f.batch * f.count > MOST // f.n:
+    if f.batch * f.count > MAX_FRAME_ELEMENTS // f.n:
         return run_record(op, r, at)
     f.left = (f.n - f.width) // 2
     if r[at[4]].tag != TAG_NONE:
-        window = window_of(&r[at[4]], kind, f.width)
+        window = read_window(&r[at[4]], kind, f.width)
         if window == NULL:
             return run_record(op, r, at)
         weights = data_of(window)
@@ -255,32 +255,32 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[8]].tag == TAG_INT:
         length = max(r[at[8]].v.i, <int64_t>0)
         last = min(total, first + length)
-    if last <= first or length > MOST:
+    if last <= first or length > MAX_FRAME_ELEMENTS:
         return run_record(op, r, at)
-    turned = cnp.PyArray_SwapAxes(<cnp.ndarray>a, ndim_of(a) - 2, ndim_of(a) - 1)
-    by_frames = in_order(<PyArrayObject *>turned)
-    frames = transformed(COMPLEX_TO_REAL, kind, by_frames, f.n, "ortho" if r[at[6]].v.i else "")
+    transposed = cnp.PyArray_SwapAxes(<cnp.ndarray>a, ndim_of(a) - 2, ndim_of(a) - 1)
+    by_frames = contiguous_copy(<PyArrayObject *>transposed)
+    frames = transform_rows(COMPLEX_TO_REAL, kind, by_frames, f.n, "ortho" if r[at[6]].v.i else "")
     shape[0], shape[1] = f.batch, length
-    made = new_flat(2, shape, kind) if ndim_of(a) == 3 else new_flat(1, &shape[1], kind)
+    result = new_contiguous(2, shape, kind) if ndim_of(a) == 3 else new_contiguous(1, &shape[1], kind)
     scratch = calloc(2 * total, 8)
     if scratch == NULL:
         raise MemoryError()
-    away = leave_gil(f.batch * f.count * f.n, r, at, op.nargs)
+    gil_state = leave_gil(f.batch * f.count * f.n, r, at, op.nargs)
     if kind == FLOAT:
-        whole = join[float](
+        is_valid = reconstruct[float](
             <float *>data_of(<PyArrayObject *>frames), <float *>weights, &f, first, last, length, <float *>scratch,
-            <float *>data_of(<PyArrayObject *>made),
+            <float *>data_of(<PyArrayObject *>result),
         )
     else:
-        whole = join[double](
+        is_valid = reconstruct[double](
             <double *>data_of(<PyArrayObject *>frames), <double *>weights, &f, first, last, length, <double *>scratch,
-            <double *>data_of(<PyArrayObject *>made),
+            <double *>data_of(<PyArrayObject *>result),
         )
-    take_gil(away)
+    take_gil(gil_state)
     free(scratch)
-    if not whole:
+    if not is_valid:
         return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::stft", stft)

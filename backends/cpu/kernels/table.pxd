@@ -4,7 +4,7 @@ from ts._core.dispatch.operator cimport Kernel
 from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.walk cimport Loop
 
 # An inner loop together with its scalar parameters; passed as the loop's `data`.
@@ -26,16 +26,16 @@ ctypedef bint (*ReadTile)(int kind, IValue **others, Tile *tile) noexcept
 ctypedef bint (*ReadChannels)(int kind, IValue **others, Tile *tile, void *memory) noexcept
 
 cdef int register_channels(str name, ReadChannels read) except -1
-cdef ReadChannels channels_named(str name) except? NULL
+cdef ReadChannels find_channels(str name) except? NULL
 
 cdef int register_tile(str name, ReadTile read) except -1
-cdef ReadTile tile_named(str name) except? NULL
+cdef ReadTile find_tile(str name) except? NULL
 
 # Shape and strides of a view; initialized with those of the base array.
 ctypedef struct View:
     int nd
-    npy_intp dims[MOST_DIMS]
-    npy_intp strides[MOST_DIMS]
+    npy_intp dims[MAX_DIMS]
+    npy_intp strides[MAX_DIMS]
     npy_intp offset                    # bytes, to the first element
     npy_intp item                      # bytes of an element
 
@@ -45,10 +45,10 @@ ctypedef struct View:
 ctypedef bint (*ReadView)(View *view, IValue **others, int part, int parts) noexcept
 
 cdef enum:
-    MOST_VIEW_ARGUMENTS = 4
+    MAX_VIEW_ARGUMENTS = 4
 
 cdef int register_view(str name, ReadView read) except -1
-cdef ReadView view_named(str name) except? NULL
+cdef ReadView find_view(str name) except? NULL
 
 # An operator that ends a group (epilogue), configured for a run: it reads contiguous rows and writes a result
 # for each.
@@ -63,7 +63,7 @@ ctypedef struct End:
     int source                         # ScalarType of the rows
     int kind                           # ScalarType of the result
     npy_intp n                         # elements of a row
-    npy_intp given                     # elements of the result of one row
+    npy_intp row_results               # elements of the result of one row
     int ndim                           # dimensions of the whole result
     npy_intp dims[64]
     double by
@@ -74,22 +74,22 @@ ctypedef struct End:
 # dimensions or does not support the arguments.
 ctypedef bint (*ReadEnd)(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept
 
-cdef int register_end(str name, ReadEnd read) except -1
-cdef ReadEnd end_named(str name) except? NULL
+cdef int register_epilogue(str name, ReadEnd read) except -1
+cdef ReadEnd find_epilogue(str name) except? NULL
 
 # Selection by mask: positions of the mask, the first and the second choice among the arguments.
 cdef int register_choice(str name, int mask, int first, int second) except -1
-cdef tuple choice_named(str name)
+cdef tuple find_choice(str name)
 
 # Conversion of the first argument to the dtype given by the second argument, a dtype or a tensor.
 cdef int register_conversion(str name) except -1
-cdef bint conversion_named(str name) except -1
+cdef bint is_conversion(str name) except -1
 
 # Inner loops that replace those of a record's ufunc ("loops:relu"), and ufuncs defined here ("ufunc:exp").
 cdef int register_loops(str name, object loops) except -1
-cdef object loops_named(str name)
+cdef object find_loops(str name)
 
 # Kernels are registered under a record's `loop` field, or under the operator's name and overload.
 cdef int register_kernel(str name, Kernel kernel) except -1
 # NULL if no kernel is registered.
-cdef Kernel kernel_named(str name) except? NULL
+cdef Kernel find_kernel(str name) except? NULL

@@ -18,7 +18,7 @@ cdef dict ends = {}
 cdef dict choices = {}
 cdef set conversions = set()
 cdef dict loops = {}
-cdef set brought = set()               # names of imported modules
+cdef set imported_modules = set()      # names of imported modules
 
 
 def names():
@@ -26,19 +26,19 @@ def names():
     return {*kernels, *tiles, *channels, *views, *ends, *choices, *conversions, *loops}
 
 
-cdef int bring(str name) except -1:
+cdef int import_registering_module(str name) except -1:
     """Import the module that registers `name`, if the index has one."""
-    home = HOMES.get(name)
-    if home is not None and home not in brought:
-        import_module(f"ts.backends.cpu.kernels.{home}")
-        brought.add(home)
+    module_name = HOMES.get(name)
+    if module_name is not None and module_name not in imported_modules:
+        import_module(f"ts.backends.cpu.kernels.{module_name}")
+        imported_modules.add(module_name)
     return 0
 
 
-cdef void *found(dict where, str name) except? NULL:
+cdef void *find_address(dict registry, str name) except? NULL:
     """Return the registered address of a name, or NULL."""
-    bring(name)
-    return <void *><size_t>where.get(name, 0)
+    import_registering_module(name)
+    return <void *><size_t>registry.get(name, 0)
 
 
 cdef int register_kernel(str name, Kernel kernel) except -1:
@@ -46,8 +46,8 @@ cdef int register_kernel(str name, Kernel kernel) except -1:
     return 0
 
 
-cdef Kernel kernel_named(str name) except? NULL:
-    return <Kernel>found(kernels, name)
+cdef Kernel find_kernel(str name) except? NULL:
+    return <Kernel>find_address(kernels, name)
 
 
 cdef int register_tile(str name, ReadTile read) except -1:
@@ -55,8 +55,8 @@ cdef int register_tile(str name, ReadTile read) except -1:
     return 0
 
 
-cdef ReadTile tile_named(str name) except? NULL:
-    return <ReadTile>found(tiles, name)
+cdef ReadTile find_tile(str name) except? NULL:
+    return <ReadTile>find_address(tiles, name)
 
 
 cdef int register_view(str name, ReadView read) except -1:
@@ -64,8 +64,8 @@ cdef int register_view(str name, ReadView read) except -1:
     return 0
 
 
-cdef ReadView view_named(str name) except? NULL:
-    return <ReadView>found(views, name)
+cdef ReadView find_view(str name) except? NULL:
+    return <ReadView>find_address(views, name)
 
 
 cdef int register_channels(str name, ReadChannels read) except -1:
@@ -73,17 +73,17 @@ cdef int register_channels(str name, ReadChannels read) except -1:
     return 0
 
 
-cdef ReadChannels channels_named(str name) except? NULL:
-    return <ReadChannels>found(channels, name)
+cdef ReadChannels find_channels(str name) except? NULL:
+    return <ReadChannels>find_address(channels, name)
 
 
-cdef int register_end(str name, ReadEnd read) except -1:
+cdef int register_epilogue(str name, ReadEnd read) except -1:
     ends[name] = <size_t><void *>read
     return 0
 
 
-cdef ReadEnd end_named(str name) except? NULL:
-    return <ReadEnd>found(ends, name)
+cdef ReadEnd find_epilogue(str name) except? NULL:
+    return <ReadEnd>find_address(ends, name)
 
 
 cdef int register_choice(str name, int mask, int first, int second) except -1:
@@ -91,8 +91,8 @@ cdef int register_choice(str name, int mask, int first, int second) except -1:
     return 0
 
 
-cdef tuple choice_named(str name):
-    bring(name)
+cdef tuple find_choice(str name):
+    import_registering_module(name)
     return choices.get(name)
 
 
@@ -101,16 +101,16 @@ cdef int register_conversion(str name) except -1:
     return 0
 
 
-cdef bint conversion_named(str name) except -1:
-    bring(name)
+cdef bint is_conversion(str name) except -1:
+    import_registering_module(name)
     return name in conversions
 
 
-cdef int register_loops(str name, object found) except -1:
-    loops[name] = found
+cdef int register_loops(str name, object ufunc_loops) except -1:
+    loops[name] = ufunc_loops
     return 0
 
 
-cdef object loops_named(str name):
-    bring(name)
+cdef object find_loops(str name):
+    import_registering_module(name)
     return loops.get(name)

@@ -17,11 +17,11 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.table cimport End, Tile
-from ts.backends.cpu.kernels.tile_plans cimport MOST_BUFFERS, MOST_ENDS, MOST_HEADS, MOST_INPUTS, MOST_SLOTS, MOST_TILES
+from ts.backends.cpu.kernels.tile_plans cimport MAX_BUFFERS, MAX_EPILOGUES, MAX_INPUTS, MAX_SCALAR_LOOPS, MAX_SLOTS, MAX_VIEWS
 from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule
 
 cdef enum:
-    MOST_RANK = 8                      # dimensions of inputs that are not contiguous
+    MAX_RANK = 8                       # dimensions of inputs that are not contiguous
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct ArrayFields "PyArrayObject_fields":
@@ -34,8 +34,8 @@ cdef extern from "numpy/arrayobject.h":
 
 ctypedef struct Viewed:
     ArrayFields fields
-    npy_intp dims[MOST_RANK]
-    npy_intp strides[MOST_RANK]
+    npy_intp dims[MAX_RANK]
+    npy_intp strides[MAX_RANK]
 
 
 ctypedef struct Place:                 # address of a slot
@@ -48,8 +48,8 @@ ctypedef struct Gather:                # an input that is copied tile by tile
     int slot
     int ndim
     npy_intp item
-    npy_intp shape[MOST_RANK]
-    npy_intp strides[MOST_RANK]
+    npy_intp shape[MAX_RANK]
+    npy_intp strides[MAX_RANK]
     const char *data
     char *tile
 
@@ -66,11 +66,11 @@ ctypedef struct Ends:
     int count
     int placed                         # bit set of the group's epilogues in `each`
     npy_intp row                       # elements of a row
-    npy_intp piece                     # elements of a chunk: several rows, or some blocks of one row
-    npy_intp pieces_of_row             # 1, unless rows are split
+    npy_intp chunk                     # elements of a chunk: several rows, or some blocks of one row
+    npy_intp chunks_of_row             # 1, unless rows are split
     npy_intp bytes                     # memory for rows
-    EndPlace each[MOST_ENDS]
-    PyObject *result[MOST_ENDS]        # of each epilogue: an array, the tensor of one that ran on its own, or NULL
+    EndPlace each[MAX_EPILOGUES]
+    PyObject *result[MAX_EPILOGUES]    # of each epilogue: an array, the tensor of one that ran on its own, or NULL
 
 
 ctypedef struct Run:                   # state of a stage
@@ -79,43 +79,43 @@ ctypedef struct Run:                   # state of a stage
     int first                          # first index of the schedule's steps
     int last                           # index after the last step
     int gathers
-    Place place[MOST_SLOTS]
-    Gather gather[MOST_BUFFERS]
-    double numbers[MOST_SLOTS]
-    Tile tile[MOST_TILES]
-    PyObject *array[MOST_SLOTS]        # of results, and of epilogue inputs that are materialized
+    Place place[MAX_SLOTS]
+    Gather gather[MAX_BUFFERS]
+    double numbers[MAX_SLOTS]
+    Tile tile[MAX_SCALAR_LOOPS]
+    PyObject *array[MAX_SLOTS]         # of results, and of epilogue inputs that are materialized
     Ends ends
-    PyArrayObject *input[MOST_INPUTS]  # of inputs that are tensors
-    Viewed viewed[MOST_HEADS]
+    PyArrayObject *input[MAX_INPUTS]   # of inputs that are tensors
+    Viewed viewed[MAX_VIEWS]
 
 
 ctypedef struct Layout:
     int ndim
-    npy_intp shape[MOST_RANK]          # common broadcast shape
+    npy_intp shape[MAX_RANK]           # common broadcast shape
     npy_intp size
-    bint in_order                      # whether all inputs, and so the results, have their dimensions in C order
-    int rank[MOST_SLOTS]
-    uint32_t longs[MOST_SLOTS]         # bit set of the dimensions that are not 1
-    bint is_flat[MOST_SLOTS]
-    char *data[MOST_SLOTS]             # of inputs and materialized results
-    npy_intp strides[MOST_SLOTS][MOST_RANK]
+    bint in_c_order                    # whether all inputs, and so the results, have their dimensions in C order
+    int rank[MAX_SLOTS]
+    uint32_t longs[MAX_SLOTS]          # bit set of the dimensions that are not 1
+    bint is_flat[MAX_SLOTS]
+    char *data[MAX_SLOTS]              # of inputs and materialized results
+    npy_intp strides[MAX_SLOTS][MAX_RANK]
 
 
 # Set the arrays of the inputs, or the array headers of views.
-cdef bint place_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
+cdef bint set_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
 # Copy the elements [start, start + count) in row-major order into the tile.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
-cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
+cdef bint address_scalars(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
 # Address tensors of one shape and equal, dense strides; `first` is set to one of them.
-cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept
+cdef bint address_dense(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept
 # Prepare the per-channel vectors of rows, for tensors with the layout of `like`; `held` owns them.
-cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
+cdef bint address_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
 # Set shapes and strides for inputs that broadcast, have gaps or different dimension orders, and for the
 # results.
-cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept
+cdef bint set_slot_strides(Group g, Plan plan, Run *run, Layout *layout) noexcept
 # Group the steps into stages by the shapes of their results.
 cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *schedule) noexcept
 # Set the addresses of the inputs of a stage; `order`: dimensions of its results from outermost to innermost.
-cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept
+cdef bint address_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept
 # Register a materialized result of a stage, so that another stage can read it.
-cdef void lay_whole(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept
+cdef void address_materialized(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept

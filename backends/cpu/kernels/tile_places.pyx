@@ -11,13 +11,13 @@ from ts._core.tensor.overlap cimport repeats
 from ts._core.tensor.tensor cimport Tensor, number_of_scalar_type
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
-from ts.backends.cpu.kernels.kernel cimport FLAT
+from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS
 from ts.backends.cpu.kernels.placing cimport channels_innermost
-from ts.backends.cpu.kernels.table cimport MOST_VIEW_ARGUMENTS, Tile, View
-from ts.backends.cpu.kernels.tile_plans cimport MOST_END_ARGUMENTS
-from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MOST_ARGUMENTS, MOST_BUFFERS, MOST_OPERANDS, MOST_SLOTS
-from ts.backends.cpu.kernels.tile_plans cimport MOST_STAGES, NOWHERE, Group, Head, Plan, Schedule, Step
-from ts.backends.cpu.kernels.view cimport lay_view
+from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, Tile, View
+from ts.backends.cpu.kernels.tile_plans cimport MAX_EPILOGUE_ARGUMENTS
+from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MAX_ARGUMENTS, MAX_BUFFERS, MAX_OPERANDS, MAX_SLOTS
+from ts.backends.cpu.kernels.tile_plans cimport MAX_STAGES, NO_INDEX, Group, Head, Plan, Schedule, Step
+from ts.backends.cpu.kernels.view cimport init_view
 from ts.backends.cpu.kernels.walk cimport Operand, bring_in_order, broadcast_into, lay_out
 
 cnp.import_array()
@@ -43,7 +43,7 @@ cdef void copy_run(const char *x, npy_intp stride, npy_intp item, npy_intp n, ch
 
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
     """Copy the elements [start, start + count) in row-major order into the tile."""
-    cdef npy_intp index[MOST_RANK]
+    cdef npy_intp index[MAX_RANK]
     cdef npy_intp n
     cdef int d, inner = g.ndim - 1
     cdef const char *x = g.data
@@ -72,7 +72,7 @@ cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil:
             d -= 1
 
 
-cdef void lay_gather(Gather *g, const char *data, int ndim, npy_intp *shape, npy_intp *strides, npy_intp item) noexcept nogil:
+cdef void init_gather(Gather *g, const char *data, int ndim, npy_intp *shape, npy_intp *strides, npy_intp item) noexcept nogil:
     """Set up the copy of a strided input, merging dimensions that are contiguous with each other."""
     cdef int d, n = 0
     g.item, g.data = item, data
@@ -112,10 +112,10 @@ cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) n
     return True
 
 
-cdef bint place_view(Plan plan, Head *head, IValue *r, const int32_t *at, Run *run, Viewed *viewed) noexcept:
+cdef bint set_view_input(Plan plan, Head *head, IValue *r, const int32_t *at, Run *run, Viewed *viewed) noexcept:
     """Build the array header of a view and make it the input; False for 0-dim views and unsupported arguments."""
     cdef PyArrayObject *a = run.input[head.input]
-    cdef IValue *others[MOST_VIEW_ARGUMENTS]
+    cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef ArrayFields *fields = &viewed.fields
     cdef View v
     cdef int k
@@ -123,8 +123,8 @@ cdef bint place_view(Plan plan, Head *head, IValue *r, const int32_t *at, Run *r
         return False
     for k in range(head.arity):
         others[k] = &r[at[head.operands[k]]]
-    lay_view(&v, a)
-    if not head.read(&v, others, head.part, head.parts) or not 0 < v.nd <= MOST_RANK:
+    init_view(&v, a)
+    if not head.read(&v, others, head.part, head.parts) or not 0 < v.nd <= MAX_RANK:
         return False
     memcpy(viewed.dims, v.dims, v.nd * sizeof(npy_intp))
     memcpy(viewed.strides, v.strides, v.nd * sizeof(npy_intp))
@@ -138,18 +138,18 @@ cdef bint place_view(Plan plan, Head *head, IValue *r, const int32_t *at, Run *r
     return True
 
 
-cdef bint place_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+cdef bint set_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
     cdef int i
     for i in range(g.inputs):
         if plan.words[i] & (A_TENSOR | AN_ELEMENT):
             run.input[i] = <PyArrayObject *>(<Tensor>r[at[i]].v.o).array
     for i in range(g.heads):
-        if not place_view(plan, &g.head[i], r, at, run, &run.viewed[i]):
+        if not set_view_input(plan, &g.head[i], r, at, run, &run.viewed[i]):
             return False
     return True
 
 
-cdef bint alike(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+cdef bint equal_strides(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     """Whether two arrays of one shape have equal strides."""
     cdef int d
     for d in range(ndim_of(a)):
@@ -167,11 +167,11 @@ cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
     return extent == size_of(a) * item and not repeats(a)
 
 
-cdef bint same_row(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     """Whether two shapes are equal apart from leading dimensions of size 1 (a bias and a batch of one)."""
     cdef int d, more = ndim_of(a) - ndim_of(b)
     if more < 0:
-        return same_row(b, a)
+        return same_trailing_shape(b, a)
     for d in range(more):
         if dims_of(a)[d] != 1:
             return False
@@ -181,9 +181,9 @@ cdef bint same_row(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     return True
 
 
-cdef bint have_rank(Group g, Plan plan, Run *run, int rank) noexcept:
+cdef bint all_have_rank(Group g, Plan plan, Run *run, int rank) noexcept:
     """Whether all kept slots have rank `rank`, although some inputs have a lower one."""
-    cdef int ranks[MOST_SLOTS]
+    cdef int ranks[MAX_SLOTS]
     cdef int i, k
     cdef Step *step
     for i in range(plan.slots):
@@ -192,13 +192,13 @@ cdef bint have_rank(Group g, Plan plan, Run *run, int rank) noexcept:
         step = &plan.steps[i]
         for k in range(step.arity):
             ranks[step.out] = max(ranks[step.out], ranks[step.operands[k]])
-    for i in range(plan.keeps):
-        if ranks[plan.keep_at[i]] != rank:
+    for i in range(plan.required_count):
+        if ranks[plan.required_slots[i]] != rank:
             return False
     return True
 
 
-cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept:
+cdef bint address_dense(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept:
     """Address inputs of one shape and equal, dense strides; False if they differ.
 
     Set `first` to an input of the highest rank, and the number of elements of the run.
@@ -217,38 +217,38 @@ cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexce
         if like == NULL:
             like = a
             item = item_size(plan.kind[i])
-            flat = flags_of(a) & FLAT == FLAT
+            flat = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
             if not flat and (not g.in_any_order or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not is_dense(a, item)):
                 return False
         elif flat:
-            if flags_of(a) & FLAT != FLAT:
+            if flags_of(a) & CONTIGUOUS_FLAGS != CONTIGUOUS_FLAGS:
                 return False
             if not same_shape(a, like):
-                if g.by_channels or not same_row(a, like):
+                if g.by_channels or not same_trailing_shape(a, like):
                     return False
                 in_ranks = True
                 like = a if ndim_of(a) > ndim_of(like) else like
         elif not same_shape(a, like) or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
             return False
-        elif item_size(plan.kind[i]) != item or not alike(a, like):
+        elif item_size(plan.kind[i]) != item or not equal_strides(a, like):
             return False
         run.place[i].data = data_of(a)
         run.place[i].step = run.place[i].advance = item_size(plan.kind[i])
     first[0] = like
-    if like == NULL or (in_ranks and not have_rank(g, plan, run, ndim_of(like))):
+    if like == NULL or (in_ranks and not all_have_rank(g, plan, run, ndim_of(like))):
         return False
     run.size = size_of(like)
     return True
 
 
-cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept:
+cdef bint set_slot_strides(Group g, Plan plan, Run *run, Layout *layout) noexcept:
     cdef Operand operand
     cdef PyArrayObject *a
     cdef int i, d, lead, n = 0
     for i in range(g.inputs):
         if plan.words[i] & A_TENSOR:
             n = max(n, ndim_of(run.input[i]))
-    if n > MOST_RANK:
+    if n > MAX_RANK:
         return False
     layout.ndim = n
     for d in range(n):
@@ -261,7 +261,7 @@ cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept:
     layout.size = 1
     for d in range(n):
         layout.size *= layout.shape[d]
-    layout.in_order = layout.size > 0
+    layout.in_c_order = layout.size > 0
     for i in range(g.inputs):
         layout.rank[i], layout.longs[i], layout.is_flat[i] = 0, 0, True
         if plan.words[i] & A_TENSOR:
@@ -275,15 +275,15 @@ cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept:
                         return False   # operators with contiguous loops treat expanded inputs differently
             lay_out(&operand, a, n, layout.shape)
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
-            layout.is_flat[i] = flags_of(a) & FLAT == FLAT
-            layout.in_order = layout.in_order and in_c_order(layout.strides[i], n)
+            layout.is_flat[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
+            layout.in_c_order = layout.in_c_order and in_c_order(layout.strides[i], n)
     for i in range(g.inputs + g.rows, plan.slots):
         layout.rank[i], layout.longs[i] = 0, 0
-    lay_results(g, plan, layout)
+    set_result_strides(g, plan, layout)
     return layout.size > 0
 
 
-cdef void lay_results(Group g, Plan plan, Layout *layout) noexcept:
+cdef void set_result_strides(Group g, Plan plan, Layout *layout) noexcept:
     """Set the strides of each step's result as its operator would choose outside of a group."""
     cdef Step *step
     cdef int i, k, slot
@@ -294,17 +294,17 @@ cdef void lay_results(Group g, Plan plan, Layout *layout) noexcept:
         for k in range(step.arity):
             layout.rank[slot] = max(layout.rank[slot], layout.rank[step.operands[k]])
             layout.longs[slot] |= layout.longs[step.operands[k]]
-        if layout.in_order or (slot < g.inputs + g.rows and g.is_plain[slot - g.inputs]):
-            lay_plainly(layout, slot)
+        if layout.in_c_order or (slot < g.inputs + g.rows and g.is_plain[slot - g.inputs]):
+            set_contiguous_strides(layout, slot)
         else:
-            lay_like_operands(layout, plan, step)
+            set_operand_order_strides(layout, plan, step)
 
 
 cdef inline npy_intp length(Layout *layout, int slot, int d) noexcept nogil:
     return layout.shape[d] if layout.longs[slot] >> d & 1 else 1
 
 
-cdef void lay_plainly(Layout *layout, int slot) noexcept nogil:
+cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
     """Set C-contiguous strides, counted in elements."""
     cdef npy_intp step = 1
     cdef int d
@@ -314,9 +314,9 @@ cdef void lay_plainly(Layout *layout, int slot) noexcept nogil:
         step *= length(layout, slot, d)
 
 
-cdef void lay_like_operands(Layout *layout, Plan plan, Step *step) noexcept nogil:
+cdef void set_operand_order_strides(Layout *layout, Plan plan, Step *step) noexcept nogil:
     """Set the strides of a step's result by the rule of `walk.new_result`: operands determine the dimension order."""
-    cdef Operand operands[MOST_OPERANDS]
+    cdef Operand operands[MAX_OPERANDS]
     cdef npy_intp shape[64]
     cdef int order[64]
     cdef int rank = layout.rank[step.out], lead = layout.ndim - rank, slot, d, k, tensors = 0
@@ -335,7 +335,7 @@ cdef void lay_like_operands(Layout *layout, Plan plan, Step *step) noexcept nogi
             if lead + d < layout.ndim - layout.rank[slot] or length(layout, slot, lead + d) != length(layout, step.out, lead + d):
                 operands[k].strides[d] = 0
     if flat:
-        lay_plainly(layout, step.out)
+        set_contiguous_strides(layout, step.out)
         return
     for d in range(rank):
         shape[d] = length(layout, step.out, lead + d)
@@ -349,36 +349,36 @@ cdef void lay_like_operands(Layout *layout, Plan plan, Step *step) noexcept nogi
 
 
 cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *schedule) noexcept:
-    cdef uint32_t found[MOST_STAGES]
-    cdef int stage[MOST_SLOTS]
+    cdef uint32_t dimension_sets[MAX_STAGES]
+    cdef int stage[MAX_SLOTS]
     cdef uint32_t longs
     cdef int i, s, stages = 0
     for i in range(plan.count):
         longs = layout.longs[plan.steps[i].out]
         for s in range(stages):
-            if found[s] == longs:
+            if dimension_sets[s] == longs:
                 break
         else:
-            if stages == MOST_STAGES:
+            if stages == MAX_STAGES:
                 return False
             s = stages
-            while s > 0 and dimensions_in(found[s - 1]) > dimensions_in(longs):
-                found[s] = found[s - 1]
+            while s > 0 and count_bits(dimension_sets[s - 1]) > count_bits(longs):
+                dimension_sets[s] = dimension_sets[s - 1]
                 s -= 1
-            found[s] = longs
+            dimension_sets[s] = longs
             stages += 1
     for i in range(plan.count):
         s = 0
-        while found[s] != layout.longs[plan.steps[i].out]:
+        while dimension_sets[s] != layout.longs[plan.steps[i].out]:
             s += 1
         stage[i] = s
     if stages == 1:
         schedule[0] = plan.whole
         return True
-    return g.arrange(plan, stage, stages, schedule)
+    return g.assign_buffers(plan, stage, stages, schedule)
 
 
-cdef int dimensions_in(uint32_t longs) noexcept nogil:
+cdef int count_bits(uint32_t longs) noexcept nogil:
     cdef int n = 0
     while longs:
         longs &= longs - 1
@@ -386,29 +386,29 @@ cdef int dimensions_in(uint32_t longs) noexcept nogil:
     return n
 
 
-cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept:
-    cdef bint placed[MOST_SLOTS]
-    cdef npy_intp shape[MOST_RANK]
+cdef bint address_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept:
+    cdef bint placed[MAX_SLOTS]
+    cdef npy_intp shape[MAX_RANK]
     cdef Step *step
-    cdef int i, k, d, slot, leader = NOWHERE
+    cdef int i, k, d, slot, leader = NO_INDEX
     cdef Schedule *schedule = run.schedule
     for i in range(run.first, run.last):
         slot = plan.steps[schedule.steps[i]].out
-        if leader == NOWHERE or (plan.kept[slot] and not plan.kept[leader]):
+        if leader == NO_INDEX or (plan.is_required[slot] and not plan.is_required[leader]):
             leader = slot
-    order_of(layout, leader, order)
+    sort_result_dims(layout, leader, order)
     run.size, run.gathers = 1, 0
     for d in range(layout.ndim):
         shape[d] = length(layout, leader, order[d])
         run.size *= shape[d]
     for i in range(run.first, run.last):
         slot = plan.steps[schedule.steps[i]].out
-        if plan.kept[slot] and not lies_in(layout, slot, order):
+        if plan.is_required[slot] and not is_dense_in_order(layout, slot, order):
             return False
     for slot in range(g.inputs):
         placed[slot] = plan.is_element[slot]
     for slot in range(g.inputs + g.rows, plan.slots):
-        placed[slot] = plan.made_by[slot] == NOWHERE
+        placed[slot] = plan.producer[slot] == NO_INDEX
     for i in range(run.last):
         placed[plan.steps[schedule.steps[i]].out] = i >= run.first
     for i in range(run.first, run.last):
@@ -416,13 +416,13 @@ cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) 
         for k in range(step.arity):
             slot = step.operands[k]
             if not placed[slot]:
-                if not place_read(plan, run, layout, slot, shape, order):
+                if not address_input(plan, run, layout, slot, shape, order):
                     return False
                 placed[slot] = True
     return True
 
 
-cdef void order_of(Layout *layout, int slot, int *order) noexcept nogil:
+cdef void sort_result_dims(Layout *layout, int slot, int *order) noexcept nogil:
     """Sort the dimensions by descending strides of a result: outermost first."""
     cdef int d, k
     for d in range(layout.ndim):
@@ -433,7 +433,7 @@ cdef void order_of(Layout *layout, int slot, int *order) noexcept nogil:
         order[k] = d
 
 
-cdef bint lies_in(Layout *layout, int slot, int *order) noexcept nogil:
+cdef bint is_dense_in_order(Layout *layout, int slot, int *order) noexcept nogil:
     """Whether a result is dense in the given order of dimensions."""
     cdef npy_intp step = 1
     cdef int d
@@ -445,7 +445,7 @@ cdef bint lies_in(Layout *layout, int slot, int *order) noexcept nogil:
     return True
 
 
-cdef void lay_whole(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept:
+cdef void address_materialized(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept:
     cdef npy_intp step = item
     cdef int d
     layout.data[slot] = data
@@ -454,18 +454,18 @@ cdef void lay_whole(Layout *layout, int slot, char *data, int *order, npy_intp i
         step *= length(layout, slot, order[d])
 
 
-cdef bint place_read(Plan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
+cdef bint address_input(Plan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
     """Address an input with a single stride directly; otherwise add a copy by tiles. False if there are too many."""
     cdef Gather *into = &run.gather[run.gathers]
-    cdef npy_intp strides[MOST_RANK]
+    cdef npy_intp strides[MAX_RANK]
     cdef npy_intp item = item_size(plan.kind[slot])
     cdef int d
-    if run.schedule.buffers + run.gathers >= MOST_BUFFERS:
+    if run.schedule.buffers + run.gathers >= MAX_BUFFERS:
         return False
     for d in range(layout.ndim):
         strides[d] = layout.strides[slot][order[d]] if layout.longs[slot] >> order[d] & 1 else 0
     run.place[slot].data = layout.data[slot]
-    lay_gather(into, layout.data[slot], layout.ndim, shape, strides, item)
+    init_gather(into, layout.data[slot], layout.ndim, shape, strides, item)
     if into.ndim == 1 and (into.strides[0] == item or (into.strides[0] == 0 and not plan.in_rows[slot])):
         run.place[slot].step = run.place[slot].advance = into.strides[0]
         return True
@@ -475,15 +475,15 @@ cdef bint place_read(Plan plan, Run *run, Layout *layout, int slot, npy_intp *sh
     return True
 
 
-cdef bint read_tiles(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+cdef bint configure_scalar_loops(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
     """Configure the loops of rows with scalar parameters; False if one does not support its parameters."""
-    cdef IValue *others[MOST_ARGUMENTS]
+    cdef IValue *others[MAX_ARGUMENTS]
     cdef Step *step
     cdef int i, k, row
     for i in range(plan.count):
         step = &plan.steps[i]
         row = step.out - g.inputs
-        if step.tile != NOWHERE and step.by_channels == NULL:
+        if step.tile != NO_INDEX and step.by_channels == NULL:
             for k in range(1, g.arity[row]):
                 others[k - 1] = &r[at[g.operands[row][k]]]
             if not step.read(plan.kind[step.out], others, &run.tile[step.tile]):
@@ -491,8 +491,8 @@ cdef bint read_tiles(Group g, Plan plan, IValue *r, const int32_t *at, Run *run)
     return True
 
 
-cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1:
-    cdef IValue *others[MOST_END_ARGUMENTS]
+cdef bint address_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1:
+    cdef IValue *others[MAX_EPILOGUE_ARGUMENTS]
     cdef Tile *tile
     cdef Step *step
     cdef npy_intp count, inner = 1
@@ -500,7 +500,7 @@ cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *
     if ndim_of(like) < 2:
         return False
     if not (ndim_of(like) > 3 and channels_innermost(like)):
-        if flags_of(like) & FLAT != FLAT:
+        if flags_of(like) & CONTIGUOUS_FLAGS != CONTIGUOUS_FLAGS:
             return False
         for d in range(2, ndim_of(like)):
             inner *= dims_of(like)[d]
@@ -522,7 +522,7 @@ cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *
     return True
 
 
-cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+cdef bint address_scalars(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
     """Address 0-dim tensors and scalars, converting scalars; False if one cannot be converted."""
     cdef int i, slot
     for i in range(g.inputs):
@@ -531,11 +531,11 @@ cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *
                 return False
             run.place[i].data = data_of(run.input[i])
             run.place[i].step = run.place[i].advance = 0
-    if plan.tiles and not read_tiles(g, plan, r, at, run):
+    if plan.tiles and not configure_scalar_loops(g, plan, r, at, run):
         return False
     for slot in range(g.inputs + g.rows, plan.slots):
         i = plan.source[slot]
-        if plan.made_by[slot] != NOWHERE:
+        if plan.producer[slot] != NO_INDEX:
             continue
         run.place[slot].data = <char *>&run.numbers[slot]
         run.place[slot].step = run.place[slot].advance = 0

@@ -20,11 +20,11 @@ from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, Axis, flat_array, item_size, new_like, put_array, read_axis, scalar_type
+    MAX_DIMS, Axis, flat_array, item_size, new_like, put_array, read_axis, scalar_type
 )
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.view cimport wrapped
+from ts.backends.cpu.kernels.view cimport wrap_dim
 
 cnp.import_array()
 
@@ -54,91 +54,91 @@ cdef void reverse(const char *x, npy_intp n, npy_intp width, char *out) noexcept
 
 
 cdef void flip_along(
-    const char *x, npy_intp item, int last, const npy_intp *dims, const bint *turns, npy_intp inner, char *out
+    const char *x, npy_intp item, int last, const npy_intp *dims, const bint *is_flipped, npy_intp inner, char *out
 ) noexcept nogil:
     """Flip along dimensions up to `last`, which is flipped; `inner` is the number of elements after it."""
-    cdef npy_intp place[MOST_DIMS]
-    cdef npy_intp step[MOST_DIMS]
+    cdef npy_intp index[MAX_DIMS]
+    cdef npy_intp step[MAX_DIMS]
     cdef npy_intp width = inner * item, row = dims[last] * width, rows = 1, i, size = row
     cdef int d
     for d in range(last - 1, -1, -1):
-        step[d], place[d] = size, 0
+        step[d], index[d] = size, 0
         size *= dims[d]
         rows *= dims[d]
-        if turns[d]:
+        if is_flipped[d]:
             x += step[d] * (dims[d] - 1)
             step[d] = -step[d]
     for i in range(rows):
         reverse(x, dims[last], width, out)
         out += row
         for d in range(last - 1, -1, -1):
-            place[d] += 1
+            index[d] += 1
             x += step[d]
-            if place[d] < dims[d]:
+            if index[d] < dims[d]:
                 break
             x -= step[d] * dims[d]
-            place[d] = 0
+            index[d] = 0
 
 
-cdef int put_flipped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const bint *turns, int last) except -1:
+cdef int store_flipped(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, const bint *is_flipped, int last) except -1:
     """Store the flipped copy; `last` -1 means no flipped dimension."""
     cdef npy_intp inner = 1, item = item_size(a)
     cdef int d, kind = scalar_type(&r[at[0]])
     cdef const char *x = data_of(a)
     cdef char *out
-    cdef Away away
-    made = new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
+    cdef Away gil_state
+    result = new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
     for d in range(last + 1, ndim_of(a)):
         inner *= dims_of(a)[d]
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if last < 0 or size_of(a) == 0:
         memcpy(out, x, size_of(a) * item)
     else:
-        flip_along(x, item, last, dims_of(a), turns, inner, out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+        flip_along(x, item, last, dims_of(a), is_flipped, inner, out)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 cdef int flip(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef List listed = <List>r[at[1]].v.o
-    cdef bint turns[MOST_DIMS]
+    cdef bint is_flipped[MAX_DIMS]
     cdef int d, last = -1
     cdef Py_ssize_t i
     if a == NULL:
         return run_record(op, r, at)
     for d in range(ndim_of(a)):
-        turns[d] = False
+        is_flipped[d] = False
     for i in range(listed.size):
-        d = wrapped(list_item(<PyObject *>listed, i).v.i, ndim_of(a))
-        if d < 0 or turns[d]:
+        d = wrap_dim(list_item(<PyObject *>listed, i).v.i, ndim_of(a))
+        if d < 0 or is_flipped[d]:
             return run_record(op, r, at)
-        turns[d] = True
+        is_flipped[d] = True
         last = max(last, d)
-    return put_flipped(op, r, at, a, turns, last)
+    return store_flipped(op, r, at, a, is_flipped, last)
 
 
-cdef int flip_one(Operator op, IValue *r, const int32_t *at, int dim) except -1:
+cdef int flip_dimension(Operator op, IValue *r, const int32_t *at, int dim) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef bint turns[2]
+    cdef bint is_flipped[2]
     if a == NULL or ndim_of(a) <= dim or (dim == 0 and ndim_of(a) < 1):
         return run_record(op, r, at)
-    turns[0], turns[1] = dim == 0, dim == 1
-    return put_flipped(op, r, at, a, turns, dim)
+    is_flipped[0], is_flipped[1] = dim == 0, dim == 1
+    return store_flipped(op, r, at, a, is_flipped, dim)
 
 
 cdef int flipud(Operator op, IValue *r, const int32_t *at) except -1:
-    return flip_one(op, r, at, 0)
+    return flip_dimension(op, r, at, 0)
 
 
 cdef int fliplr(Operator op, IValue *r, const int32_t *at) except -1:
-    return flip_one(op, r, at, 1)
+    return flip_dimension(op, r, at, 1)
 
 
 # ---------------------------------------------------------------- roll
 
-cdef void move_along(const char *x, Axis *axis, npy_intp item, int64_t shift, char *out) noexcept nogil:
+cdef void roll_axis(const char *x, Axis *axis, npy_intp item, int64_t shift, char *out) noexcept nogil:
     """Rotate along an axis by `shift` in [0, n)."""
     cdef npy_intp row = axis.n * axis.inner * item, first = shift * axis.inner * item, o
     for o in range(axis.outer):
@@ -148,7 +148,7 @@ cdef void move_along(const char *x, Axis *axis, npy_intp item, int64_t shift, ch
         out += row
 
 
-cdef inline int64_t in_range(int64_t shift, npy_intp n) noexcept:
+cdef inline int64_t wrap_shift(int64_t shift, npy_intp n) noexcept:
     shift %= n
     return shift + n if shift < 0 else shift
 
@@ -165,23 +165,23 @@ cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Py_ssize_t i
     cdef PyArrayObject *source = a
     cdef char *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or size_of(a) == 0 or shifts.size == 0 or (listed.size != shifts.size and (listed.size or shifts.size > 1)):
         return run_record(op, r, at)
     kind, item = scalar_type(&r[at[0]]), item_size(a)
-    made = None
+    result = None
     for i in range(shifts.size):
         axis.outer, axis.n, axis.inner = 1, size_of(a), 1
         if listed.size and read_axis(a, list_item(<PyObject *>listed, i).v.i, &axis) < 0:
             return run_record(op, r, at)
-        shift = in_range(list_item(<PyObject *>shifts, i).v.i, axis.n)
-        held, made = made, new_like(a, kind)
-        out = data_of(<PyArrayObject *>made)
-        away = leave_gil(size_of(a) // 4, r, at, op.nargs)
-        move_along(data_of(source), &axis, item, shift, out)
-        take_gil(away)
-        source = <PyArrayObject *>made
-    return put_array(&r[at[op.nargs]], made, kind)
+        shift = wrap_shift(list_item(<PyObject *>shifts, i).v.i, axis.n)
+        held, result = result, new_like(a, kind)
+        out = data_of(<PyArrayObject *>result)
+        gil_state = leave_gil(size_of(a) // 4, r, at, op.nargs)
+        roll_axis(data_of(source), &axis, item, shift, out)
+        take_gil(gil_state)
+        source = <PyArrayObject *>result
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::flip", flip)

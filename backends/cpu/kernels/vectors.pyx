@@ -18,9 +18,9 @@ from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
 from ts._core.value.ivalue cimport IValue, TAG_NONE, set_object_steal
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport Axis, float_array, is_tensor, new_flat, new_like, put_array, read_axis, scalar_type
+from ts.backends.cpu.kernels.kernel cimport Axis, float_array, is_tensor, new_contiguous, new_like, put_array, read_axis, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -31,7 +31,7 @@ cdef extern from "dots.h" nogil:
     void float_weighted_rows(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)
     void double_weighted_rows(const double *rows, npy_intp pitch, npy_intp m, const double *x, npy_intp n, double *out)
 
-cdef npy_intp MOST = 1 << 16           # multiplications; larger products use BLAS and threads
+cdef npy_intp MAX_MULTIPLICATIONS = 1 << 16  # multiplications; larger products use BLAS and threads
 
 ctypedef fused floating:
     float
@@ -40,11 +40,11 @@ ctypedef fused floating:
 
 # ---------------------------------------------------------------- with vectors and matrices
 
-cdef inline npy_intp item(int kind) noexcept nogil:
+cdef inline npy_intp item_bytes(int kind) noexcept nogil:
     return 4 if kind == FLOAT else 8
 
 
-cdef inline bint lies(PyArrayObject *a, npy_intp width) noexcept:
+cdef inline bint has_contiguous_rows(PyArrayObject *a, npy_intp width) noexcept:
     """Whether each row is contiguous, and rows are a whole, non-negative number of elements apart."""
     cdef int last = ndim_of(a) - 1
     if size_of(a) == 0 or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or (dims_of(a)[last] != 1 and strides_of(a)[last] != width):
@@ -63,23 +63,25 @@ cdef PyObject *vector_product(Tensor x, Tensor y) except? NULL:
     cdef PyArrayObject *rows
     cdef PyArrayObject *row
     cdef npy_intp pitch, m
-    cdef Away away
+    cdef Away gil_state
     if x.backend != BACKEND_CPU or y.backend != BACKEND_CPU or kind != y.scalar_type or (kind != FLOAT and kind != DOUBLE):
         return NULL
     a, b = <PyArrayObject *>x.array, <PyArrayObject *>y.array
     if not (ndim_of(a) == 1 and 1 <= ndim_of(b) <= 2 or ndim_of(a) == 2 and ndim_of(b) == 1):
         return NULL
     n = dims_of(a)[ndim_of(a) - 1]
-    if n != dims_of(b)[0] or not lies(a, item(kind)) or not lies(b, item(kind)) or max(size_of(a), size_of(b)) > MOST:
+    if n != dims_of(b)[0] or max(size_of(a), size_of(b)) > MAX_MULTIPLICATIONS:
+        return NULL
+    if not has_contiguous_rows(a, item_bytes(kind)) or not has_contiguous_rows(b, item_bytes(kind)):
         return NULL
     left = ndim_of(b) == 2             # vector @ matrix: the weighted sum of the matrix's rows
     rows, row = (b, a) if left else (a, b)
     m = dims_of(rows)[0] if ndim_of(rows) == 2 else 1
-    pitch = strides_of(rows)[0] // item(kind) if ndim_of(rows) == 2 else 0
+    pitch = strides_of(rows)[0] // item_bytes(kind) if ndim_of(rows) == 2 else 0
     length = dims_of(b)[1] if left else m
-    made = new_flat(0 if ndim_of(a) == ndim_of(b) else 1, &length, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil_with(size_of(rows) // 4, a, b)
+    result = new_contiguous(0 if ndim_of(a) == ndim_of(b) else 1, &length, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = release_gil_for_arrays(size_of(rows) // 4, a, b)
     if left and kind == FLOAT:
         float_weighted_rows(<float *>data_of(rows), pitch, n, <float *>data_of(row), length, <float *>out)
     elif left:
@@ -88,33 +90,33 @@ cdef PyObject *vector_product(Tensor x, Tensor y) except? NULL:
         float_dots(<float *>data_of(rows), pitch, m, <float *>data_of(row), n, <float *>out)
     else:
         double_dots(<double *>data_of(rows), pitch, m, <double *>data_of(row), n, <double *>out)
-    take_gil(away)
-    product = wrap_cpu(made, kind)
+    take_gil(gil_state)
+    product = wrap_cpu(result, kind)
     Py_INCREF(product)
     return <PyObject *>product
 
 
-cdef int put_product(Operator op, IValue *r, const int32_t *at, int ndim) except -1:
+cdef int store_product(Operator op, IValue *r, const int32_t *at, int ndim) except -1:
     """Compute the product of a tensor of `ndim` dimensions with a vector."""
-    cdef PyObject *made = NULL
+    cdef PyObject *result = NULL
     cdef Tensor x, y
     if is_tensor(&r[at[0]]) and is_tensor(&r[at[1]]):
         x, y = <Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o
         if x.backend == BACKEND_CPU == y.backend and ndim_of(<PyArrayObject *>x.array) == ndim:
             if ndim_of(<PyArrayObject *>y.array) == 1:
-                made = vector_product(x, y)
-    if made == NULL:
+                result = vector_product(x, y)
+    if result == NULL:
         return run_record(op, r, at)
-    set_object_steal(&r[at[2]], made)
+    set_object_steal(&r[at[2]], result)
     return 0
 
 
 cdef int dot(Operator op, IValue *r, const int32_t *at) except -1:
-    return put_product(op, r, at, 1)
+    return store_product(op, r, at, 1)
 
 
 cdef int mv(Operator op, IValue *r, const int32_t *at) except -1:
-    return put_product(op, r, at, 2)
+    return store_product(op, r, at, 2)
 
 
 # ---------------------------------------------------------------- outer products
@@ -132,22 +134,22 @@ cdef int outer(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[2]
     cdef int kind
     cdef char *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or b == NULL:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if ndim_of(a) != 1 or ndim_of(b) != 1 or scalar_type(&r[at[1]]) != kind or size_of(b) > 1 << 30 or size_of(a) > 1 << 30:
         return run_record(op, r, at)
     dims[0], dims[1] = size_of(a), size_of(b)
-    made = new_flat(2, dims, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(dims[0] * dims[1], r, at, op.nargs)
+    result = new_contiguous(2, dims, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(dims[0] * dims[1], r, at, op.nargs)
     if kind == FLOAT:
         fill_outer(<float *>data_of(a), dims[0], <float *>data_of(b), dims[1], <float *>out)
     else:
         fill_outer(<double *>data_of(a), dims[0], <double *>data_of(b), dims[1], <double *>out)
-    take_gil(away)
-    return put_array(&r[at[2]], made, kind)
+    take_gil(gil_state)
+    return put_array(&r[at[2]], result, kind)
 
 
 # ---------------------------------------------------------------- cross products
@@ -171,7 +173,7 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Axis axis
     cdef int kind, d = 0
     cdef char *out
-    cdef Away away
+    cdef Away gil_state
     if a == NULL or b == NULL:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
@@ -182,15 +184,15 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
             d += 1
     if read_axis(a, d if r[at[2]].tag == TAG_NONE else r[at[2]].v.i, &axis) < 0 or axis.n != 3:
         return run_record(op, r, at)
-    made = new_like(a, kind)
-    out = data_of(<PyArrayObject *>made)
-    away = leave_gil(size_of(a), r, at, op.nargs)
+    result = new_like(a, kind)
+    out = data_of(<PyArrayObject *>result)
+    gil_state = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT:
         fill_cross(<float *>data_of(a), <float *>data_of(b), &axis, <float *>out)
     else:
         fill_cross(<double *>data_of(a), <double *>data_of(b), &axis, <double *>out)
-    take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    take_gil(gil_state)
+    return put_array(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::dot", dot)

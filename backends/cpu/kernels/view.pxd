@@ -11,7 +11,7 @@ from ts.backends.cpu.kernels.kernel cimport is_tensor
 from ts.backends.cpu.kernels.table cimport View
 
 
-cdef inline PyArrayObject *plain_array(IValue *x) noexcept:
+cdef inline PyArrayObject *cpu_array(IValue *x) noexcept:
     """Return the array of a CPU tensor with any strides; NULL for anything else."""
     if not is_tensor(x):
         return NULL
@@ -19,7 +19,7 @@ cdef inline PyArrayObject *plain_array(IValue *x) noexcept:
     return <PyArrayObject *>t.array if t.backend == BACKEND_CPU else NULL
 
 
-cdef inline int put_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:
+cdef inline int store_view(IValue *out, Tensor x, int nd, npy_intp *dims, npy_intp *strides, npy_intp offset) except -1:
     set_object_steal(out, view_at(x, <PyArrayObject *>x.array, nd, dims, strides, offset))
     return 0
 
@@ -33,14 +33,14 @@ cdef inline int copy_layout(PyArrayObject *a, npy_intp *dims, npy_intp *strides)
     return ndim_of(a)
 
 
-cdef inline int wrapped(int64_t dim, int nd) noexcept:
+cdef inline int wrap_dim(int64_t dim, int nd) noexcept:
     """Return the dimension as a non-negative number; -1 if it is out of range."""
     if dim < 0:
         dim += nd
     return <int>dim if 0 <= dim < nd else -1
 
 
-cdef inline void lay_view(View *v, PyArrayObject *a) noexcept:
+cdef inline void init_view(View *v, PyArrayObject *a) noexcept:
     """Initialize a view with the geometry of an array."""
     v.nd = copy_layout(a, v.dims, v.strides)
     v.offset = 0

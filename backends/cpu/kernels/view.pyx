@@ -18,37 +18,37 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item, list_new, list_place
 from ts._core.dispatch.operator cimport Operator, run_record
-from ts.backends.cpu.kernels.table cimport MOST_VIEW_ARGUMENTS, ReadView, View, register_kernel, register_view
+from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, ReadView, View, register_kernel, register_view
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object, set_object_steal
 from ts._core.thread.deadline cimport worked
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
 from ts._core.tensor.subscripts cimport view_at
 from ts._core.tensor.tensor cimport Tensor
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 cnp.import_array()
 
 
 cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) except -1:
     """Store the view of the first argument computed by `read` from the other arguments."""
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef IValue *others[MOST_VIEW_ARGUMENTS]
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef IValue *others[MAX_VIEW_ARGUMENTS]
     cdef View v
     cdef int i
     if a == NULL:
         return run_record(op, r, at)
     for i in range(1, op.nargs):
         others[i - 1] = &r[at[i]]
-    lay_view(&v, a)
+    init_view(&v, a)
     if not read(&v, others, 0, 0):
         return run_record(op, r, at)
-    return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, v.nd, v.dims, v.strides, v.offset)
+    return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, v.nd, v.dims, v.strides, v.offset)
 
 
 # ---------------------------------------------------------------- select, slice, narrow
 
 cdef bint view_select(View *v, IValue **others, int part, int parts) noexcept:
-    cdef int i, axis = wrapped(others[0].v.i, v.nd)
+    cdef int i, axis = wrap_dim(others[0].v.i, v.nd)
     cdef int64_t index = others[1].v.i
     if axis < 0 or not -v.dims[axis] <= index < v.dims[axis]:
         return False
@@ -61,7 +61,7 @@ cdef bint view_select(View *v, IValue **others, int part, int parts) noexcept:
     return True
 
 
-cdef inline int64_t bound(IValue *x, int64_t missing, int64_t n) noexcept:
+cdef inline int64_t slice_bound(IValue *x, int64_t missing, int64_t n) noexcept:
     """Return a slice bound clamped to the dimension."""
     cdef int64_t i = missing if x.tag == TAG_NONE else x.v.i
     if i < 0:
@@ -70,12 +70,12 @@ cdef inline int64_t bound(IValue *x, int64_t missing, int64_t n) noexcept:
 
 
 cdef bint view_slice(View *v, IValue **others, int part, int parts) noexcept:
-    cdef int axis = wrapped(others[0].v.i, v.nd)
+    cdef int axis = wrap_dim(others[0].v.i, v.nd)
     cdef int64_t start, end, step = others[3].v.i
     if axis < 0 or step <= 0:
         return False
-    start = bound(others[1], 0, v.dims[axis])
-    end = bound(others[2], v.dims[axis], v.dims[axis])
+    start = slice_bound(others[1], 0, v.dims[axis])
+    end = slice_bound(others[2], v.dims[axis], v.dims[axis])
     v.offset = start * v.strides[axis]
     v.dims[axis] = (end - start - 1) // step + 1 if end > start else 0
     v.strides[axis] *= step
@@ -83,7 +83,7 @@ cdef bint view_slice(View *v, IValue **others, int part, int parts) noexcept:
 
 
 cdef bint view_narrow(View *v, IValue **others, int part, int parts) noexcept:
-    cdef int axis = wrapped(others[0].v.i, v.nd)
+    cdef int axis = wrap_dim(others[0].v.i, v.nd)
     cdef int64_t start = others[1].v.i, length = others[2].v.i
     if axis < 0:
         return False
@@ -110,11 +110,11 @@ cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- split, chunk, unbind
 
-cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
+cdef int store_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue *out) except -1:
     """Store the list of parts of length `size` along `axis`; the last may be shorter."""
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef int nd = copy_layout(a, dims, strides)
     cdef int64_t n = dims[axis], start = 0, count = 1 if n == 0 else (n - 1) // size + 1, i
     held = <object>a
@@ -142,41 +142,41 @@ cdef bint view_part(View *v, int axis, int64_t size, int part, int parts) noexce
 
 cdef bint view_split(View *v, IValue **others, int part, int parts) noexcept:
     cdef int64_t size = others[0].v.i
-    cdef int axis = wrapped(others[1].v.i, v.nd)
+    cdef int axis = wrap_dim(others[1].v.i, v.nd)
     return axis >= 0 and size > 0 and v.dims[axis] > 0 and view_part(v, axis, size, part, parts)
 
 
 cdef bint view_chunk(View *v, IValue **others, int part, int parts) noexcept:
     cdef int64_t count = others[0].v.i
-    cdef int axis = wrapped(others[1].v.i, v.nd)
+    cdef int axis = wrap_dim(others[1].v.i, v.nd)
     return axis >= 0 and count > 0 and v.dims[axis] > 0 and view_part(v, axis, (v.dims[axis] - 1) // count + 1, part, parts)
 
 
 cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef int64_t size = r[at[1]].v.i
-    cdef int axis = -1 if a == NULL else wrapped(r[at[2]].v.i, ndim_of(a))
+    cdef int axis = -1 if a == NULL else wrap_dim(r[at[2]].v.i, ndim_of(a))
     if axis < 0 or size <= 0:
         return run_record(op, r, at)
-    return put_parts(r, at, axis, size, &r[at[3]])
+    return store_parts(r, at, axis, size, &r[at[3]])
 
 
 cdef int chunk(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef int64_t count = r[at[1]].v.i
-    cdef int axis = -1 if a == NULL else wrapped(r[at[2]].v.i, ndim_of(a))
+    cdef int axis = -1 if a == NULL else wrap_dim(r[at[2]].v.i, ndim_of(a))
     if axis < 0 or count <= 0 or dims_of(a)[axis] == 0:
         return run_record(op, r, at)
-    return put_parts(r, at, axis, (dims_of(a)[axis] - 1) // count + 1, &r[at[3]])
+    return store_parts(r, at, axis, (dims_of(a)[axis] - 1) // count + 1, &r[at[3]])
 
 
 cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
     """Split by sizes, reading each size once: another thread may change the list meanwhile."""
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List sizes = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
-    cdef int axis = -1 if a == NULL else wrapped(r[at[2]].v.i, ndim_of(a)), nd
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
+    cdef int axis = -1 if a == NULL else wrap_dim(r[at[2]].v.i, ndim_of(a)), nd
     cdef int64_t start = 0, i = 0, total
     if axis < 0:
         return run_record(op, r, at)
@@ -201,10 +201,10 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef int axis = -1 if a == NULL else wrapped(r[at[1]].v.i, ndim_of(a))
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef int axis = -1 if a == NULL else wrap_dim(r[at[1]].v.i, ndim_of(a))
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef npy_intp count, step
     cdef int64_t i
     cdef int nd, j
@@ -229,29 +229,29 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- dimension order
 
-cdef void exchange(View *v, int i, int j) noexcept:
+cdef void swap_dimensions(View *v, int i, int j) noexcept:
     v.dims[i], v.dims[j] = v.dims[j], v.dims[i]
     v.strides[i], v.strides[j] = v.strides[j], v.strides[i]
 
 
 cdef bint view_transpose(View *v, IValue **others, int part, int parts) noexcept:
-    cdef int i = wrapped(others[0].v.i, v.nd), j = wrapped(others[1].v.i, v.nd)
+    cdef int i = wrap_dim(others[0].v.i, v.nd), j = wrap_dim(others[1].v.i, v.nd)
     if i < 0 or j < 0:
         return False
-    exchange(v, i, j)
+    swap_dimensions(v, i, j)
     return True
 
 
 cdef bint view_t(View *v, IValue **others, int part, int parts) noexcept:
     if v.nd == 2:
-        exchange(v, 0, 1)
+        swap_dimensions(v, 0, 1)
     return v.nd <= 2
 
 
 cdef bint view_mt(View *v, IValue **others, int part, int parts) noexcept:
     if v.nd < 2:
         return False
-    exchange(v, v.nd - 2, v.nd - 1)
+    swap_dimensions(v, v.nd - 2, v.nd - 1)
     return True
 
 
@@ -268,14 +268,14 @@ cdef int matrices_transpose(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int move_dimension(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef npy_intp n, step
     cdef int source, target, nd, i
     if a == NULL:
         return run_record(op, r, at)
-    source, target = wrapped(r[at[1]].v.i, ndim_of(a)), wrapped(r[at[2]].v.i, ndim_of(a))
+    source, target = wrap_dim(r[at[1]].v.i, ndim_of(a)), wrap_dim(r[at[2]].v.i, ndim_of(a))
     if source < 0 or target < 0:
         return run_record(op, r, at)
     nd = copy_layout(a, dims, strides)
@@ -285,33 +285,33 @@ cdef int move_dimension(Operator op, IValue *r, const int32_t *at) except -1:
     for i in range(source, target, -1):
         dims[i], strides[i] = dims[i - 1], strides[i - 1]
     dims[target], strides[target] = n, step
-    return put_view(&r[at[3]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+    return store_view(&r[at[3]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 
 cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef List order = <List>r[at[1]].v.o
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef int i, axis
     cdef int64_t seen = 0
     if a == NULL or order.size != ndim_of(a):
         return run_record(op, r, at)
     for i in range(ndim_of(a)):
-        axis = wrapped(list_item(<PyObject *>order, i).v.i, ndim_of(a))
+        axis = wrap_dim(list_item(<PyObject *>order, i).v.i, ndim_of(a))
         if axis < 0 or seen >> axis & 1:
             return run_record(op, r, at)
         seen |= <int64_t>1 << axis
         dims[i] = dims_of(a)[axis]
         strides[i] = strides_of(a)[axis]
-    return put_view(&r[at[2]], <Tensor>r[at[0]].v.o, ndim_of(a), dims, strides, 0)
+    return store_view(&r[at[2]], <Tensor>r[at[0]].v.o, ndim_of(a), dims, strides, 0)
 
 
 # ---------------------------------------------------------------- dimensions of size 1
 
 cdef bint view_unsqueeze(View *v, IValue **others, int part, int parts) noexcept:
-    cdef int i, axis = wrapped(others[0].v.i, v.nd + 1)
-    if axis < 0 or v.nd + 1 > MOST_DIMS:
+    cdef int i, axis = wrap_dim(others[0].v.i, v.nd + 1)
+    if axis < 0 or v.nd + 1 > MAX_DIMS:
         return False
     for i in range(v.nd, axis, -1):
         v.dims[i], v.strides[i] = v.dims[i - 1], v.strides[i - 1]
@@ -326,32 +326,32 @@ cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
     return run_view(view_unsqueeze, op, r, at)
 
 
-cdef int squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
+cdef int store_squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
     """Store the view without dimensions of size 1; only `axis` is considered unless it is negative."""
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
     cdef int i, nd = 0
     for i in range(ndim_of(a)):
         if dims_of(a)[i] != 1 or (axis >= 0 and i != axis):
             dims[nd] = dims_of(a)[i]
             strides[nd] = strides_of(a)[i]
             nd += 1
-    return put_view(out, <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+    return store_view(out, <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 
 cdef int squeeze(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
     if a == NULL:
         return run_record(op, r, at)
-    return squeezed(r, at, a, -1, &r[at[1]])
+    return store_squeezed(r, at, a, -1, &r[at[1]])
 
 
 cdef int squeeze_dim(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef int axis = -1 if a == NULL else wrapped(r[at[1]].v.i, ndim_of(a))
+    cdef PyArrayObject *a = cpu_array(&r[at[0]])
+    cdef int axis = -1 if a == NULL else wrap_dim(r[at[1]].v.i, ndim_of(a))
     if axis < 0:
         return run_record(op, r, at)
-    return squeezed(r, at, a, axis, &r[at[2]])
+    return store_squeezed(r, at, a, axis, &r[at[2]])
 
 
 register_kernel("select", select)

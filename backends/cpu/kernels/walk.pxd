@@ -12,7 +12,7 @@ A result is dense, in the dimension order of the first operand, ties decided by 
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject
-from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 
 # NumPy's signature of inner loops: operands, count, strides in bytes, the loop's own data.
 ctypedef void (*Loop)(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil
@@ -22,13 +22,13 @@ ctypedef void (*Loop)(char **args, const npy_intp *count, const npy_intp *steps,
 ctypedef bint (*Plane)(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner) noexcept nogil
 
 cdef enum:
-    MOST_OPERANDS = 4
+    MAX_OPERANDS = 4
 
 
 ctypedef struct Operand:
     PyArrayObject *array               # NULL for a scalar
     char *data
-    npy_intp strides[MOST_DIMS]
+    npy_intp strides[MAX_DIMS]
 
 
 # Broadcast `shape` with that of `a`; False if they do not match (the record's own kernel raises the error).
@@ -36,7 +36,7 @@ cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept n
 # Set the operand's strides for the broadcast shape: 0 for repeated dimensions.
 cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
 # Set up a scalar operand, with strides of 0.
-cdef void lay_out_number(Operand *operand, char *number, int ndim) noexcept nogil
+cdef void set_scalar_operand(Operand *operand, char *number, int ndim) noexcept nogil
 # Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory; return
 # whether that changed the order.
 cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil
@@ -51,4 +51,4 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
 # strided results.
 cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=*) except -1
 # Return a C-contiguous copy.
-cdef object in_order(PyArrayObject *a)
+cdef object contiguous_copy(PyArrayObject *a)

@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport number_of_scalar_type
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
@@ -21,11 +21,11 @@ cdef extern from "numpy/arrayobject.h":
 cnp.import_array()
 
 cdef enum:
-    SHORT = 8                          # elements; for shorter inner dimensions, the longest dimension is iterated inside
-    MOST_MOVED = 1 << 16               # elements; for more, NumPy's copy is faster, since it works in cache blocks
+    MIN_INNER_LENGTH = 8               # elements; for shorter inner dimensions, the longest dimension is iterated inside
+    MAX_COPIED_ELEMENTS = 1 << 16      # elements; for more, NumPy's copy is faster, since it works in cache blocks
 
 # Marker passed as `data` for copy loops, which may run along any dimension.
-cdef void *MOVES = <void *>&move_of
+cdef void *COPY_LOOP_MARKER = <void *>&copy_loop
 
 cdef PyTypeObject *array_type = <PyTypeObject *>cnp.ndarray
 
@@ -52,7 +52,7 @@ cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape)
         operand.strides[lead + d] = 0 if dims_of(a)[d] == 1 != shape[lead + d] else strides_of(a)[d]
 
 
-cdef void lay_out_number(Operand *operand, char *number, int ndim) noexcept nogil:
+cdef void set_scalar_operand(Operand *operand, char *number, int ndim) noexcept nogil:
     cdef int d
     operand.array = NULL
     operand.data = number
@@ -60,7 +60,7 @@ cdef void lay_out_number(Operand *operand, char *number, int ndim) noexcept nogi
         operand.strides[d] = 0
 
 
-cdef int compared(Operand *operands, int count, npy_intp *shape, int a, int b) noexcept nogil:
+cdef int compare_dimensions(Operand *operands, int count, npy_intp *shape, int a, int b) noexcept nogil:
     """Return 1 if dimension `a` belongs outside of `b`, -1 if inside, 0 if no operand decides."""
     cdef npy_intp first, second
     cdef int k
@@ -76,7 +76,7 @@ cdef int compared(Operand *operands, int count, npy_intp *shape, int a, int b) n
 
 
 cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil:
-    cdef npy_intp before[MOST_DIMS]
+    cdef npy_intp before[MAX_DIMS]
     cdef int i, j, at, swap, k
     cdef bint changed = False
     for i in range(ndim):
@@ -85,7 +85,7 @@ cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape
     for i in range(ndim - 2, -1, -1):
         at = i
         for j in range(i + 1, ndim):
-            swap = compared(operands, count, shape, order[j], order[at])
+            swap = compare_dimensions(operands, count, shape, order[j], order[at])
             if swap > 0:
                 order[j], order[at] = order[at], order[j]
                 at = j
@@ -107,12 +107,12 @@ cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape
 
 
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind):
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
-    cdef int order[MOST_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp strides[MAX_DIMS]
+    cdef int order[MAX_DIMS]
     cdef int d, number = number_of_scalar_type(kind)
     cdef npy_intp step
-    cdef object made
+    cdef object output
     cdef Operand *result = &operands[count]
     if bring_in_order(operands, count, ndim, shape, order):
         step = cnp.PyArray_DescrFromType(number).itemsize
@@ -120,17 +120,17 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
             dims[order[d]] = shape[d]
             strides[order[d]] = result.strides[d] = step
             step *= max(shape[d], <npy_intp>1)
-        made = new_strided(array_type, ndim, dims, number, strides, NULL, 0, 0, NULL)
+        output = new_strided(array_type, ndim, dims, number, strides, NULL, 0, 0, NULL)
     else:
-        made = new_strided(array_type, ndim, shape, number, NULL, NULL, 0, 0, NULL)
+        output = new_strided(array_type, ndim, shape, number, NULL, NULL, 0, 0, NULL)
         for d in range(ndim):
-            result.strides[d] = strides_of(<PyArrayObject *>made)[d]
-    result.array = <PyArrayObject *>made
+            result.strides[d] = strides_of(<PyArrayObject *>output)[d]
+    result.array = <PyArrayObject *>output
     result.data = data_of(result.array)
-    return made
+    return output
 
 
-cdef void lengthen(Operand *operands, int count, npy_intp *dims, int n) noexcept nogil:
+cdef void move_longest_inside(Operand *operands, int count, npy_intp *dims, int n) noexcept nogil:
     """Swap the last and the longest dimension to reduce the number of calls of the loop."""
     cdef int d, k, longest = n - 1
     for d in range(n - 1):
@@ -142,12 +142,12 @@ cdef void lengthen(Operand *operands, int count, npy_intp *dims, int n) noexcept
 
 
 cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=NULL) except -1:
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp index[MOST_DIMS]
-    cdef npy_intp steps[MOST_OPERANDS]
-    cdef char *args[MOST_OPERANDS]
-    cdef npy_intp outer[MOST_OPERANDS]
-    cdef char *at[MOST_OPERANDS]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp index[MAX_DIMS]
+    cdef npy_intp steps[MAX_OPERANDS]
+    cdef char *args[MAX_OPERANDS]
+    cdef npy_intp outer[MAX_OPERANDS]
+    cdef char *at[MAX_OPERANDS]
     cdef int d, k, n = 0, first  # first dimension that a call processes
     cdef bint mergeable
     # Drop dimensions of size 1 and merge adjacent ones that are contiguous in every operand.
@@ -174,8 +174,8 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
         n = 1
         for k in range(count):
             operands[k].strides[0] = 0
-    if dims[n - 1] < SHORT and (count > 2 or data == MOVES):
-        lengthen(operands, count, dims, n)
+    if dims[n - 1] < MIN_INNER_LENGTH and (count > 2 or data == COPY_LOOP_MARKER):
+        move_longest_inside(operands, count, dims, n)
     for k in range(count):
         at[k] = operands[k].data
         steps[k] = operands[k].strides[n - 1]
@@ -184,7 +184,7 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
     cdef npy_intp inner = dims[n - 1], total = 1
     for d in range(n):
         total *= dims[d]
-    cdef Away away = leave_gil_with(total, operands[0].array, operands[1].array)
+    cdef Away gil_state = release_gil_for_arrays(total, operands[0].array, operands[1].array)
     first = n - 1
     if plane != NULL and n > 1:
         for k in range(count):
@@ -209,13 +209,13 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
             d -= 1
         if d < 0:
             break
-    take_gil(away)
+    take_gil(gil_state)
     return -1 if PyErr_Occurred() else 0
 
 
 # ---------------------------------------------------------------- copies
 
-cdef void move(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, element of_width) noexcept nogil:
+cdef void copy_strided(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, element of_width) noexcept nogil:
     cdef char *x = args[0]
     cdef char *y = args[1]
     cdef npy_intp i
@@ -229,44 +229,44 @@ cdef void move(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, el
             (<element *>(y + i * to_step))[0] = (<element *>(x + i * from_step))[0]
 
 
-cdef void move_1(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    move[int8_t](a, n[0], s[0], s[1], 0)
+cdef void copy_1(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    copy_strided[int8_t](a, n[0], s[0], s[1], 0)
 
-cdef void move_2(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    move[two_bytes](a, n[0], s[0], s[1], 0)
+cdef void copy_2(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    copy_strided[two_bytes](a, n[0], s[0], s[1], 0)
 
-cdef void move_4(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    move[four_bytes](a, n[0], s[0], s[1], 0)
+cdef void copy_4(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    copy_strided[four_bytes](a, n[0], s[0], s[1], 0)
 
-cdef void move_8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    move[eight_bytes](a, n[0], s[0], s[1], 0)
+cdef void copy_8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
+    copy_strided[eight_bytes](a, n[0], s[0], s[1], 0)
 
 
-cdef Loop move_of(npy_intp width) noexcept nogil:
+cdef Loop copy_loop(npy_intp width) noexcept nogil:
     """Return the copy loop for elements of `width` bytes, or NULL."""
     if width == 4:
-        return move_4
+        return copy_4
     if width == 8:
-        return move_8
+        return copy_8
     if width == 2:
-        return move_2
+        return copy_2
     if width == 1:
-        return move_1
+        return copy_1
     return NULL
 
 
-cdef object in_order(PyArrayObject *a):
-    cdef Loop loop = move_of(cnp.PyArray_ITEMSIZE(<cnp.ndarray>a))
-    cdef npy_intp shape[MOST_DIMS]
+cdef object contiguous_copy(PyArrayObject *a):
+    cdef Loop loop = copy_loop(cnp.PyArray_ITEMSIZE(<cnp.ndarray>a))
+    cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
-    cdef object made
+    cdef object result
     cdef int d, nd = ndim_of(a)
-    if loop == NULL or size_of(a) > MOST_MOVED or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
+    if loop == NULL or size_of(a) > MAX_COPIED_ELEMENTS or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
         return cnp.PyArray_NewCopy(<cnp.ndarray>a, cnp.NPY_CORDER)
-    made = new_strided(array_type, nd, dims_of(a), cnp.PyArray_TYPE(<cnp.ndarray>a), NULL, NULL, 0, 0, NULL)
+    result = new_strided(array_type, nd, dims_of(a), cnp.PyArray_TYPE(<cnp.ndarray>a), NULL, NULL, 0, 0, NULL)
     for d in range(nd):
         shape[d] = dims_of(a)[d]
     lay_out(&operands[0], a, nd, shape)
-    lay_out(&operands[1], <PyArrayObject *>made, nd, shape)
-    walk(loop, MOVES, operands, 2, nd, shape)
-    return made
+    lay_out(&operands[1], <PyArrayObject *>result, nd, shape)
+    walk(loop, COPY_LOOP_MARKER, operands, 2, nd, shape)
+    return result

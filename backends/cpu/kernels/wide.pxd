@@ -13,4 +13,4 @@ from ts._core.value.ivalue cimport IValue
 
 cdef int run_widened(Operator op, IValue *r, const int32_t *at) except -1
 # Whether a register holds a float16 or bfloat16 tensor.
-cdef bint is_short_tensor(IValue *x) noexcept
+cdef bint is_half_tensor(IValue *x) noexcept

@@ -10,57 +10,57 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, 
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value, release, set_object
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.kernel cimport is_tensor, scalar_type
-from ts.backends.cpu.kernels.short_floats cimport BRAIN, shortened, widened
+from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, to_float32, to_half_precision
 
 cdef enum:
-    MOST_REGISTERS = 16                # of the operators that use this fallback
-    HELD = 60000                       # Python numbers up to this magnitude do not overflow float16
+    MAX_REGISTERS = 16                 # of the operators that use this fallback
+    MAX_HALF_NUMBER = 60000            # Python numbers up to this magnitude do not overflow float16
 
 
-cdef bint is_short_tensor(IValue *x) noexcept:
-    return is_tensor(x) and (scalar_type(x) == HALF or scalar_type(x) == BRAIN)
+cdef bint is_half_tensor(IValue *x) noexcept:
+    return is_tensor(x) and (scalar_type(x) == HALF or scalar_type(x) == BFLOAT16)
 
 
-cdef bint may_widen(Operator op, IValue *r, const int32_t *at) noexcept:
+cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) noexcept:
     """Whether all tensors are CPU tensors of one 16-bit dtype without overlapping elements, and numbers fit."""
     cdef int i
     cdef Tensor x
-    if op.nargs + op.nrets > MOST_REGISTERS or not is_short_tensor(&r[at[0]]):
+    if op.nargs + op.nrets > MAX_REGISTERS or not is_half_tensor(&r[at[0]]):
         return False
     for i in range(op.nargs):
         if is_tensor(&r[at[i]]):
             x = <Tensor>r[at[i]].v.o
             if x.backend != BACKEND_CPU or x.scalar_type != scalar_type(&r[at[0]]) or repeats(<PyArrayObject *>x.array):
                 return False
-        elif r[at[i]].tag == TAG_FLOAT and not fabs(r[at[i]].v.f) <= HELD:
+        elif r[at[i]].tag == TAG_FLOAT and not fabs(r[at[i]].v.f) <= MAX_HALF_NUMBER:
             return False
-        elif r[at[i]].tag == TAG_INT and not -HELD <= r[at[i]].v.i <= HELD:
+        elif r[at[i]].tag == TAG_INT and not -MAX_HALF_NUMBER <= r[at[i]].v.i <= MAX_HALF_NUMBER:
             return False
     return True
 
 
 cdef int run_widened(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef IValue q[MOST_REGISTERS]
-    cdef int32_t place[MOST_REGISTERS]
+    cdef IValue q[MAX_REGISTERS]
+    cdef int32_t index[MAX_REGISTERS]
     cdef Tensor x
     cdef int i, j, kind, n = op.nargs
-    if not may_widen(op, r, at) or op.record.variant:
+    if not can_upcast(op, r, at) or op.record.variant:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     for i in range(n + op.nrets):
         q[i].tag = TAG_NONE
-        place[i] = i
+        index[i] = i
     try:
         for i in range(n):
             if is_tensor(&r[at[i]]):
-                set_object(&q[i], wrap_cpu(widened(<PyArrayObject *>(<Tensor>r[at[i]].v.o).array), FLOAT))
+                set_object(&q[i], wrap_cpu(to_float32(<PyArrayObject *>(<Tensor>r[at[i]].v.o).array), FLOAT))
             else:
                 copy_value(&q[i], &r[at[i]])
-        op.kernels[BACKEND_CPU](op, q, place)
+        op.kernels[BACKEND_CPU](op, q, index)
         for j in range(n, n + op.nrets):
             if is_tensor(&q[j]) and scalar_type(&q[j]) == FLOAT:
                 x = <Tensor>q[j].v.o
-                set_object(&r[at[j]], wrap_cpu(shortened(<PyArrayObject *>x.array, number_of_scalar_type(kind)), kind))
+                set_object(&r[at[j]], wrap_cpu(to_half_precision(<PyArrayObject *>x.array, number_of_scalar_type(kind)), kind))
             else:
                 copy_value(&r[at[j]], &q[j])
     finally:
