@@ -3,7 +3,7 @@
 In: operands as in NumPy's inner loops (pointers, count, strides in bytes).  Out: loops in the registry, under
 the names that records use:
 
-    loops_named("loops:sigmoid").covers(6)     whether there is one for float32
+    find_loops("loops:sigmoid").covers(6)     whether there is one for float32
 
 Sigmoid is a row kernel of `vector_math.h`; strided elements are copied to tiles for it.
 """

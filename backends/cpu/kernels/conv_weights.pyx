@@ -7,7 +7,7 @@ positions), and the layout of the input. Out: for each filter, channel and tap t
 
 Positions are numbered as in `conv`; unused ones at the ends of rows are multiplied by zeros:
 
-    for a panel of some 24 filters, for DEPTH positions of an image:
+    for a panel of some 24 filters, for PANEL_POSITIONS positions of an image:
         other        transposed: a vector of filters for each position, in the L1 cache
         for 4 channels, for each tap:   += 4 rows of the source, read in place, @ the panel
 

@@ -8,5 +8,5 @@ ctypedef enum Masking:
 
 # Return softmax(q @ k.mT * scale + mask) @ v as a new C-contiguous array, or None if the shapes do not match.
 # Operands are floating, have two dimensions or more, and broadcast. A fully masked row gives 0, except with
-# HIDES.
+# BOOL_HIDE_MASK.
 cdef object compute_attention(object q, object k, object v, object mask, Masking masking, bint causal, double scale)

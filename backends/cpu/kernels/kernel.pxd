@@ -14,7 +14,7 @@ Preconditions of a kernel, and the code that establishes them:
 
     registers     `op.nargs` arguments that match the schema (an int for int, a list for a list, None only if optional), and
                   one register for each result.  Argument binding and the bytecode verifier check this.
-    tensors       any device, dtype, layout and number of dimensions up to MOST_DIMS, with or without elements: the kernel
+    tensors       any device, dtype, layout and number of dimensions up to MAX_DIMS, with or without elements: the kernel
                   checks.  `flat_array` returns only aligned, C-contiguous CPU arrays.
     lists         any length; lists of tensors may contain None if the schema says so.
     numbers       any value: dimensions, sizes and indices are checked against the shape before use.

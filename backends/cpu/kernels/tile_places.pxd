@@ -57,7 +57,7 @@ ctypedef struct Gather:                # an input that is copied tile by tile
 ctypedef struct EndPlace:              # an epilogue
     End end
     int slot                           # the rows that it reads
-    npy_intp memory                    # offset of the rows after a thread's buffers; NOWHERE: they are in an array
+    npy_intp memory                    # offset of the rows after a thread's buffers; NO_INDEX: they are in an array
     char *out                          # its result
     double *totals                     # partial sums of blocks, if a row is split into chunks
 

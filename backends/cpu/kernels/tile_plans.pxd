@@ -48,7 +48,7 @@ ctypedef struct Step:
     int arity
     int operands[MAX_OPERANDS]         # slots
     int out
-    int tile                           # index of the run's tile that has the loop; NOWHERE: `function` is the loop
+    int tile                           # index of the run's tile that has the loop; NO_INDEX: `function` is the loop
     ReadTile read
     ReadChannels by_channels           # for loops with per-channel vectors, else NULL
 
@@ -64,7 +64,7 @@ ctypedef struct Schedule:              # order of execution of the steps, and th
     int stages
     int end[MAX_STAGES]                # of each stage: index in `steps` after its last step
     int steps[MAX_SLOTS]
-    int buffer[MAX_SLOTS]              # of a slot: its buffer; NOWHERE: it is written to an array, since others read it
+    int buffer[MAX_SLOTS]              # of a slot: its buffer; NO_INDEX: it is written to an array, since others read it
     int buffers                        # maximum over the stages
 
 
@@ -79,15 +79,15 @@ cdef class Plan:
     cdef int kind[MAX_SLOTS]           # ScalarType of a slot
     cdef int at[MAX_SLOTS]             # of an input or a row: the slot that holds its elements
     cdef int source[MAX_SLOTS]         # of a scalar or conversion: the slot that it converts
-    cdef int producer[MAX_SLOTS]       # of a slot: the step that writes it, or NOWHERE
+    cdef int producer[MAX_SLOTS]       # of a slot: the step that writes it, or NO_INDEX
     cdef bint is_result[MAX_SLOTS]     # whether a slot is a result of the group
     cdef bint is_required[MAX_SLOTS]   # whether it is a result or the input of an epilogue
     cdef int required_count            # number of kept slots, and their indices
     cdef int required_slots[MAX_SLOTS]
-    cdef int out_at[MAX_SLOTS]         # slots of the results; NOWHERE: result of an epilogue
+    cdef int out_at[MAX_SLOTS]         # slots of the results; NO_INDEX: result of an epilogue
     cdef int end_slot[MAX_EPILOGUES]   # input slot of each epilogue
     cdef int count                     # number of steps
-    cdef int default                   # the default dtype that the kinds depend on, or NOWHERE
+    cdef int default                   # the default dtype that the kinds depend on, or NO_INDEX
     cdef int tiles                     # number of rows with scalar parameters
     cdef npy_intp tile                 # elements of a tile
     cdef bint has_elements             # a row computes a single element: it needs a stage of its own

@@ -100,7 +100,7 @@ cdef int default_kind(Plan plan):
 
 
 cdef int common_kind(Plan plan, int first, int second):
-    """Return the dtype that two slots are promoted to, or NOWHERE if it is unsupported.
+    """Return the dtype that two slots are promoted to, or NO_INDEX if it is unsupported.
 
     By PyTorch's rule: within a category, tensors with dimensions take precedence over 0-dim tensors, and
     these over numbers.
@@ -128,7 +128,7 @@ cdef int common_kind(Plan plan, int first, int second):
 
 
 cdef int slot_in_dtype(Plan plan, int slot, int other, int kind) noexcept:
-    """Return a slot with the elements of `slot` in dtype `kind`, or NOWHERE if there is no conversion."""
+    """Return a slot with the elements of `slot` in dtype `kind`, or NO_INDEX if there is no conversion."""
     if plan.kind[slot] == kind:
         return slot
     if plan.kind[slot] == NO_INDEX:
@@ -140,7 +140,7 @@ cdef int slot_in_dtype(Plan plan, int slot, int other, int kind) noexcept:
 
 
 cdef int new_slot(Plan plan, int source, int kind) noexcept:
-    """Append a slot that holds the elements of `source` in dtype `kind`; NOWHERE if there are too many slots."""
+    """Append a slot that holds the elements of `source` in dtype `kind`; NO_INDEX if there are too many slots."""
     cdef int slot = plan.slots
     if slot >= MAX_SLOTS:
         return NO_INDEX
