@@ -25,7 +25,7 @@ def scope():
 
 def types_of(function):
     parameters, returns = signatures.signature(parse.function_def(function))
-    return [str(p.type) for p in parameters], None if returns is None else str(returns)
+    return [p.type.str() for p in parameters], None if returns is None else returns.str()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def types_of(function):
 )
 def test_objects(annotation, expected):
     """A Python object as an annotation."""
-    assert str(annotations.to_type(annotation, scope())) == expected
+    assert annotations.to_type(annotation, scope()).str() == expected
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_syntax(text, expected):
         f"def f(x: {text}):\n    return x\n", Resolver({"Point": Point, "Alias": Alias})
     )
     (parameter,), returns = signatures.signature(parsed)
-    assert str(parameter.type) == expected
+    assert parameter.type.str() == expected
     assert returns is None
 
 
@@ -101,7 +101,7 @@ def test_signature():
         return x
 
     parameters, returns = signatures.signature(parse.function_def(f))
-    assert [(p.name, str(p.type), p.kw_only) for p in parameters] == [
+    assert [(p.name, p.type.str(), p.kw_only) for p in parameters] == [
         ("x", "Tensor", False),
         ("n", "int", False),
         ("scale", "float", True),
@@ -322,7 +322,7 @@ def test_annotations_as_objects():
     def f(x: int, y: Tensor) -> str:
         return ""
 
-    assert [str(t) for t in get_signature(f)[0]] == ["int", "Tensor"]
+    assert [t.str() for t in get_signature(f)[0]] == ["int", "Tensor"]
     assert ts.jit.get_callable_argument_names(f) == ["x", "y"]
     assert ts.jit.is_optional(Optional[int]) and not ts.jit.is_optional(Union[int, str])
     assert ts.types.parse_schema("f(int[2] n) -> int").arguments[0].N == 2

@@ -336,7 +336,7 @@ def test_insert_matches_the_schema():
     x, n = graph.inputs()
     graph.set_insert_point(graph.return_node())
     node = graph.insert("aten::add", [x, x]).node()
-    assert [str(value.type()) for value in node.inputs()] == ["Tensor", "Tensor", "int"]
+    assert [value.type().str() for value in node.inputs()] == ["Tensor", "Tensor", "int"]
     assert node.inputs()[2].to_ivalue() == 1
     assert graph.insert("aten::sum", [x]).node().schema().overload_name == ""
     for kind, inputs in (("aten::mm", [x, n]), ("aten::foo", [x]), ("aten::add", [x, "a"])):

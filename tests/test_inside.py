@@ -156,7 +156,7 @@ def test_parts_of_graphs():
     assert f"%{written.debug_name()} points to: WILDCARD for type Tensor" in str(aliases)
     assert aliases.to_graphviz_str().startswith("digraph alias_db {")
     written.infer_type_from(ts.ones(2, 3))
-    assert str(written.type()) == "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
+    assert written.type().str() == "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
 
 
 def test_scripted_modules_refuse_new_parts():

@@ -38,7 +38,7 @@ def test_parts():
     x, d, k, o = schema.arguments
     assert (schema.key, schema.name, schema.overload_name) == ("aten::f.out", "aten::f", "out")
     assert schema.is_mutable and x.is_write and x.alias.before == {"a"}
-    assert (str(d.type), str(d.real_type), d.has_default, d.default) == ("int?", "ScalarType?", True, None)
+    assert (d.type.str(), d.real_type.str(), d.has_default, d.default) == ("int?", "ScalarType?", True, None)
     assert (k.default, k.size) == ([1, 1], 2)
     assert o.kwarg_only and o.is_write and not o.alias.before
     assert schema.argument_index("k") == 2

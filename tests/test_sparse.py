@@ -111,7 +111,7 @@ def test_every_record_without_a_sparse_kernel_refuses():
     x = sparse().coalesce()
     for record in registry.records():
         arguments = record.schema.arguments
-        alone = len(arguments) == 1 and str(arguments[0].type) == "Tensor"
+        alone = len(arguments) == 1 and arguments[0].type.str() == "Tensor"
         if not alone or record.whole or record.sparse or (record.base is not None and record.base.sparse):
             continue
         if record.reads_elements:

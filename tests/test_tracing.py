@@ -589,7 +589,7 @@ def test_types_of_nested_tuples():
     x = ts.ones(2)
     graph = ts.jit.trace(lambda t: t[0] + t[1][0], ((x, (x, [x])),)).graph
     shaped = "Float(2, strides=[1], requires_grad=0, device=cpu)"
-    assert str(graph.inputs()[0].type()) == f"({shaped}, ({shaped}, Tensor[]))"
+    assert graph.inputs()[0].type().str() == f"({shaped}, ({shaped}, Tensor[]))"
 
 
 @pytest.mark.parametrize(

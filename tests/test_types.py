@@ -54,9 +54,9 @@ from ts.ir.types import (
 def test_both_spellings_and_reading(text, annotation):
     """A type prints as graphs and as annotations spell it, and its graph spelling reads back."""
     t = parse_type(text)
-    assert str(t) == text
+    assert t.str() == text
     assert t.annotation_str == annotation
-    assert parse_type(str(t)) == t
+    assert parse_type(t.str()) == t
 
 
 def test_equality_is_structural():
@@ -69,7 +69,7 @@ def test_optional_and_union_are_normalised():
     """Optionals flatten; a union of one type and None is an optional; members that unify merge."""
     assert OptionalType(OptionalType(INT)) == OptionalType(INT)
     assert UnionType([INT, NONE]) == OptionalType(INT)
-    assert str(UnionType([INT, NONE, FLOAT])) == "Union(float, int, NoneType)"
+    assert UnionType([INT, NONE, FLOAT]).str() == "Union(float, int, NoneType)"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_list_of_no_type():
     """The type of None is `NoneType`; None itself is no type."""
     with pytest.raises(RuntimeError, match="Can not create ListType with None type"):
         ts.types.ListType(None)
-    assert str(ts.types.ListType(ts.types.NoneType.get())) == "NoneType[]"
+    assert ts.types.ListType(ts.types.NoneType.get()).str() == "NoneType[]"
 
 
 def test_lists_of_anything_are_lists():

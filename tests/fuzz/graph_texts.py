@@ -93,7 +93,7 @@ def run(text: str) -> bool:
     except TsError:
         return False
     arguments = [
-        ts.ones(2) if str(v.type()) == "Tensor" else VALUES.get(str(v.type())) for v in graph.inputs()
+        ts.ones(2) if v.type().str() == "Tensor" else VALUES.get(v.type().str()) for v in graph.inputs()
     ]
     try:
         with ts.limits(fuel=1_000_000):

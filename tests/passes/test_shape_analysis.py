@@ -18,7 +18,7 @@ def types(function, *inputs):
     (result,) = propagate_shapes(graph, inputs).outputs()
     assert str(graph) == before
     results = result.node().inputs() if result.node().kind() == "prim::TupleConstruct" else [result]
-    return [str(value.type()) for value in results]
+    return [value.type().str() for value in results]
 
 
 def test_operators():
@@ -74,7 +74,7 @@ def test_reshaped_in_place(change):
     """What may share memory with a tensor that changes its shape is of no known shape."""
     f = ts.jit.CompilationUnit(f"def f(x):\n    b = x + 1\n    c = b.{change}\n    return b, c, x + 2\n").f
     (result,) = propagate_shapes(f.graph, [ts.zeros(2, 3)]).outputs()
-    assert [str(value.type()) for value in result.node().inputs()] == ["Tensor", "Tensor", FLOATS]
+    assert [value.type().str() for value in result.node().inputs()] == ["Tensor", "Tensor", FLOATS]
 
 
 def test_nothing_happens(capsys):
@@ -101,8 +101,8 @@ def test_gradients():
 
     x = ts.zeros(2, 3).requires_grad_()
     graph = ts.jit.script(f).graph
-    assert str(propagate_shapes(graph, [x]).inputs()[0].type()) == "Float(*, *, device=cpu)"
-    assert "requires_grad=1" in str(propagate_shapes(graph, [x], True).inputs()[0].type())
+    assert propagate_shapes(graph, [x]).inputs()[0].type().str() == "Float(*, *, device=cpu)"
+    assert "requires_grad=1" in propagate_shapes(graph, [x], True).inputs()[0].type().str()
 
 
 def test_complete():
@@ -113,7 +113,7 @@ def test_complete():
 
     graph = ts.jit.script(f).graph
     complete_shape_analysis(graph, [ts.zeros(3, 1), ts.zeros(4)])
-    assert [str(node.output().type()) for node in graph.nodes() if node.kind() != "prim::Constant"] == [
+    assert [node.output().type().str() for node in graph.nodes() if node.kind() != "prim::Constant"] == [
         "Float(3, 4, strides=[4, 1], device=cpu)",
         "Float(4, 3, strides=[1, 4], device=cpu)",
         "Float(4, 3, strides=[3, 1], device=cpu)",
@@ -140,15 +140,15 @@ def test_loops(step, type):
       -> (%true, %next)
   return (%y)""")
     complete_shape_analysis(graph, [ts.zeros(2, 2)])
-    assert str(graph.outputs()[0].type()) == type
-    assert str(graph.find_node("prim::Loop").blocks()[0].inputs()[1].type()) == type
+    assert graph.outputs()[0].type().str() == type
+    assert graph.find_node("prim::Loop").blocks()[0].inputs()[1].type().str() == type
 
 
 def propagated(inputs, body, result="%y"):
     graph = parse_ir(f"graph({inputs}):\n  %one : int = prim::Constant[value=1]()\n"
         f"  %zero : int = prim::Constant[value=0]()\n{body}\n  return ({result})")
     propagate_types(graph)
-    return graph, str(graph.outputs()[0].type())
+    return graph, graph.outputs()[0].type().str()
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_some_lengths_through_loops():
     graph, found = propagated("%x : Float(2, 3)", LOOP)
     body = graph.find_node("prim::Loop").blocks()[0]
     assert found.startswith("Float(*, *")
-    assert str(body.inputs()[1].type()).startswith("Float(*, *")
+    assert body.inputs()[1].type().str().startswith("Float(*, *")
     _, found = propagated(
         "%x : Float(2, 3), %w : Float(2, 4), %p : bool",
         "  %z : Tensor = prim::If(%p)\n    block0():\n      -> (%x)\n    block1():\n      -> (%w)\n"

@@ -112,7 +112,7 @@ def _attribute(node: Node, name: str, kind: type) -> object:
 def _check_operator(node: Node) -> None:
     operator = node.operator()
     if operator is None:
-        types = ", ".join(str(value.type()) for value in node.inputs())
+        types = ", ".join(value.type().str() for value in node.inputs())
         raise CompilationError(f"{node.kind()} takes no inputs of types ({types})", node.range)
     schema = operator.schema
     bindings: dict[str, Type] = {}

@@ -31,7 +31,7 @@ def operator_of(node: Node) -> Any:
     """Return the operator of a node; raise InternalError if its schema is not registered."""
     operator = node.operator()
     if operator is None:
-        inputs = ", ".join(str(value.type()) for value in node.inputs())
+        inputs = ", ".join(value.type().str() for value in node.inputs())
         message = f"there is no operator {node.kind()}({inputs})"
         raise InternalError(message, "lowering", str(node.owning_graph()))
     return operator

@@ -570,7 +570,7 @@ def _settled(target: Any, values: list[Any]) -> list[Any]:
 
     if not any(isinstance(y, SymInt) for x in values for y in (x if isinstance(x, list) else [x])):
         return values
-    declared = [str(a.real_type).rstrip("?").partition("[")[0] for a in target._schema.arguments]
+    declared = [a.real_type.str().rstrip("?").partition("[")[0] for a in target._schema.arguments]
     return [number(x) if kind == "int" else x for kind, x in zip(declared, values, strict=True)]
 
 

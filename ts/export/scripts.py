@@ -230,7 +230,7 @@ def _attribute(owner: Object, slot: int) -> Any:
 
 
 def _makes_tensors(node: Node) -> bool:
-    return any(str(value.type()).startswith("Tensor") for value in node.outputs())
+    return any(value.type().str().startswith("Tensor") for value in node.outputs())
 
 
 def _flat(values: Any) -> list[Any]:

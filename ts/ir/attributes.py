@@ -5,7 +5,7 @@ this value has (`type_of_constant`)::
 
     >>> kind_of_value(3), kind_of_value("a"), kind_of_value([1.5])
     ('i', 's', 'fs')
-    >>> str(type_of_constant((1, [True])))
+    >>> type_of_constant((1, [True])).str()
     '(int, bool[])'
 """
 

@@ -456,7 +456,7 @@ class Graph:
         if type is None and OperatorLookup.with_defaults is not None:
             missing = OperatorLookup.with_defaults(kind, values)
             if missing is None:
-                given = ", ".join(str(value._type) for value in values)
+                given = ", ".join(value._type.str() for value in values)
                 raise RuntimeError(f"No operator {kind} takes the arguments ({given})")
             values += [self.insert_constant(default) for default in missing]
         node = self.insert_node(self.create(kind, values))

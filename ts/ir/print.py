@@ -137,12 +137,14 @@ def format_attribute(node: Node, name: str) -> str:
     if kind == "g":
         return "<Graph>"
     if kind == "ty":
-        return str(value)
+        return value.str()  # type: ignore[no-any-return]
     if kind == "t":
         return format_tensor(value)
     if kind == "is":
         return f"[{', '.join(str(int(v)) for v in value)}]"
-    if kind in ("fs", "cs", "ss", "ts", "gs", "tys"):
+    if kind == "tys":
+        return f"[{', '.join(type.str() for type in value)}]"
+    if kind in ("fs", "cs", "ss", "ts", "gs"):
         return f"[{', '.join(['<Graph>' if kind == 'gs' else format_value(v) for v in value])}]"
     return format_value(value)
 

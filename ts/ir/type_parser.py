@@ -3,7 +3,7 @@
 In: text such as ``Dict(str, Tensor)``, ``Tensor(a!)[]``, ``int[2]?``, ``Float(2, 3, device=cpu)``.
 Out: `parse_type` gives the `Type`; `read_type` also the alias marks and the list size::
 
-    >>> str(parse_type("Dict(int, Tensor?[])"))
+    >>> parse_type("Dict(int, Tensor?[])").str()
     'Dict(int, Tensor?[])'
 """
 

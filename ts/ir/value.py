@@ -5,7 +5,7 @@ node. `Node` keeps the uses right; here are the value's type, its name, and what
 
     >>> from ts.ir.graph import Graph
     >>> x = Graph().add_input("x")
-    >>> x.debug_name(), str(x.type()), x.uses()
+    >>> x.debug_name(), x.type().str(), x.uses()
     ('x', 'Tensor', [])
 """
 

@@ -5,7 +5,7 @@
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
 A node belongs to such a part if it neither writes, nor acts outside, nor is written to, nor has results that
-escape; nodes with blocks stay where they are. What depends on each other moves together as far as its order
+escape; a branch or loop belongs to it if all its nodes do. What depends on each other moves together as far as its order
 with everything else allows (`ts.analysis.reorder`). `inline_functional_graphs` undoes it, in PyTorch's order.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.analysis.effects import STRUCTURAL, has_side_effects
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.control_flow import nodes_of
@@ -53,12 +53,14 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
     changed = False
     node = block.return_node().prev()
     while node is not block.return_node():
-        for inner in node.blocks():
-            changed |= _visit(inner, aliases, fewest)
-        if _is_functional(node, aliases):
+        if not _is_functional(node, aliases):
+            for inner in node.blocks():
+                changed |= _visit(inner, aliases, fewest)
+        else:
             node = _grown(node, aliases)
             count = sum(1 for _ in node["Subgraph"].nodes())
-            if count < fewest or not optimization_allowed("create_functional_graphs"):
+            constants = sum(value.node().kind() == "prim::Constant" for value in node.inputs())
+            if count + constants < fewest or not optimization_allowed("create_functional_graphs"):
                 node = _dissolved(node)
                 changed |= count > 1  # they may have moved
             else:
@@ -70,19 +72,15 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
 
 
 def _grown(last: Node, aliases: AliasDb) -> Node:
-    """A group of `last` and what it reads, and that reads, as far as it can move."""
+    """A group of `last` and the nodes before it that may join it, as far as they can move."""
     group = group_of(last, _KIND)
-    refused: set[Node] = set()
-    while True:
-        makers = {value.node() for value in group.inputs()} - refused
-        near = [node for node in makers if node.owning_block() is group.owning_block()]
-        if not near:
-            return group
-        node = max(near, key=_place)
+    node = group.prev()
+    while node is not group.owning_block().return_node():
+        before = node.prev()
         if _is_functional(node, aliases) and aliases.move_before_topologically_valid(node, group):
             merge_into_group(node, group)
-        else:
-            refused.add(node)
+        node = before
+    return group
 
 
 def _dissolved(group: Node) -> Node:
@@ -97,13 +95,21 @@ def _place(node: Node) -> int:
 
 
 def _is_functional(node: Node, aliases: AliasDb) -> bool:
-    if node.kind() in ("prim::Constant", "prim::Param") or node.blocks() or not node.outputs():
+    """Return whether a node may belong to a part."""
+    skipped = ("prim::Constant", "prim::Param", "prim::ListConstruct", _KIND)
+    return node.kind() not in skipped and _has_no_effects(node, aliases)
+
+
+def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
+    """Return whether a node and those in its blocks neither write nor are written to; they may draw numbers."""
+    is_known = node.schema() is not None or node.kind() in STRUCTURAL or node.kind() == _KIND
+    if not node.outputs() or not is_known:
         return False
-    if node.schema() is None or has_side_effects(node) or is_nondeterministic(node):
+    if has_side_effects(node) or aliases.is_mutable(node):
         return False
-    if aliases.is_mutable(node) or aliases.has_writers(node):
+    if any(aliases.has_writers(value) or aliases.escapes(value) for value in node.outputs()):
         return False
-    return not any(map(aliases.escapes, node.outputs()))
+    return all(_has_no_effects(inner, aliases) for block in node.blocks() for inner in block.nodes())
 
 
 # -- groups of nodes ---------------------------------------------------------------------------------------
@@ -138,7 +144,7 @@ def merge_into_group(node: Node, group: Node) -> None:
             group.remove_input(i)
         if output.has_uses():
             inner.register_output(inside)
-            output.replace_all_uses_with(group.add_output(type=output.type()))
+            output.replace_all_uses_with(group.add_output(type=output.type()).copy_metadata(output))
     node.destroy()
 
 

@@ -3,8 +3,8 @@
     %t : Tensor = aten::t(%w)                              %y : Tensor = aten::linear(%x, %w, %b)
     %y : Tensor = aten::addmm(%b, %x, %t, %one, %one)  =>
 
-Also `matmul` and an addition behind it, in place or not, and `matmul` alone. A weight that is not seen to be
-transposed is transposed once more.
+Also `matmul` and an addition in place after it, and `matmul` alone; an addition of its own stays. A weight
+that is not seen to be transposed is transposed once more.
 """
 
 from __future__ import annotations
@@ -22,13 +22,10 @@ _FORMS: Final = (
         "graph(%x, %t, %b, %beta, %alpha):\n  %r = aten::addmm(%b, %x, %t, %beta, %alpha)\n  return (%r)",
         "graph(%x, %t, %b, %beta, %alpha):\n" + _WITH_BIAS,
     ),
-    *(
-        (
-            "graph(%x, %t, %b, %alpha):\n  %p = aten::matmul(%x, %t)\n"
-            f"  %r = aten::{add}(%p, %b, %alpha)\n  return (%r)",
-            "graph(%x, %t, %b, %alpha):\n" + _WITH_BIAS,
-        )
-        for add in ("add_", "add")
+    (
+        "graph(%x, %t, %b, %alpha):\n  %p = aten::matmul(%x, %t)\n"
+        "  %r = aten::add_(%p, %b, %alpha)\n  return (%r)",
+        "graph(%x, %t, %b, %alpha):\n" + _WITH_BIAS,
     ),
     (
         "graph(%x, %t):\n  %r = aten::matmul(%x, %t)\n  return (%r)",

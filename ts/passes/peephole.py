@@ -335,6 +335,12 @@ def _of_real(rewriter: _Rewriter, node: Node) -> Value | None:
     return real(node) if rewriter.by_types else None
 
 
+def _transpose(_: _Rewriter, node: Node) -> Value | None:
+    """Return the matrix that is transposed twice."""
+    inner = node.input().node()
+    return inner.input() if inner.kind() == "aten::t" else None
+
+
 _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::mul": _multiply,
     "aten::add": _add,
@@ -354,6 +360,7 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::__is__": _is_none,
     "aten::__isnot__": _is_none,
     "aten::__derive_index": _derive_index,
+    "aten::t": _transpose,
     "prim::GetAttr": _attribute,
     "aten::len": _count_of_sizes,
     "prim::requires_grad": _wants_gradient,

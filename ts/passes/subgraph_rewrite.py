@@ -182,6 +182,7 @@ class _Rewriter:
         inputs = [now[value] for value in self.pattern.inputs()]
         with graph.inserting_before(place):
             results = graph.insert_graph(self.replacement, inputs)
+        _remove_names(results, inputs)
         for value, result in zip(self.pattern.outputs(), results, strict=True):
             result.set_type(match[value].type())
             match[value].replace_all_uses_with(result)
@@ -190,6 +191,15 @@ class _Rewriter:
             node = match[wanted.output()].node() if wanted.outputs() else None
             if node is not None and not node.has_uses():
                 node.destroy()
+
+
+def _remove_names(results: list[Value], inputs: list[Value]) -> None:
+    """Remove the names of a replacement's values from the graph, as PyTorch does."""
+    pending = [value for value in results if value not in inputs]
+    while pending:
+        value = pending.pop()
+        value.set_debug_name("")
+        pending += [x for x in value.node().inputs() if x not in inputs and x.has_debug_name()]
 
 
 def _stands_before(value: Value, node: Node) -> bool:

@@ -198,7 +198,7 @@ def _computes_tensors(node: Node) -> bool:
     """Return whether a node is an operator or call that returns tensors."""
     kind = node.kind()
     named = kind in CALLS or not kind.startswith("prim::")
-    return named and any("Tensor" in str(value.type()) for value in node.outputs())
+    return named and any("Tensor" in value.type().str() for value in node.outputs())
 
 
 class _Group(NamedTuple):

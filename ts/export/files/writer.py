@@ -419,7 +419,7 @@ def _gives_list(node: Node) -> bool:
     if not isinstance(node.target, OpOverload):
         return False
     returns = node.target._schema.returns
-    return len(returns) == 1 and str(returns[0].type).endswith("[]")
+    return len(returns) == 1 and returns[0].type.str().endswith("[]")
 
 
 def _element(kind: str) -> str | None:

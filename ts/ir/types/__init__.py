@@ -1,10 +1,10 @@
 """The types of the language: spelling, equality, subtyping, unification and type variables.
 
 A type is an immutable value, equal to any other type of the same structure. It has two spellings, both
-PyTorch's: ``str(type)`` is the one of graphs and schemas, ``type.annotation_str`` that of annotations::
+PyTorch's: ``type.str()`` is the one of graphs and schemas, ``str(type)`` that of annotations::
 
     >>> t = DictType(STR, ListType(OptionalType(INT)))
-    >>> str(t), t.annotation_str
+    >>> t.str(), str(t)
     ('Dict(str, int?[])', 'Dict[str, List[Optional[int]]]')
     >>> t.isSubtypeOf(ANY), unify(INT, NONE) == OptionalType(INT)
     (True, True)

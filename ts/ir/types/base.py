@@ -1,6 +1,6 @@
 """What all types share: identity, the two spellings, and the question of subtypes.
 
-In: a subclass's `_key`, `_spell` and `contained_types`.  Out: equality, hash, ``str(type)`` and
+In: a subclass's `_key`, `_spell` and `contained_types`.  Out: equality, hash, ``type.str()`` and
 ``type.annotation_str``.  The narrower type answers ``x.is_subtype_of(y)``; what only the wider type knows (an
 optional takes None, a union its members) that one answers in `can_hold`: this module knows no subclass.
 """
@@ -69,11 +69,11 @@ class Type:
             return self._hash
 
     def __str__(self) -> _Str:
-        try:
-            return self._text
-        except AttributeError:
-            self._text = self._spell()
-            return self._text
+        return self.annotation_str
+
+    def __format__(self, specification: _Str) -> _Str:
+        """The graph spelling: texts of graphs, schemas and messages are format strings."""
+        return format(self.str(), specification)
 
     def __repr__(self) -> _Str:
         return self.annotation_str
@@ -82,8 +82,12 @@ class Type:
         return self._spelling or self._kind
 
     def str(self) -> _Str:
-        """The graph spelling, like ``str(type)``."""
-        return self.__str__()
+        """The graph spelling: ``int[]``."""
+        try:
+            return self._text
+        except AttributeError:
+            self._text = self._spell()
+            return self._text
 
     @property
     def annotation_str(self) -> _Str:
@@ -93,7 +97,7 @@ class Type:
     @property
     def schema_str(self) -> _Str:
         """The spelling of schemas, and inside dicts and unions of graphs: named tuples by their names."""
-        return self.__str__()
+        return self.str()
 
     @property
     def repr_str(self) -> _Str:

@@ -1,6 +1,6 @@
 """The types made of other types: lists, dicts, tuples, optionals, futures.
 
-    >>> str(DictType(STR, ListType(OptionalType(INT))))
+    >>> DictType(STR, ListType(OptionalType(INT))).str()
     'Dict(str, int?[])'
 
 What can be written to (lists, dicts) is invariant in its parts; the rest is covariant.
@@ -199,7 +199,7 @@ class TupleType(Type):
     def _spell(self) -> str:
         if self.fields is not None:
             return f"NamedTuple({', '.join(map(self._field, self.fields, self.elems))})"
-        return f"({', '.join(map(str, self.elems))})"
+        return f"({', '.join(t.str() for t in self.elems)})"
 
     def _field(self, name: str, elem: Type) -> str:
         default = f" = {format_default(self.defaults[name])}" if name in self.defaults else ""

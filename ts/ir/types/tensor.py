@@ -1,6 +1,6 @@
 """The type of tensors, with as much as is known of one: dtype, sizes, strides, device.
 
->>> str(TensorType(scalar_type=6, sizes=(2, None), device="cpu"))
+>>> TensorType(scalar_type=6, sizes=(2, None), device="cpu").str()
 'Float(2, *, device=cpu)'
 """
 

@@ -3,8 +3,8 @@
 `unify` finds the type of a variable that two paths set; a union merges the members that unify, so each needs
 the other and they share a module::
 
-    >>> str(unify(INT, NONE)), str(unify(INT, TENSOR)), str(UnionType((INT, TENSOR)))
-    ('int?', 'None', 'Union(Tensor, int)')
+    >>> unify(INT, NONE), unify(INT, TENSOR), UnionType((INT, TENSOR))
+    (Optional[int], None, Union[Tensor, int])
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def union_members(types: Iterable[Type]) -> list[Type]:
 def _place(t: Type) -> tuple[int, str]:
     """Where a member stands in a union."""
     name = t.name if isinstance(t, TupleType) else None
-    return _KIND_ORDER.get(t.kind(), 0), name or str(t)
+    return _KIND_ORDER.get(t.kind(), 0), name or t.str()
 
 
 def unshaped(t: Type) -> Type:

@@ -1,0 +1,69 @@
+"""Parts of a program that write nothing become functional graphs, with their branches and random numbers."""
+
+import ts
+from ts.passes.create_functional_graphs import create_functional_graphs, inline_functional_graphs
+
+
+def test_branches_and_values_that_were_written():
+    """A branch whose nodes write nothing belongs to a part, and so does what reads a tensor after a write."""
+
+    @ts.jit.script
+    def f(x, y, z):
+        x = x + 1
+        y = y + 1
+        z = z + 1
+        z.add_(2)
+        z = z * z
+        y = y * z
+        if bool(y.sum() < 2):
+            y = y + 5
+        return x + y + z
+
+    graph = f.graph.copy()
+    assert create_functional_graphs(graph)
+    kinds = [node.kind() for node in graph.nodes() if node.kind() != "prim::Constant"]
+    assert kinds == ["aten::add", "aten::add_", "prim::FunctionalGraph", "aten::add"]
+    inside = graph.find_node("prim::FunctionalGraph")["Subgraph"]
+    assert inside.find_node("prim::If") and inside.find_node("aten::mul")
+    x = ts.tensor([0.5, -3.0])
+    function = ts.jit.create_function_from_graph("again", graph)
+    assert function(x, x, x).tolist() == f(x, x, x).tolist()
+    assert inline_functional_graphs(graph) and graph.find_node("prim::If")
+
+
+def test_random_numbers():
+    """A part may draw random numbers."""
+
+    @ts.jit.script
+    def f(x, c: bool):
+        y = ts.rand_like(x)
+        if c:
+            y = y + ts.rand([3])
+        else:
+            y = y * 2
+        return y + x
+
+    graph = f.graph.copy()
+    assert create_functional_graphs(graph)
+    inside = graph.find_node("prim::FunctionalGraph")["Subgraph"]
+    assert inside.find_node("aten::rand_like") and inside.find_node("aten::rand")
+
+
+def test_branches_that_write():
+    """A branch that writes, prints or fills a list of the caller stays where it is."""
+
+    @ts.jit.script
+    def f(x, c: bool):
+        y = x + 1
+        if c:
+            y.add_(1)
+        z = y * 2
+        for _ in range(2):
+            print(z)
+            z = z + 1
+        return z * 2
+
+    graph = f.graph.copy()
+    create_functional_graphs(graph)
+    for group in graph.find_all_nodes("prim::FunctionalGraph"):
+        assert not group["Subgraph"].find_node("aten::add_") and not group["Subgraph"].find_node("prim::Print")
