@@ -64,6 +64,10 @@ _PASSES: Final = {
     "remove_mutation": "remove_mutation",
     "specialize_autogradzero": "specialize_autogradzero",
 }
+_TYPES: Final = (
+    "Any Bool Class Complex DeviceObj Dict Enum Float Future Interface Int List None Number Optional RRef "
+    "String Tensor Tuple Union"
+)
 _HOMES: Final = {
     "AliasDb": "ts.analysis.alias.AliasDb",
     "Argument": "ts.ir.schema.Argument",
@@ -86,6 +90,9 @@ _HOMES: Final = {
     "Use": "ts.ir.graph.Use",
     "Value": "ts.ir.graph.Value",
     "parse_ir": "ts.ir.read.parse_ir",
+    "parse_type_comment": "ts.frontend.type_comment_tree.parse_type_comment",
+    "_infer_size": "ts.passes.shape_analysis.infer_size",
+    "_jit_debug_module_iterators": "ts.runtime.module_iterators.debug_module_iterators",
     "parse_schema": "ts.ir.schema.parse_schema",
     "BufferDict": "ts.runtime.module_handle.BufferDict",
     "ModuleDict": "ts.runtime.module_handle.ModuleDict",
@@ -104,6 +111,7 @@ _HOMES: Final = {
     "_last_executed_optimized_graph": "ts.runtime.executor.last_executed_optimized_graph",
     "_get_graph_executor_optimize": "ts.runtime.executor.is_optimizing",
     "_set_graph_executor_optimize": "ts.runtime.executor.set_optimizing",
+    **{f"{name}Type": f"ts.types.{name}Type" for name in _TYPES.split()},
 }
 _PREFIX: Final = "_jit_pass_"
 # Modules of operators that PyTorch has in C; generated code of `fx` calls them by these names.

@@ -39,6 +39,8 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.runtime.objects": "RecursiveScriptClass",
         "ts.frontend.overloads": "overload overload_method",
         "ts.ir.print": "hide_source_ranges",
+        "ts.frontend.type_comment_tree": "parse_type_comment",
+        "ts.runtime.module_iterators": "debug_module_iterators",
         "ts.passes.inline": "set_inline_everything_mode get_inline_everything_mode",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph get_overloads",
         "ts.runtime.module": "ScriptModule RecursiveScriptModule module_type method_names",
@@ -54,6 +56,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     for name in names.split()
 } | {
     "Final": ("typing", "Final"),
+    "caching_layer": ("ts.runtime.function_cache", "FUNCTION_CACHE"),
     "python_cu": ("ts.jit.scripting", "python_cu"),
     "clear_class_registry": ("ts.frontend.naming", "clear_names"),
     "Error": ("ts.errors", "ScriptRuntimeError"),

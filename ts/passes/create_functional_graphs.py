@@ -4,9 +4,9 @@
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
-A node belongs to such a part if it neither writes, nor acts outside, nor is written to, nor has results that
-escape; a branch or loop belongs to it if all its nodes do. What depends on each other moves together as far as its order
-with everything else allows (`ts.analysis.reorder`). `inline_functional_graphs` undoes it, in PyTorch's order.
+A node belongs to such a part if it neither writes, nor acts outside, nor has results that are written to or
+escape; a branch or loop belongs to it if all its nodes do. Nodes move together as far as their order with
+everything else allows (`ts.analysis.reorder`). `inline_functional_graphs` undoes it, in PyTorch's order.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _is_functional(node: Node, aliases: AliasDb) -> bool:
 
 
 def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
-    """Return whether a node and those in its blocks neither write nor are written to; they may draw numbers."""
+    """Return whether a node and the nodes in its blocks neither write nor are written to."""
     is_known = node.schema() is not None or node.kind() in STRUCTURAL or node.kind() == _KIND
     if not node.outputs() or not is_known:
         return False

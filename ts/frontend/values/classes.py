@@ -272,7 +272,8 @@ def set_attribute(
             f"cannot assign to field '{name}': {type.repr_str} is a frozen dataclass", range
         )
     if value is None or not isinstance(type, ClassType):
-        what = base.kind if type is None else type.str() if isinstance(type, EnumType) else type.annotation_str
+        what = base.kind if type is None else type.annotation_str
+        what = type.str() if isinstance(type, EnumType) else what
         raise CompilationError(f"Tried to set an attribute: {name} on a non-class: {what}", range)
     expected = type.attributes.get(name)
     if expected is None and _is_constructing(em, type):

@@ -1,0 +1,51 @@
+"""Trees of type comments have PyTorch's text; errors name what was expected."""
+
+import pytest
+
+from ts.jit import parse_type_comment
+
+
+def test_text():
+    """A tree whose line would be 40 characters or longer has one line for each part."""
+    assert str(parse_type_comment("# type: (Tensor, float, *int) -> Optional[Tensor]  # why")) == (
+        "(decl\n"
+        "  (list\n"
+        "    (param\n"
+        "      (ident )\n"
+        "      (option\n"
+        "        (variable (ident Tensor)))\n"
+        "      (option)\n"
+        "      (False))\n"
+        "    (param\n"
+        "      (ident )\n"
+        "      (option (variable (ident float)))\n"
+        "      (option)\n"
+        "      (False))\n"
+        "    (param\n"
+        "      (ident )\n"
+        "      (option\n"
+        "        (starred\n"
+        "          (variable (ident int))))\n"
+        "      (option)\n"
+        "      (False)))\n"
+        "  (option\n"
+        "    (subscript\n"
+        "      (variable (ident Optional))\n"
+        "      (list (variable (ident Tensor))))))\n"
+    )
+    assert str(parse_type_comment("# type: () -> None")) == "(decl (list) (option (None)))\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected type comment but found 'eof' here"),
+        ("x", "expected type comment but found 'ident' here"),
+        ("# type: ignore", r"expected \( but found 'ident' here"),
+        ("# type: (int", r"expected \) but found 'eof' here"),
+        ("# type: (int) ->", "expected ident but found 'eof' here"),
+    ],
+)
+def test_errors(text, message):
+    with pytest.raises(RuntimeError, match=message):
+        parse_type_comment(text)

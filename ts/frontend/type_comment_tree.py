@@ -1,0 +1,135 @@
+"""Syntax trees of type comments, as PyTorch's `parse_type_comment` prints them.
+
+In: the text of a comment.  Out: a tree; its text breaks lines where PyTorch's does:
+
+    >>> print(parse_type_comment("# type: (int) -> Tensor"))
+    (decl
+      (list
+        (param
+          (ident )
+          (option (variable (ident int)))
+          (option)
+          (False)))
+      (option (variable (ident Tensor))))
+    <BLANKLINE>
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ts.errors import ParseError
+
+_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<ident>[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<arrow>->)|(?P<sign>\.\.\.|\S))"
+)
+_MAX_LINE_LENGTH: Final = 39  # of a tree on one line with its indentation
+
+Tree = tuple["str | Tree", ...]
+
+
+class TypeComment:
+    """The declaration that a type comment makes."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self.tree, 0)) + "\n"
+
+    def __repr__(self) -> str:
+        return f"<TypeComment {_flat(self.tree)}>"
+
+
+def parse_type_comment(text: str) -> TypeComment:
+    """Return the syntax tree of a comment such as ``# type: (int, Tensor) -> Tensor``."""
+    return TypeComment(_Parser(text).declaration())
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        mark = re.match(r"\s*# type:", text)
+        self.at = mark.end() if mark else 0
+        if mark is None:
+            raise self.unexpected("type comment")
+
+    def declaration(self) -> Tree:
+        parameters = self.sequence("(", ")")
+        result = (self.type(),) if self.accept("arrow") else ()
+        listed = [("param", ("ident", ""), ("option", each), ("option",), ("False",)) for each in parameters]
+        return "decl", ("list", *listed), ("option", *result)
+
+    def sequence(self, opening: str, closing: str) -> list[Tree]:
+        """Read types between brackets."""
+        self.expect(opening)
+        types: list[Tree] = []
+        while not self.accept(closing):
+            if types:
+                self.expect(",", or_else=closing)
+                if self.accept(closing):
+                    break
+            types.append(("starred", self.type()) if self.accept("*") else self.type())
+        return types
+
+    def type(self) -> Tree:
+        if self.accept("..."):
+            return ("dots",)
+        if self.accept("("):
+            self.expect(")")
+            return ("tuple-literal", ("list",))
+        if number := self.accept("number"):
+            return ("const", number)
+        name = self.expect("ident")
+        tree: Tree = ("None",) if name == "None" else ("variable", ("ident", name))
+        while True:
+            if self.accept("."):
+                tree = (".", tree, ("ident", self.expect("ident")))
+            elif self.peek()[1] == "[":
+                tree = ("subscript", tree, ("list", *self.sequence("[", "]")))
+            else:
+                return tree
+
+    def peek(self) -> tuple[str, str, int]:
+        """Return kind, text and end of the next token; "eof" is its kind after the last one."""
+        found = _TOKEN.match(self.text, self.at)
+        if found is None or found["sign"] == "#":
+            return "eof", "", self.at
+        kind = found.lastgroup or "sign"
+        return (found[kind] if kind == "sign" else kind), found[kind], found.end()
+
+    def accept(self, token: str) -> str:
+        kind, text, end = self.peek()
+        if kind != token:
+            return ""
+        self.at = end
+        return text
+
+    def expect(self, token: str, or_else: str = "") -> str:
+        found = self.accept(token)
+        if not found:
+            raise self.unexpected(or_else or token)
+        return found
+
+    def unexpected(self, wanted: str) -> ParseError:
+        kind = self.peek()[0]
+        return ParseError(f"expected {wanted} but found '{kind}' here", self.text, self.at)
+
+
+def _flat(tree: Tree) -> str:
+    return f"({' '.join(part if isinstance(part, str) else _flat(part) for part in tree)})"
+
+
+def _lines(tree: Tree, depth: int) -> list[str]:
+    """Return the lines of a tree inside of `depth` others."""
+    flat = _flat(tree)
+    if 2 * depth + len(flat) <= _MAX_LINE_LENGTH or all(isinstance(part, str) for part in tree):
+        return [flat]
+    kind, *parts = tree
+    lines = [f"({kind}"]
+    for part in parts:
+        inner = [part] if isinstance(part, str) else _lines(part, depth + 1)
+        lines += [f"  {line}" for line in inner]
+    lines[-1] += ")"
+    return lines

@@ -1,0 +1,54 @@
+"""Lists of a scripted module's parts: children, modules, parameters, buffers and attributes.
+
+In: a scripted module or its handle (`_c`).  Out: what PyTorch's `_jit_debug_module_iterators` shows:
+
+    debug_module_iterators(scripted)["named_parameters_r"]      [("weight", ...), ("sub.bias", ...)]
+
+`_r` stands for the attributes of all modules, without it for those of the module alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ts.runtime.module_handle import ModuleHandle
+
+
+def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
+    """Return the parts of a scripted module, by the name of the iterator that PyTorch has for them."""
+    given = module
+    for name in ("_module", "module"):  # of a handle
+        module = vars(module).get(name, module)
+
+    def shown(value: Any) -> Any:
+        """Return a module in the form in which the caller gave one."""
+        if value is module:
+            return given
+        is_wrapped = isinstance(given, ModuleHandle) and hasattr(value, "_concrete")
+        return ModuleHandle(value) if is_wrapped else value
+
+    lists: dict[str, list[Any]] = {}
+
+    def add(name: str, named: list[tuple[str, Any]], suffix: str = "") -> None:
+        lists[f"{name}{suffix}"] = [shown(value) for _, value in named]
+        lists[f"named_{name}{suffix}"] = [(path, shown(value)) for path, value in named]
+
+    add("children", list(module.named_children()))
+    add("modules", list(module.named_modules()))
+    for name in ("parameters", "buffers"):
+        add(name, list(getattr(module, f"named_{name}")(recurse=False)))
+        add(name, list(getattr(module, f"named_{name}")()), "_r")
+    for suffix, is_recursive in (("", False), ("_r", True)):
+        attributes = _named_attributes(module, "", is_recursive)
+        lists[f"named_attributes{suffix}"] = [(path, shown(value)) for path, value in attributes]
+    return lists
+
+
+def _named_attributes(module: Any, prefix: str, is_recursive: bool) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes of a module's type with their values; those of a child follow the child."""
+    for name in module._concrete.type.attributes:
+        child = module._modules.get(name)
+        yield f"{prefix}{name}", getattr(module, name) if child is None else child
+        if is_recursive and child is not None:
+            yield from _named_attributes(child, f"{prefix}{name}.", is_recursive)
