@@ -46,9 +46,13 @@ def debug_module_iterators(module: Any) -> dict[str, list[Any]]:
 
 
 def _named_attributes(module: Any, prefix: str, is_recursive: bool) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of a module's type with their values; those of a child follow the child."""
+    """Yield the attributes of a module with their values, then each child before its own attributes."""
     for name in module._concrete.type.attributes:
-        child = module._modules.get(name)
-        yield f"{prefix}{name}", getattr(module, name) if child is None else child
-        if is_recursive and child is not None:
+        if name not in module._modules:
+            yield f"{prefix}{name}", getattr(module, name)
+        if name == "training":
+            yield f"{prefix}_is_full_backward_hook", None  # an attribute of PyTorch's types
+    for name, child in module.named_children():
+        yield f"{prefix}{name}", child
+        if is_recursive:
             yield from _named_attributes(child, f"{prefix}{name}.", is_recursive)
