@@ -1,5 +1,40 @@
 """PyTorch's first home of `vmap`, from which programs still import it."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts.absent import names_for
 from ts.func import vmap
 
 __all__ = ["vmap"]
+__getattr__ = names_for(__name__)
+
+
+def _vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    allow_none_pass_through: bool = False,
+) -> Callable[..., Any]:
+    """Return a function over a batch; with `allow_none_pass_through` results that are None stay so."""
+    if not allow_none_pass_through:
+        return vmap(func, in_dims, out_dims)
+
+    def mapped(*args: Any) -> Any:
+        places: list[Any] = []
+
+        def without_none(*inner: Any) -> Any:
+            results = func(*inner)
+            several = isinstance(results, tuple)
+            items = results if several else (results,)
+            places[:] = [several, [item is None for item in items]]
+            return tuple(item for item in items if item is not None)
+
+        found = iter(vmap(without_none, in_dims, out_dims)(*args))
+        several, is_none = places
+        items = tuple(None if none else next(found) for none in is_none)
+        return items if several else items[0]
+
+    return mapped

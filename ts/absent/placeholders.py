@@ -77,7 +77,7 @@ def _function_placeholder(path: str, name: str, home: str) -> Callable[..., Any]
 
     refuse.__name__ = refuse.__qualname__ = name
     refuse.__module__, refuse.__doc__ = home, missing_message(path)
-    vars(refuse)["__absent__"] = True
+    vars(refuse).update(__absent__=True, __refusal__=missing_message(path))
     return refuse
 
 

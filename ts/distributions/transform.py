@@ -32,11 +32,11 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
-        self._inverted: weakref.ref[Transform] | None = None
+        self._inv: weakref.ref[Transform] | None = None
         self._last: tuple[Any, Any] = (None, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_inverted": None, "_last": (None, None)}
+        return {**self.__dict__, "_inv": None, "_last": (None, None)}
 
     @property
     def event_dim(self) -> int:
@@ -48,10 +48,10 @@ class Transform:
     @property
     def inv(self) -> Transform:
         """The inverse."""
-        inverse = None if self._inverted is None else self._inverted()
+        inverse = None if self._inv is None else self._inv()
         if inverse is None:
             inverse = _InverseTransform(self)
-            self._inverted = weakref.ref(inverse)
+            self._inv = weakref.ref(inverse)
         return inverse
 
     @property
@@ -209,11 +209,11 @@ class ComposeTransform(Transform):
 
     @property
     def inv(self) -> Transform:
-        inverse = None if self._inverted is None else self._inverted()
+        inverse = None if self._inv is None else self._inv()
         if inverse is None:
             inverse = ComposeTransform([part.inv for part in reversed(self.parts)])
-            self._inverted = weakref.ref(inverse)
-            inverse._inverted = weakref.ref(self)
+            self._inv = weakref.ref(inverse)
+            inverse._inv = weakref.ref(self)
         return inverse
 
     def with_cache(self, cache_size: int = 1) -> Transform:

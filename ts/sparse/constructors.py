@@ -155,21 +155,26 @@ def sparse_csc_tensor(
     return _compressed(dtypes.sparse_csc, ccol_indices, row_indices, values, size, options)
 
 
-def _refuse_blocks(name: str, layout: str) -> NotImplementedError:
-    return NotImplementedError(
+def sparse_bsr_tensor(*args: Any, **kwargs: Any) -> Tensor:
+    """Raise NotImplementedError: block layouts are not supported."""
+    raise NotImplementedError(_refusal_of_blocks("sparse_bsr_tensor", "sparse_bsr"))
+
+
+def sparse_bsc_tensor(*args: Any, **kwargs: Any) -> Tensor:
+    """Raise NotImplementedError: block layouts are not supported."""
+    raise NotImplementedError(_refusal_of_blocks("sparse_bsc_tensor", "sparse_bsc"))
+
+
+def _refusal_of_blocks(name: str, layout: str) -> str:
+    return (
         f"{name}: tensors of layout torch.{layout} are not supported: use torch.sparse_csr_tensor or "
         "torch.sparse_coo_tensor"
     )
 
 
-def sparse_bsr_tensor(*args: Any, **kwargs: Any) -> Tensor:
-    """Raise NotImplementedError: block layouts are not supported."""
-    raise _refuse_blocks("sparse_bsr_tensor", "sparse_bsr")
-
-
-def sparse_bsc_tensor(*args: Any, **kwargs: Any) -> Tensor:
-    """Raise NotImplementedError: block layouts are not supported."""
-    raise _refuse_blocks("sparse_bsc_tensor", "sparse_bsc")
+# Scripts that call them compile, and raise when the call runs.
+for _function, _layout in ((sparse_bsr_tensor, "sparse_bsr"), (sparse_bsc_tensor, "sparse_bsc")):
+    vars(_function)["__refusal__"] = _refusal_of_blocks(_function.__name__, _layout)
 
 
 def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:

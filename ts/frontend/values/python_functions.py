@@ -56,6 +56,9 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
     marker = markers.modifier_of(function)
     if marker in ("ignore", "unused"):
         return PythonFunction(function)
+    refusal = getattr(function, "__dict__", {}).get("__refusal__")
+    if refusal is not None:
+        return MissingFunction(function, refusal)
     if markers.BOOLEAN_DISPATCH in getattr(function, "__dict__", ()):
         return BooleanDispatch(em, function, range)
     try:
@@ -125,6 +128,21 @@ class PythonFunction(SugaredValue):
         by_name = [argument.name for argument in schema.arguments if argument.kwarg_only]
         node.set("function", _ByName(self.function, by_name) if by_name else self.function, "ival")
         return SimpleValue(node.output().set_type(result))
+
+
+class MissingFunction(PythonFunction):
+    """A function of PyTorch that `ts` lacks: a call compiles, as there, and raises when it runs."""
+
+    def __init__(self, function: Callable[..., Any], refusal: str) -> None:
+        super().__init__(function)
+        self.refusal = refusal
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        emit_builtin_call(range, em.graph, "prim::RaiseException", [em.constant(self.refusal)])
+        result = _unannotated_result(n_binders)
+        return SimpleValue(em.insert("prim::Uninitialized").output().set_type(result))
 
 
 class AppliedFunction(PythonFunction):

@@ -41,6 +41,15 @@ from ts.nn.hooks import (
 )
 from ts.nn.modules import conversion, state
 from ts.nn.parameter import Buffer, Parameter, is_uninitialized
+from ts.nn.registration_hooks import (  # noqa: F401  PyTorch's names
+    _global_buffer_registration_hooks,
+    _global_module_registration_hooks,
+    _global_parameter_registration_hooks,
+    call_hooks,
+    register_module_buffer_registration_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_forward_hook",
@@ -135,6 +144,8 @@ class Module:
                 f"cannot assign '{type_name(param)}' object to parameter '{name}' "
                 "(torch.nn.Parameter or None required)"
             )
+        if _global_parameter_registration_hooks and param is not None:
+            param = call_hooks(_global_parameter_registration_hooks, self, name, param)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -145,6 +156,8 @@ class Module:
                 f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
+        if _global_buffer_registration_hooks and tensor is not None:
+            tensor = call_hooks(_global_buffer_registration_hooks, self, name, tensor)
         self._buffers[name] = tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -156,6 +169,8 @@ class Module:
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
         self._check_new("module", "_modules", name)
+        if _global_module_registration_hooks:
+            module = call_hooks(_global_module_registration_hooks, self, name, module)
         self._modules[name] = module
 
     def register_module(self, name: str, module: Module | None) -> None:
@@ -194,6 +209,8 @@ class Module:
             if "_modules" not in own:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, "_modules")
+            if _global_module_registration_hooks:
+                value = call_hooks(_global_module_registration_hooks, self, name, value)
             self._modules[name] = value
         elif isinstance(value, Buffer):
             if "_buffers" not in own:

@@ -1,0 +1,43 @@
+"""Hooks of all modules that are called when a parameter, buffer or submodule is registered.
+
+handle = register_module_parameter_registration_hook(lambda module, name, param: None)
+net.weight = nn.Parameter(...)          calls the hook; a result that is not None is registered instead
+handle.remove()
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ts._core.tensor.hooks import RemovableHandle, add_hook
+
+RegistrationHook = Callable[[Any, str, Any], Any]
+_global_buffer_registration_hooks: OrderedDict[int, RegistrationHook] = OrderedDict()
+_global_module_registration_hooks: OrderedDict[int, RegistrationHook] = OrderedDict()
+_global_parameter_registration_hooks: OrderedDict[int, RegistrationHook] = OrderedDict()
+
+
+def register_module_buffer_registration_hook(hook: RegistrationHook) -> RemovableHandle:
+    """Call `hook(module, name, buffer)` when any module registers a buffer."""
+    return add_hook(_global_buffer_registration_hooks, hook)
+
+
+def register_module_module_registration_hook(hook: RegistrationHook) -> RemovableHandle:
+    """Call `hook(module, name, submodule)` when any module registers a submodule."""
+    return add_hook(_global_module_registration_hooks, hook)
+
+
+def register_module_parameter_registration_hook(hook: RegistrationHook) -> RemovableHandle:
+    """Call `hook(module, name, parameter)` when any module registers a parameter."""
+    return add_hook(_global_parameter_registration_hooks, hook)
+
+
+def call_hooks(hooks: OrderedDict[int, RegistrationHook], module: Any, name: str, value: Any) -> Any:
+    """Return what is to be registered: the value, or what the last hook with a result returned."""
+    for hook in list(hooks.values()):
+        found = hook(module, name, value)
+        if found is not None:
+            value = found
+    return value
