@@ -12,7 +12,7 @@ from ts.ir.types import ANY, FLOAT, INT, NONE, STR, AnyListType, ListType, Optio
 def test_isinstance_splits_a_union():
     """The members that fit and the rest; a member takes the narrower of the two types."""
     test = type_test(UnionType((INT, STR, ListType(INT))), [AnyListType.get(), STR])
-    assert str(test.if_true) == "Union(int[], str)" and test.if_false == INT and test.static is None
+    assert test.if_true.str() == "Union(int[], str)" and test.if_false == INT and test.static is None
     assert type_test(OptionalType(INT), [INT]).if_false == NONE
 
 
@@ -33,7 +33,7 @@ def test_what_two_conditions_tell():
 
 def test_without_none():
     assert without_none(OptionalType(INT)) == INT
-    assert str(without_none(UnionType((INT, STR, NONE)))) == "Union(int, str)"
+    assert without_none(UnionType((INT, STR, NONE))).str() == "Union(int, str)"
     assert without_none(UnionType((INT, STR))) is None and without_none(INT) is None
 
 

@@ -195,3 +195,50 @@ def test_some_lengths_through_loops():
         "  %y : Tensor = aten::neg(%z)",
     )
     assert found.startswith("Float(2, *")
+
+
+def types_for(function, *arguments):
+    """Return the types of the results of a tuple, for these arguments."""
+    graph = ts.jit.script(function).graph.copy()
+    complete_shape_analysis(graph, arguments, False)
+    return [value.type().str() for value in graph.outputs()[0].node().inputs()]
+
+
+def test_several_dtypes():
+    """Integers with another dtype leave the number of dimensions, floats of two dtypes the lengths."""
+
+    def f(x, y):
+        return x + y, x == y, x + 1
+
+    x = ts.ones(2, 3)
+    exact = "(2, 3, strides=[3, 1], device=cpu)"
+    own = "(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
+    assert types_for(f, x, x.int()) == ["Float(*, *, device=cpu)", "Bool(*, *, device=cpu)", f"Float{own}"]
+    assert types_for(f, x.int(), x.long())[:2] == ["Long(*, *, device=cpu)", "Bool(*, *, device=cpu)"]
+    assert types_for(f, x.half(), x.double())[:2] == [f"Double{exact}", f"Bool{exact}"]
+    assert types_for(f, x, x)[:2] == [f"Float{exact}", f"Bool{exact}"]
+
+
+def test_outputs_that_are_given():
+    """A tensor that an operator writes its result to may get another shape."""
+
+    def f(x, y):
+        z = ts.empty_like(x)
+        ts.add(x, y, out=z)
+        return z, z + 1, x + 1
+
+    x = ts.ones(2)
+    assert types_for(f, x, x) == ["Tensor", "Tensor", "Float(2, strides=[1], requires_grad=0, device=cpu)"]
+
+
+def test_tuple_with_an_unknown_part():
+    """A tuple has the types of its parts, also if nothing is known of one."""
+
+    def f(x, m):
+        return ts.masked_select(x, m), x[m], x.nonzero()
+
+    graph = ts.jit.script(f).graph.copy()
+    complete_shape_analysis(graph, (ts.ones(2, 3), ts.ones(2, 3) > 0), False)
+    selected, indexed, nonzero = graph.outputs()[0].type().elements()
+    assert selected.str() == "Float(*, requires_grad=0, device=cpu)" and indexed.str() == "Tensor"
+    assert nonzero.str() == "Long(*, *, requires_grad=0, device=cpu)"

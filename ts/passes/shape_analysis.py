@@ -112,6 +112,8 @@ class Analysis:
 
     def run(self, inputs: Sequence[Any], with_grad: bool) -> None:
         self.with_grad = with_grad
+        if self.complete:
+            self.reshaped += _outputs_given(self.graph)
         for value, given in zip(self.graph.inputs(), inputs, strict=True):
             self.enter_given(value, given)
         self.visit(self.graph.block())
@@ -263,6 +265,8 @@ class Analysis:
         inputs = node.inputs()
         if node.kind() in RANK_BY_LENGTHS or has_side_effects(node):
             return
+        if node.kind() == "prim::TupleConstruct" and getattr(node.output().type(), "name", None) is None:
+            node.output().set_type(TupleType([value.type() for value in inputs]))
         arguments = self.arguments(node)
         if arguments is None:
             self.forget(node)
@@ -278,11 +282,13 @@ class Analysis:
         device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
             vague = _RANK  # sizes are lists, which programs compute
-        # Whether these want gradients PyTorch does not say.
+        # Whether these want gradients PyTorch does not say, and of integers of several dtypes no lengths.
         several = self.by_inputs and is_elementwise(node) and len(tensors) > 1
+        dtypes = {type.scalar_type for type in tensors}
+        has_integers = any(code is not None and not BY_CODE[code].is_floating_point for code in dtypes)
+        if self.complete and several and len(dtypes) > 1 and has_integers:
+            vague = max(vague or 0, _RANK)
         grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
-        if node.kind() == "prim::TupleConstruct" and getattr(node.output().type(), "name", None) is None:
-            node.output().set_type(TupleType([value.type() for value in inputs]))
         for output, sample in zip(node.outputs(), results, strict=True):
             if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and vague != _DTYPE):
                 if vague is not None:
@@ -345,6 +351,17 @@ class Analysis:
         for output in node.outputs():
             if self.samples.pop(output, None) is not None and isinstance(output.type(), TensorType):
                 output.set_type(TENSOR)
+
+
+def _outputs_given(graph: Graph) -> list[Value]:
+    """Return the tensors that nodes write their result to (`out=`), which may get another shape."""
+    found = []
+    for node in graph.all_nodes():
+        record = getattr(node.operator(), "record", None)
+        if record is not None and record.variant == "out":
+            arguments = zip(node.inputs(), record.schema.arguments, strict=False)
+            found += [value for value, argument in arguments if argument.is_out]
+    return found
 
 
 def tensors_in(samples: Sequence[Any]) -> Iterator[Any]:
