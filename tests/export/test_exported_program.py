@@ -144,3 +144,91 @@ def test_metadata_of_a_decomposition():
     nodes = {n.name: n for n in made.graph.nodes}
     assert nodes["gt"].meta["tensor_meta"].shape == (5,)
     assert "sym_size_int" in " ".join(nodes) and "unbacked_bindings" in nodes["index"].meta
+
+
+class Constant(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("shift", ts.ones(2))
+        self.norm = nn.BatchNorm1d(2)
+        self.c = ts.arange(2.0)
+
+    def forward(self, x):
+        return self.norm(x) + self.shift + self.c
+
+
+def test_order_of_constants_in_a_decomposition():
+    """Constants come where `program.module()` has them: among the buffers of the outermost module."""
+    program = export(Constant().eval(), (ts.rand(3, 2),))
+    assert [s.target for s in program.graph_signature.input_specs][-2] == "c"
+    decomposed = program.run_decompositions()
+    targets = [s.target for s in decomposed.graph_signature.input_specs]
+    assert targets == [
+        "norm.weight", "norm.bias", "shift", "c", "norm.running_mean", "norm.running_var",
+        "norm.num_batches_tracked", None,
+    ]  # fmt: skip
+    names = [n.name for n in decomposed.graph.nodes if n.op == "placeholder"]
+    assert names == [s.arg.name for s in decomposed.graph_signature.input_specs]
+    x = ts.rand(4, 2)
+    program = export(Constant().eval(), (x,))
+    assert ts.allclose(program.run_decompositions().module()(x), program.module()(x))
+
+
+def test_passes_on_the_program():
+    from ts.fx.passes.infra.pass_base import PassResult
+
+    def use_tanh(module):
+        for node in module.graph.find_nodes(op="call_function", target=ts.ops.aten.relu.default):
+            with module.graph.inserting_after(node):
+                made = module.graph.call_function(ts.ops.aten.tanh.default, node.args)
+            made.meta = dict(node.meta)
+            node.replace_all_uses_with(made)
+            module.graph.erase_node(node)
+        return PassResult(module, True)
+
+    program = exported()
+    assert program._transform_do_not_use(lambda module: PassResult(module, False)) is program
+    made, x = program._transform_do_not_use(use_tanh), ts.rand(4, 3)
+    made.validate()
+    linear = made.module().linear
+    assert ts.allclose(made.module()(x), ts.tanh(x @ linear.weight.T + linear.bias))
+
+
+def test_patterns_of_overloads_are_replaced():
+    """`symbolic_trace` records the overload that a pattern calls, not its operator."""
+
+    def pattern(x, w, b):
+        return ts.ops.aten.relu.default(ts.ops.aten.linear.default(x, w, b))
+
+    def replacement(x, w, b):
+        return ts.ops.aten.sigmoid.default(ts.ops.aten.linear.default(x, w, b))
+
+    module, x = exported().module(), ts.rand(4, 3)
+    assert len(ts.fx.subgraph_rewriter.replace_pattern(module, pattern, replacement)) == 1
+    linear = module.linear
+    assert ts.allclose(module(x), ts.sigmoid(x @ linear.weight.T + linear.bias))
+
+
+def test_partitions_by_module_class():
+    from ts.fx.passes.utils.source_matcher_utils import get_source_partitions
+
+    found = get_source_partitions(exported().run_decompositions().graph, [nn.Linear, nn.BatchNorm1d])
+    assert [[n.name for n in each.nodes] for each in found[nn.Linear]] == [["permute", "addmm"]]
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.linear(x) * ts.tensor([1.0, 2.0])
+
+
+def test_constants_are_named_by_their_module():
+    program = export(nn.Sequential(Scaled(), nn.ReLU(), Scaled()), (ts.rand(3, 2),))
+    constants = program.graph_signature.inputs_to_lifted_tensor_constants
+    assert constants == {
+        "c_0_lifted_tensor_0": "0.lifted_tensor_0",
+        "c_2_lifted_tensor_1": "2.lifted_tensor_1",
+    }

@@ -64,6 +64,7 @@ class _Insertion:
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._numbers = recorder._numbers, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
+        on_sizes = False  # whether the assertions on sizes of arguments alone are there
         try:
             for node in list(graph.nodes):
                 if self._erase_duplicate(node):
@@ -73,7 +74,8 @@ class _Insertion:
                     self.define(self._as_number(node, truth), truth, None)
                 for symbol, dim in _new_symbols(node, self.defined):
                     self.define(node, symbol, dim)
-                if node.op == "call_function" and not is_size_of_input(node):
+                if node.op == "call_function" and not on_sizes and not is_size_of_input(node):
+                    on_sizes = True
                     self._insert_on_sizes(node)
         finally:
             recorder._numbers = before | self.defined

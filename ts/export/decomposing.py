@@ -63,6 +63,8 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
     try:
         run = _Run(program.graph_module, environment, known)
         module, signature, calls = run.program(program.graph_signature, program.module_call_graph)
+        if signature.lifted_tensor_constants:
+            _order_state(module, signature)
         checks = list(program._guards)
         if environment.places is not None:
             checks += map(environment.places.check, dict.fromkeys(run.recorder.noted))
@@ -76,6 +78,42 @@ def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | Non
         module, signature, program.state_dict, program.range_constraints, calls,
         program.example_inputs, program.constants, checks, environment, Verifier.dialect,
     )  # fmt: skip
+
+
+def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
+    """Order the inputs that are buffers and constants by modules: constants are buffers of theirs."""
+    names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
+    modules: dict[str, list[str]] = {"": []}  # paths of the modules in a module, in order of creation
+    for name in names:
+        path = name.split(".")[:-1]
+        for k in range(len(path)):
+            inner, outer = ".".join(path[: k + 1]), ".".join(path[:k])
+            if inner not in modules:
+                modules[inner] = []
+                modules[outer].append(inner)
+    own: dict[str, list[str]] = {path: [] for path in modules}
+    for name in (*signature.buffers, *signature.lifted_tensor_constants):
+        own[name.rpartition(".")[0]].append(name)
+    ordered_names = list(signature.parameters)
+    waiting = [""]
+    while waiting:
+        path = waiting.pop()
+        ordered_names += own[path]
+        waiting += reversed(modules[path])
+    places = {name: k for k, name in enumerate(ordered_names)}
+    nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
+    pairs = list(zip(signature.input_specs, nodes, strict=True))
+    state = [pair for pair in pairs if str(pair[0].target) in places]
+    if not state or any(spec.kind is not InputKind.USER_INPUT for spec, _ in pairs[len(state) :]):
+        return  # objects and tokens among them
+    ordered = sorted(state, key=lambda pair: places[str(pair[0].target)])
+    for before, (_, node) in zip([None, *(n for _, n in ordered)], ordered, strict=False):
+        if before is None:
+            next(iter(module.graph.nodes)).prepend(node)
+        else:
+            before.append(node)
+    signature.input_specs[: len(ordered)] = [spec for spec, _ in ordered]
+    module.recompile()
 
 
 def default_decompositions() -> CustomDecompTable:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
-from ts.export.signature import ExportGraphSignature, InputKind
+from ts.export.signature import ConstantArgument, ExportGraphSignature, InputKind
 from ts.fx.graph import CodeGen
 from ts.fx.graph_module import GraphModule
 from ts.nn.modules.module import Module
@@ -249,6 +249,30 @@ class ExportedProgram:
             self.range_constraints, self.module_call_graph, self.example_inputs,
             self.constants if constants is None else constants, self._guards, self._environment, dialect,
         )  # fmt: skip
+
+    def _transform_do_not_use(self, *passes: Callable[[GraphModule], Any]) -> ExportedProgram:
+        """Return the program after graph passes, each of which returns a `PassResult` or None."""
+        module = self.graph_module
+        before = [node.name for node in module.graph.nodes if node.op == "placeholder"]
+        outputs = [getattr(x, "name", None) for x in module.graph.output_node().args[0]]
+        modified = False
+        for each in passes:
+            result = each(module)
+            if result is not None:
+                module, modified = result.graph_module, modified or result.modified
+        if not modified:
+            return self
+        module.graph.lint()
+        module.recompile()
+        now = [node.name for node in module.graph.nodes if node.op == "placeholder"]
+        renamed = dict(zip(before, now, strict=True))
+        results = [getattr(x, "name", None) for x in module.graph.output_node().args[0]]
+        renamed |= {x: y for x, y in zip(outputs, results, strict=True) if x is not None and y is not None}
+        signature = copy.deepcopy(self.graph_signature)
+        for spec in [*signature.input_specs, *signature.output_specs]:
+            if not isinstance(spec.arg, ConstantArgument) and spec.arg.name in renamed:
+                spec.arg = type(spec.arg)(renamed[spec.arg.name])
+        return self._update(module, signature)
 
     def parameters(self) -> Any:
         """The parameters."""

@@ -419,7 +419,7 @@ class Export:
         before = placeholders[first] if first < len(placeholders) else next(iter(graph.nodes))
         for k, (node, x) in enumerate(self.recorder.constants):
             known = names.get(id(x), [])
-            name = known[0] if known else f"lifted_tensor_{next(unnamed)}"
+            name = known[0] if known else f"{_module_prefix(node)}lifted_tensor_{next(unnamed)}"
             with graph.inserting_before(before):
                 made = graph.placeholder(f"c_{word(name)}")
             made.target = made.name
@@ -502,6 +502,14 @@ def _word(entry: Any) -> str:
         if hasattr(entry, attribute):
             return str(getattr(entry, attribute))
     return str(entry)
+
+
+def _module_prefix(constant: Node) -> str:
+    """Return the path of the module that uses a constant first, with a dot; "" for the outermost one."""
+    user = next(iter(constant.users), None)
+    stack = list(user.meta.get("nn_module_stack", {}).values()) if user is not None else []
+    path = stack[-1][0] if stack else ""
+    return f"{path}." if path else ""
 
 
 def _names_of_attributes(module: Module) -> dict[int, list[str]]:

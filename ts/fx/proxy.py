@@ -38,7 +38,7 @@ from ts.fx.operator_schemas import check_for_mutable_operation
 from ts.fx.operator_texts import magic_methods, reflectable_magic_methods
 from ts.fx.places import is_tensor_method
 from ts.nn.parameter import Parameter
-from ts.ops.namespace import OpOverload, Packet
+from ts.ops.namespace import OpOverload, Packet, overload_of_call
 
 __all__ = [
     "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "ScopeContextManager",
@@ -369,7 +369,10 @@ class Proxy:
             return tracer.create_proxy("call_method", orig_method.__name__, args, kwargs)
         if is_method_inside(orig_method):
             return tracer.create_proxy("call_method", orig_method.__name__, args, kwargs)
-        orig_method, args, kwargs = recorded(orig_method, args, kwargs)
+        if (overload := overload_of_call(orig_method)) is not orig_method:
+            orig_method = overload
+        else:
+            orig_method, args, kwargs = recorded(orig_method, args, kwargs)
         name = tracer.graph._target_to_str(simple_name(orig_method))
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=name)
 

@@ -15,6 +15,9 @@ from ts.ops import registry
 from ts.ops.extension_libraries import unavailable_operator
 
 
+_overloads_by_call: dict[int, OpOverload] = {}  # by ids of the functions that they call
+
+
 class OpOverload:
     """One overload of an operator: `torch.ops.aten.add.Tensor`, as graphs call it."""
 
@@ -23,6 +26,7 @@ class OpOverload:
         self.operator = operator
         self._overloadname = operator.overload or "default"
         self._call = _callable(packet.qualified_name, lambda name: (operator,))
+        _overloads_by_call[id(self._call)] = self
         self.__name__ = f"{packet.__name__}.{self._overloadname}"
         self.__qualname__ = self._name = operator.key
         self.__module__ = f"torch.ops.{self.namespace}"
@@ -84,6 +88,12 @@ class OpOverload:
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a call would run: the operator, its arguments converted, and as they were given."""
         return self._call.resolve(args, kwargs)
+
+
+def overload_of_call(function: Any) -> Any:
+    """Return the overload whose call handed this function to `__torch_function__`; other functions as is."""
+    found = _overloads_by_call.get(id(function))
+    return function if found is None or found._call is not function else found
 
 
 def overload_named(name: str, overload: str) -> OpOverload:

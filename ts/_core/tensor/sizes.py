@@ -27,7 +27,7 @@ Shape = tuple[Any, ...]
 
 def is_symbol(n: SizeLike) -> bool:
     """Whether the size is no number yet."""
-    return isinstance(n, Symbolic) or not hasattr(n, "__index__")
+    return type(n) is not int and (isinstance(n, Symbolic) or not hasattr(n, "__index__"))
 
 
 def shape(lengths: Iterable[SizeLike]) -> Shape:
@@ -63,6 +63,8 @@ def decided(condition: Any) -> bool:
 
 def known_equal(a: SizeLike, b: SizeLike) -> bool:
     """Whether two sizes are certain to be equal."""
+    if type(a) is type(b) is int:
+        return a == b
     if a is b:
         return True
     if is_symbol(a):
@@ -83,7 +85,7 @@ def known_zero(n: SizeLike) -> bool:
 
 def known_empty(lengths: Sequence[SizeLike]) -> bool:
     """Whether an array of these lengths is certain to have no elements."""
-    return any(known_zero(n) for n in lengths)
+    return any(n == 0 if type(n) is int else known_zero(n) for n in lengths)
 
 
 def same(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
@@ -190,7 +192,7 @@ def in_order(lengths: Sequence[SizeLike], steps: Sequence[SizeLike], step: SizeL
     if known_empty(lengths):
         return True
     for n, given in zip(reversed(lengths), reversed(steps), strict=True):
-        if not known_one(n):
+        if n != 1 if type(n) is int else not known_one(n):
             if not known_equal(given, step):
                 return False
             step = step * n

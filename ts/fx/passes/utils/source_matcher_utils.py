@@ -12,6 +12,7 @@ from typing import Any
 from ts.absent import names_for
 from ts.fx.graph import Graph
 from ts.fx.node import Node
+from ts.module_names import torch_name
 
 __all__ = ["SourcePartition", "check_subgraphs_connected", "get_source_partitions"]
 
@@ -67,7 +68,7 @@ def _source_of(node: Node, wanted: list[Any]) -> tuple[Any, str] | None:
         if isinstance(source, type) and isinstance(cls, type):
             same = issubclass(cls, source)
         elif isinstance(source, type) and isinstance(cls, str):
-            same = cls == f"{source.__module__}.{source.__qualname__}"
+            same = cls == f"{torch_name(source.__module__)}.{source.__qualname__}"
         else:
             same = cls == source
         if same:
