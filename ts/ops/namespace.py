@@ -14,7 +14,6 @@ from ts.absent import absent_operator
 from ts.ops import registry
 from ts.ops.extension_libraries import unavailable_operator
 
-
 _overloads_by_call: dict[int, OpOverload] = {}  # by ids of the functions that they call
 
 
