@@ -33,9 +33,11 @@ from ts.frontend.markers import unwrap_optional as _unwrap_optional
 from ts.frontend.markers import wait as _wait
 from ts.frontend.markers import annotate as annotate
 from ts.frontend.markers import boolean_dispatch as boolean_dispatch
+from ts.runtime.function_cache import FUNCTION_CACHE as caching_layer
 from ts.frontend.naming import clear_names as clear_class_registry
 from ts.runtime.function import create_function_from_graph as create_function_from_graph
 from ts.jit.recursive import create_script_module as create_script_module
+from ts.runtime.module_iterators import debug_module_iterators as debug_module_iterators
 from ts.runtime.switch import disable as disable
 from ts.runtime.switch import enable as enable
 from ts.runtime.switches import enable_onednn_fusion as enable_onednn_fusion
@@ -70,6 +72,7 @@ from ts.jit.freezing import optimize_for_inference as optimize_for_inference
 from ts.runtime.executor import optimized_execution as optimized_execution
 from ts.frontend.overloads import overload as overload
 from ts.frontend.overloads import overload_method as overload_method
+from ts.frontend.type_comment_tree import parse_type_comment as parse_type_comment
 from ts.jit.scripting import python_cu as python_cu
 from ts.jit.freezing import run_frozen_optimizations as run_frozen_optimizations
 from ts.jit.serialization import save as save
