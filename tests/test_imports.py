@@ -62,7 +62,8 @@ MAY_IMPORT = {
     # layers, training
     "random": "_core ops cuda",
     "func": "ts _core random",
-    "nn": "ts _core ops frontend autograd func linalg compiler distributed cuda",
+    "__future__": "",
+    "nn": "ts _core ops frontend autograd func linalg compiler distributed cuda __future__",
     "optim": "ts _core nn ops autograd functions sparse",
     "distributions": "ts _core nn autograd linalg special",
     "testing": "ts _core",
@@ -132,6 +133,8 @@ EXCUSED = {
     ("ts.runtime.executor", "ts.debugger.process"): "who says `breakpoint()` is the first to ask for a debugger",
     ("ts._core.tensor.tensor", "ts.ops.registry"): "a tensor may be there before anybody asked for an operator",
     ("ts._core.tensor.tensor", "ts._core.autograd.tape"): "the first tensor that wants a gradient starts the tape",
+    ("ts._core.tensor.tensor", "ts._core.layers.tensor_subclasses"): "the first tensor whose class defines `__torch_dispatch__`",
+    ("ts._core.layers.tensor_subclasses", "ts.utils._python_dispatch"): "handlers of classes get the arguments that modes get",
     ("ts._core.autograd.rule", "ts.ops.derivatives.rules"): "the first operator on the tape asks how it is differentiated",
     ("ts._core.autograd.backward", "ts._core.layers.batch"): "several passes at once are one over a batch of gradients",
     ("ts._core.layers.dual", "ts.ops.derivatives.forward"): "the first operator on a tangent asks for its derivative",

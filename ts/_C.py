@@ -77,6 +77,8 @@ _HOMES: Final = {
     "DispatchKey": "ts.absent.dispatch_keys.DispatchKey",
     "DispatchKeySet": "ts.absent.dispatch_keys.DispatchKeySet",
     "_ExcludeDispatchKeyGuard": "ts.absent.dispatch_keys.ExcludeDispatchKeyGuard",
+    "_DisableTorchDispatch": "ts._core.layers.levels.unwatched",
+    "_disabled_torch_dispatch_impl": "ts._core.tensor.tensor._disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl": "ts._core.tensor.tensor._disabled_torch_function_impl",
     "_are_functorch_transforms_active": "ts._core.thread.transforms.is_transforming",
     "_get_tracing_state": "ts.frontend.markers.get_tracing_state",

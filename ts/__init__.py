@@ -124,8 +124,8 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
-    "__config__", "_dynamo", "_functorch", "_higher_order_ops", "_jit_internal", "_subclasses", "_utils",
-    "_vmap_internals", "absent", "as_torch", "torch_version",
+    "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_jit_internal", "_subclasses",
+    "_utils", "_vmap_internals", "absent", "as_torch", "torch_version",
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "classes", "cli",
     "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",

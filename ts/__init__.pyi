@@ -176,6 +176,7 @@ from ts.utils._device import set_default_device as set_default_device
 from ts import _C as _C
 from ts import _VF as _VF
 from ts import __config__ as __config__
+from ts import __future__ as __future__
 from ts import _dynamo as _dynamo
 from ts import _functorch as _functorch
 from ts import _higher_order_ops as _higher_order_ops

@@ -30,7 +30,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.tensor.exchange import sparse_of_parts, sparse_parts
+from ts._core.tensor.exchange import is_wrapper, sparse_of_parts, sparse_parts
 from ts._core.tensor.size import Size
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
@@ -70,6 +70,7 @@ _TENSOR_OF_DTYPE: Final = _Named("torch._utils", "_rebuild_tensor_v3")
 _SPARSE_TENSOR: Final = _Named("torch._utils", "_rebuild_sparse_tensor")
 _LAYOUT: Final = _Named("torch.serialization", "_get_layout")
 _PARAMETER: Final = _Named("torch._utils", "_rebuild_parameter")
+_WRAPPER: Final = _Named("torch._utils", "_rebuild_wrapper_subclass")
 _WITH_ATTRIBUTES: Final = _Named("torch._tensor", "_rebuild_from_type_v2")
 _TENSOR_CLASS: Final = _Named("torch", "Tensor")
 _SIZE: Final = _Named("torch", "Size")
@@ -148,6 +149,10 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
     def tensor(self, x: Tensor) -> Any:
         from ts.nn.parameter import Parameter
 
+        if is_wrapper(x):
+            metadata = x.storage_offset(), x.layout, x.device, x.requires_grad
+            build_arguments = type(x), x.dtype, tuple(x.shape), x.stride(), *metadata
+            return _WITH_ATTRIBUTES, (_WRAPPER, type(x), build_arguments, dict(x.__dict__))
         if isinstance(x, Parameter):
             return _PARAMETER, (x.detach(), x.requires_grad, OrderedDict())
         if x.layout is not dtypes.strided:
@@ -428,6 +433,7 @@ class _Reader(StoredTensors):
             quantized.REBUILD: self.quantized_tensor,
             "torch._utils._rebuild_parameter": _parameter,
             "torch._tensor._rebuild_from_type_v2": _with_attributes,
+            "torch._utils._rebuild_wrapper_subclass": _wrapper,
             "torch.Size": Size,
             "torch.device": _device,
             "builtins.complex": complex,
@@ -542,6 +548,24 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
     if not isinstance(data, Tensor):
         raise ArchiveError("a parameter is no tensor")
     return Parameter(data, bool(requires_grad))
+
+
+def _wrapper(cls: Any, *metadata: Any) -> Tensor:
+    """Return a tensor of a wrapper subclass; the metadata are those of `Tensor._make_wrapper_subclass`."""
+    if not isinstance(cls, type) or not issubclass(cls, Tensor) or len(metadata) != 7:
+        raise ArchiveError(f"a tensor of a wrapper subclass is made of {cls!r} and {len(metadata)} values")
+    dtype, size, stride, offset, layout, device, requires_grad = metadata
+    made: Tensor = Tensor._make_wrapper_subclass(
+        cls,
+        size,
+        strides=stride,
+        storage_offset=offset,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        requires_grad=requires_grad,
+    )
+    return made
 
 
 def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:

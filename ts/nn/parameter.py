@@ -54,8 +54,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
 
-    __str__ = __repr__
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         copied: Parameter = type(self)(self.detach().clone(), self.requires_grad)
         memo[id(self)] = copied

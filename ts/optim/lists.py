@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import ts
+from ts._core.tensor.subclasses import is_dispatched
 from ts._core.tensor.tensor import Tensor
 
 Tensors = Sequence[Tensor]
@@ -106,8 +107,8 @@ def number(x: Any) -> Any:
 
 
 def run(fused: Callable[..., Any], rule: Callable[..., Any], *lists: Tensors, **options: Any) -> None:
-    """A step in one pass over all parameters, or by the rule where gradients may pass through it."""
-    if ts.is_grad_enabled():
+    """Run a step in one pass, or by the rule if gradients may pass through it or classes have handlers."""
+    if ts.is_grad_enabled() or any(is_dispatched(x) for x in lists[0]):
         rule(*lists, **options)
     else:
         fused(*lists, **options)

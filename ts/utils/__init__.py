@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 from ts.absent import names_for
 
 _MODULES: Final = frozenset({
-    "_device", "_pytree", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "weak",
+    "_device", "_mode_utils", "_python_dispatch", "_pytree", "checkpoint", "data", "dlpack", "hooks",
+    "model_zoo", "weak",
 })  # fmt: skip
 
 
 if TYPE_CHECKING:
+    from ts._core.tensor.subclasses import swap_tensors as swap_tensors
     from ts.utils import _device as _device
     from ts.utils import _pytree as _pytree
     from ts.utils import checkpoint as checkpoint
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 
 def _find(name: str) -> Any:
+    if name == "swap_tensors":
+        return importlib.import_module("ts._core.tensor.subclasses").swap_tensors
     if name in _MODULES:
         return importlib.import_module(f"ts.utils.{name}")
     return names_for(__name__)(name)
@@ -39,4 +43,4 @@ if not TYPE_CHECKING:  # which knows no name that is not there
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+    return sorted({*globals(), *_MODULES, "swap_tensors"})

@@ -19,7 +19,8 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.layers import dispatch_modes
+from ts._core.layers import dispatch_modes, levels, torch_dispatch
+from ts._core.tensor.subclasses import is_traceable_wrapper_subclass, is_traceable_wrapper_subclass_type
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracedBy, current_tracer
 from ts.absent import names_for
@@ -35,6 +36,8 @@ __all__ = [
     "TorchDispatchMode",
     "is_traceable_wrapper_subclass",
     "is_traceable_wrapper_subclass_type",
+    "return_and_correct_aliasing",
+    "transform_subclass",
 ]
 
 __getattr__ = names_for(__name__)
@@ -68,6 +71,7 @@ def _is_default(x: Any, default: Any) -> bool:
 
 def _build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     op = overload_for_numbers(op)
+    values = with_factory_options(op, values)
     return overload_named(op.name, op.overload), *_arguments(op, values)
 
 
@@ -89,7 +93,7 @@ def _find_decomposition(op: Any) -> Callable[..., Any] | None:
     return run
 
 
-dispatch_modes.set_call_rules(_find_decomposition, _build_call)
+torch_dispatch.set_call_rules(_find_decomposition, _build_call)
 
 
 # ---------------------------------------------------------------- modes
@@ -250,13 +254,55 @@ def is_in_any_mode_without_ignore_compile_internals() -> bool:
 # ---------------------------------------------------------------- wrapper subclasses
 
 
-def is_traceable_wrapper_subclass(t: object) -> bool:
-    """Return whether a tensor is of a wrapper subclass that defines `__tensor_flatten__`."""
-    is_subclass = isinstance(t, Tensor) and type(t) is not Tensor
-    return is_subclass and hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")
+def _operator_of(func: Any) -> Any:
+    if not isinstance(func, OpOverload):
+        raise AssertionError(f"func must be an OpOverload, got {type(func).__name__}")
+    return func.operator
 
 
-def is_traceable_wrapper_subclass_type(t: type) -> bool:
-    """Return whether a tensor class is a wrapper subclass that defines `__tensor_flatten__`."""
-    is_subclass = issubclass(t, Tensor) and t is not Tensor
-    return is_subclass and hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")
+def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
+    """Return the result `out` of the handler of a wrapper subclass with the aliases of the schema of `func`.
+
+    A result that is a written argument by the schema is that argument. Operators that change sizes or strides
+    in place (`t_`) change those of the written wrapper, too.
+    """
+    operator = _operator_of(func)
+    if not isinstance(args, tuple) or not isinstance(kwargs, dict):
+        raise AssertionError("args must be a tuple and kwargs a dict")
+    values = operator.bind_python(args, kwargs)
+    returns = operator.signature.returns
+    base = operator.record.base if operator.record is not None else None
+    if base is not None and operator.record.variant == "inplace" and _returns_view(base):
+        with levels.unwatched():
+            func(*args, **kwargs)
+    if not any(r.alias_of >= 0 for r in returns):
+        return out
+    if not all(r.alias_of >= 0 for r in returns):
+        raise RuntimeError(f"Unsupported schema: {operator.schema_text}")
+    found = tuple(values[r.alias_of] for r in returns)
+    return found[0] if len(found) == 1 else found
+
+
+def _returns_view(record: Any) -> bool:
+    """Return whether an operator returns a view of an argument, by its schema."""
+    return any(r.alias_info is not None and not r.alias_info.is_write for r in record.schema.returns)
+
+
+def transform_subclass(t: Any, callback: Any, outer_size: Any = None, outer_stride: Any = None) -> Any:
+    """Return the wrapper of `callback(name, inner)` for each inner tensor of `t.__tensor_flatten__()`."""
+    outer_size = t.size() if outer_size is None else outer_size
+    outer_stride = t.stride() if outer_stride is None else outer_stride
+    names, context = t.__tensor_flatten__()
+    inner = {name: callback(name, getattr(t, name)) for name in names}
+    made = type(t).__tensor_unflatten__(inner, context, outer_size, outer_stride)
+    if made.shape != outer_size:
+        raise AssertionError(
+            f"Expected return value from {type(t)}__tensor_unflatten__() to have shape equal to "
+            f"{outer_size}, but got: {made.shape}"
+        )
+    if made.stride() != outer_stride:
+        raise AssertionError(
+            f"Expected return value from {type(t)}__tensor_unflatten__() to have stride equal to "
+            f"{outer_stride}, but got: {made.stride()}"
+        )
+    return made

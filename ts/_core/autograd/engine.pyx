@@ -26,7 +26,7 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, Task
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, operator_function
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, is_layered, operator_function
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags, set_flag
 
 from ts import dtypes
@@ -269,6 +269,7 @@ cdef bint is_ours(Tensor gradient) except -1:
     """Whether nobody else has the gradient or its memory: one reference is the engine's own."""
     return (
         gradient.backend == BACKEND_CPU
+        and not is_layered(gradient)
         and Py_REFCNT(<PyObject *>gradient) <= 1
         and Py_REFCNT(<PyObject *>gradient.array) == 1
         and cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == NULL

@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 from ts._core.autograd.node cimport Expected, Hooks, Node, connect, expect, make_room, next_sequence
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape, strides_of
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
-from ts._core.tensor.tensor cimport BACKEND_CPU, History, Tensor, history_of, operator_function, wrap_cpu
+from ts._core.tensor.tensor cimport BACKEND_CPU, History, Tensor, detached_from, history_of, is_dispatched, operator_function, wrap_cpu
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags
 from ts._core.value.sealed cimport seal
 
@@ -53,13 +53,19 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
     cdef History history = history_of(leaf)
     cdef bint recorded = not context_flags() & GRAD_DISABLED
     if history.grad is None:
-        if owned and fits(leaf, gradient):
+        if is_dispatched(gradient) and not recorded:
+            history.grad = adopted(leaf, gradient)
+        elif owned and fits(leaf, gradient):
             history.grad = gradient
         elif not recorded and is_all_of_its_own(gradient) and lies_alike(leaf, gradient):
             history.grad = wrap_cpu(gradient.array, gradient.scalar_type)
         else:
             history.grad = copied(leaf, gradient, recorded)
-    elif recorded or history.grad.backend == BACKEND_SPARSE:  # a dense gradient makes the sum dense
+    elif (
+        recorded
+        or history.grad.backend == BACKEND_SPARSE  # a dense gradient makes the sum dense
+        or is_dispatched(gradient) and not is_dispatched(history.grad)
+    ):
         history.grad = total(history.grad, gradient)
     else:
         operator_function("add_")(history.grad, gradient)
@@ -68,6 +74,18 @@ cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
         for hook in list((<Hooks>hooks).accumulated.values()):
             hook(leaf)
     return 0
+
+
+cdef Tensor adopted(Tensor leaf, Tensor gradient):
+    """Return a gradient of a class that defines `__torch_dispatch__`, detached, or copied if its strides are not the leaf's."""
+    cdef Tensor made
+    if tuple(gradient.array.shape) == tuple(leaf.array.shape) and gradient.stride() == leaf.stride():
+        return detached_from(gradient)
+    made = operator_function("new_empty_strided")(
+        gradient, list(leaf.array.shape), list(leaf.stride()), dtype=gradient.dtype, layout=gradient.layout, device=gradient.device
+    )
+    operator_function("copy_")(made, gradient)
+    return made
 
 
 cdef bint fits(Tensor leaf, Tensor gradient) except -1:

@@ -17,7 +17,7 @@ from libc.stdlib cimport calloc, free
 from ts._core.autograd.anomaly cimport searching
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, detached_from, version_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, detached_from, is_dispatched, is_layered, version_of
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 from ts._core.value.container cimport List, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, release, set_object
@@ -71,7 +71,7 @@ cdef Tensor without_history(Tensor t):
     Who counts the writes is reached, so that is one without history from now on: it, where nobody else is on the memory.
     """
     cdef Tensor made
-    if t.owner is not None or t.backend != BACKEND_CPU or not is_alone(<PyObject *>t.array):
+    if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):
         made = detached_from(t)
         made.owner = counter_apart(t)
         return made
@@ -141,7 +141,7 @@ cdef Tensor saved_tensor(Saved *s, Node owner):
     t = <Tensor>s.value.v.o
     if version_of(t) != s.version:
         raise_modified(t, s.version, owner, s.output)
-    if s.output == NO_RESULT or context_flags() & GRAD_DISABLED:
+    if s.output == NO_RESULT or (context_flags() & GRAD_DISABLED and not is_dispatched(t)):
         return t
     made = detached_from(t)
     set_history(made, owner, s.output)

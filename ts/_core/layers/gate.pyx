@@ -17,21 +17,33 @@ from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport HAS_RUN, NO_LAYERS, OF_TAPE, Operator, run_in_python
 from ts._core.layers.layer cimport Layer
 from ts._core.tensor.tensor cimport Tensor, is_layered, wants
-from ts._core.thread.context cimport LAYERED, set_flag
+from ts._core.thread.context cimport DISPATCH_MODES, LAYERED, context_flags, set_flag, set_process_flag
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 
 cdef object runner = None              # function(operator, arguments, level)
 
 
-cdef object dispatch_modes = None      # module of the dispatch mode stacks, or None before it is loaded
-cdef int lowest_level = 0              # highest level of tensors whose operators the modes intercept
+cdef enum:
+    SUBCLASSES = 2                     # level of tensors whose classes define `__torch_dispatch__`; see levels.py
+
+cdef object is_composite = None        # is_composite(operator): its decomposition is dispatched instead
 
 
-def set_dispatch_modes(modes, int level):
-    """Let `modes` intercept operators on tensors of at most `level`, in threads for which `modes.is_active()`."""
-    global dispatch_modes, lowest_level
-    dispatch_modes, lowest_level = modes, level
+def set_composites(function):
+    """Set the predicate of operators that `__torch_dispatch__` sees as the operators of their decompositions."""
+    global is_composite
+    is_composite = function
+
+
+def set_dispatch_modes(bint on):
+    """Let the dispatch modes of this thread intercept operators on tensors of levels up to SUBCLASSES, or no more."""
+    set_flag(DISPATCH_MODES, on)
+
+
+def watch_all_threads():
+    """Let the operators of all threads pass here from now on: there are tensors of the level SUBCLASSES."""
+    set_process_flag(LAYERED)
 
 
 def set_runner(function):
@@ -49,11 +61,17 @@ cdef inline int level_of(Tensor t) noexcept:
     """The level of its layer; of a view without one, that of what it is a view of, which was written since."""
     if is_layered(t) and isinstance(t.history.layer, Layer):
         return (<Layer>t.history.layer).level
-    return level_of(t.base) if t.base is not None else 0
+    if t.base is None:
+        return 0
+    cdef int level = level_of(t.base)
+    return 0 if level == SUBCLASSES else level  # a handler chose the class of the view
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
-    """The highest level among the arguments; or, where `own` is that, whether a tensor of it has a history."""
+    """Return the highest level among the arguments; if `own` is that level, whether a tensor of it has a history.
+
+    Autograd is above `__torch_dispatch__`: at the level SUBCLASSES, the histories of all arguments count.
+    """
     cdef int i, found = 0
     cdef Py_ssize_t k
     cdef IValue *items
@@ -77,13 +95,13 @@ cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) n
 
 cdef inline int joined(Tensor t, int found, int own) noexcept:
     if own:
-        return found or (level_of(t) == own and wants(t))
+        return found or ((own == SUBCLASSES or level_of(t) == own) and wants(t))
     return max(found, level_of(t))
 
 
 cdef int invoke(Operator op, IValue *r, const int32_t *at, bint wanted) except -1:
     cdef int level = highest(op, r, at, 0)
-    cdef bint seen = dispatch_modes is not None and level <= lowest_level and dispatch_modes.is_active()
+    cdef bint seen = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)
     if (level or seen) and op.whole:
         if op.rule is None:
             op.rule = rule_of(op.record)
@@ -91,7 +109,7 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, bint wanted) except -
             leave(op, r, at)
             return HAS_RUN
     if seen:
-        if wanted and highest_wanted(op, r, at, level) and not dispatch_modes.is_composite(op):
+        if wanted and highest_wanted(op, r, at, level) and not is_composite(op):
             return OF_TAPE
         run_in_python(op, run, r, at)
         return HAS_RUN

@@ -17,3 +17,4 @@ cdef class Layer:
     cdef readonly Tensor inner
     cdef public str implementation     # PyTorch's name of the implementation, for errors
     cdef public bint hides_elements    # whether the array of the tensor has no elements (those are in `inner`)
+    cdef public bint dispatches        # whether operators on the tensor call `__torch_dispatch__` of its class

@@ -2,6 +2,8 @@
 
 from ts._core.tensor.tensor cimport Tensor
 
+from ts.dtypes import strided
+
 
 cdef class Layer:
     """What a tensor stands for beside its array, at a level."""
@@ -33,6 +35,10 @@ cdef class Layer:
     def check_data(self):
         """Raise RuntimeError if the tensor has no attribute `data`."""
 
+    @property
+    def layout(self):
+        """The layout that the tensor shows."""
+        return strided
 
     @property
     def device(self):

@@ -18,6 +18,7 @@ from ts._core.layers.layer import Layer
 from ts._core.tensor.tensor import (
     Tensor,
     detached,
+    detached_array,
     hide_elements,
     layer_of,
     set_before_marking,
@@ -26,7 +27,9 @@ from ts._core.tensor.tensor import (
 from ts._core.thread.transforms import refuse
 
 Run = Callable[["Level", Any, list[Any]], Any]
-FAKES = 1  # the level of tensors that stand for others wherever they are: below those that are opened
+# Levels below those that function transforms open:
+FAKES = 1  # of tensors without elements that stand for others
+SUBCLASSES = 2  # of tensors whose classes define `__torch_dispatch__`; gate.pyx has the number as well
 
 
 class Level:
@@ -56,15 +59,16 @@ class Level:
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.open: list[Level] = []
-        self.last = FAKES
+        self.last = SUBCLASSES
         self.fakes = False  # whether there may be any of the level FAKES
         self.modes = False  # whether the thread has dispatch modes
 
 
 _here = _Stack()
 _run_fakes: Callable[[Any, list[Any]], Any] | None = None
-_run_modes: Callable[[Any, list[Any]], Any] | None = None
+_run_dispatched: Callable[[Any, list[Any]], Any] | None = None
 _has_modes: Callable[[], bool] = bool
+_has_subclasses = False  # whether the process has had tensors of the level SUBCLASSES
 
 
 def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
@@ -73,16 +77,28 @@ def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
     _run_fakes = function
 
 
-def set_modes(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], bool]) -> None:
-    """Set the function that runs operators, below transforms, in threads for which `has_modes()`."""
-    global _run_modes, _has_modes
-    _run_modes, _has_modes = run, has_modes
+def set_dispatch(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], bool]) -> None:
+    """Set the function that calls `__torch_dispatch__` handlers of modes and classes, below transforms.
+
+    It runs operators in threads for which `has_modes()`, and operators on tensors of the level SUBCLASSES.
+    """
+    global _run_dispatched, _has_modes
+    _run_dispatched, _has_modes = run, has_modes
 
 
 def expect_modes(there_are: bool) -> None:
     """Turn the interception of this thread's operators by dispatch modes on or off."""
     _here.modes = there_are
+    gate.set_dispatch_modes(there_are)
     _watch()
+
+
+def expect_subclasses() -> None:
+    """Look for tensors of the level SUBCLASSES in all threads from now on."""
+    global _has_subclasses
+    if not _has_subclasses:
+        _has_subclasses = True
+        gate.watch_all_threads()
 
 
 def expect_fakes(there_are: bool) -> None:
@@ -92,19 +108,20 @@ def expect_fakes(there_are: bool) -> None:
 
 
 def _watch() -> None:
-    gate.watch(_here.fakes or _here.modes or bool(_here.open))
+    gate.watch(_here.fakes or _here.modes or _has_subclasses or bool(_here.open))
 
 
 class unwatched:
     """Context manager: operators do not look at layers."""
 
-    __slots__ = ("before",)
+    __slots__ = ("before", "had_subclasses")
 
     def __enter__(self) -> None:
+        self.had_subclasses = _has_subclasses
         self.before = gate.watch(False)
 
     def __exit__(self, *error: Any) -> None:
-        gate.watch(self.before)
+        gate.watch(self.before or self.had_subclasses != _has_subclasses)
 
 
 def top() -> Level | None:
@@ -180,7 +197,7 @@ def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: boo
 
     Writes to `x` count as writes to the new tensor.  `of_batch`: its shape is that of one element.
     """
-    made = detached(x)
+    made = detached_array(x)
     if layer.hides_elements:
         hide_elements(made, x, of_batch)
     set_layer(made, layer)
@@ -209,10 +226,11 @@ def wanted_beneath(x: Any) -> bool:
 
 
 def _run(op: Any, args: list[Any], number: int) -> Any:
-    if number <= FAKES and _run_modes is not None and _has_modes():
-        return _run_modes(op, args)
+    if number == SUBCLASSES or (number < SUBCLASSES and _has_modes()):
+        assert _run_dispatched is not None
+        return _run_dispatched(op, args)
     if number == 0:
-        return _run_plain(op, args)
+        return run_plain(op, args)
     if number == FAKES and _run_fakes is not None:
         return _run_fakes(op, args)
     for level in _here.open:
@@ -234,7 +252,8 @@ def _without(x: Any, number: int) -> Any:
     return layer.inner
 
 
-def _run_plain(op: Any, args: list[Any]) -> Any:
+def run_plain(op: Any, args: list[Any]) -> Any:
+    """Run an operator on tensors without layers."""
     if op.record.nondeterministic:
         for level in reversed(_here.open):
             if level.random:

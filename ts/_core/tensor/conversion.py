@@ -17,7 +17,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.tensor import Tensor, define_methods, tensor_with_memory
+from ts._core.tensor.tensor import Tensor, define_methods, layer_of, tensor_with_memory
 from ts._core.thread import deadline
 from ts._core.thread.context import current_tracer
 
@@ -66,6 +66,9 @@ def tolist(self: Tensor) -> Any:
         tracer.escape(self, "list", None)
     if self.layout is not dtypes.strided:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    layer = layer_of(self)
+    if layer is not None and layer.dispatches:
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {self.__class__.__name__}")
     host = self._host()
     if self.dtype in dtypes.BORROWED:
         host = host.astype(np.complex64 if self.dtype.is_complex else np.float32)

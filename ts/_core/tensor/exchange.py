@@ -28,7 +28,7 @@ from ts._core.tensor.tensor import (
     tensor_with_memory,
     wrap_array,
 )
-from ts._core.thread.context import current_tracer, is_grad_enabled
+from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 
 # ---------------------------------------------------------------- NumPy
 
@@ -140,8 +140,15 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 # ---------------------------------------------------------------- pickles and copies
 
 
+def is_wrapper(x: Tensor) -> bool:
+    """Return whether `x` is a tensor without elements, whose class defines `__torch_dispatch__`."""
+    return bool(getattr(layer_of(x), "is_wrapper", False))
+
+
 def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     check_storage(self)
+    if is_wrapper(self):
+        return layer_of(self).reduce(self)  # type: ignore[no-any-return]
     without_elements = getattr(layer_of(self), "copied", None)
     if without_elements is not None:
         return without_elements, (self,)
@@ -255,6 +262,17 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     without_elements = getattr(layer_of(self), "deepcopied", None)
     if without_elements is not None:
         copied = without_elements(self)
+    elif is_wrapper(self):
+        with GradMode(False):
+            copied = self.clone()
+        if type(copied) is not type(self):
+            raise RuntimeError(
+                "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass "
+                "types that properly implement clone() and for which that function returns another instance "
+                "of the same subclass. You should either properly implement clone() for your subclass or "
+                "override __deepcopy__() if it is intended behavior for clone() to return an instance of a "
+                "different type."
+            )
     elif self.is_meta:
         copied = construct.copied(self, None)
     elif self.layout is not dtypes.strided:

@@ -22,6 +22,7 @@ from ts._core.tensor.overriding import call_of_class, overrides
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 
 Slice = slice  # the name is also that of an operator
+_MAX_INDEX = 2**63 - 1  # of a slice that has no end
 _MASKS = (dtypes.bool_, dtypes.uint8)
 
 
@@ -31,7 +32,9 @@ def get(x: Tensor, index: Any) -> Tensor:
         view, indices = _resolve(x, index)
     except _Overridden as found:
         return call_of_class((found.item,), Tensor.__getitem__, (x, index))  # type: ignore[no-any-return]
-    return operator("index")(view, indices) if indices else view
+    if indices:
+        return operator("index")(view, indices)  # type: ignore[no-any-return]
+    return operator("alias")(x) if view is x else view
 
 
 def put(x: Tensor, index: Any, value: Any) -> None:
@@ -155,9 +158,15 @@ def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
     if view is not None:
         return view
     view = x
-    for name, *arguments in steps:
-        view = operator(name)(view, *arguments)
-    return operator("alias")(x) if view is x else view
+    for name, dim, *arguments in steps:
+        if name == "slice":
+            start, stop, step = arguments
+            length = view.array.shape[dim]
+            if step == 1 and not start and (stop is None or stop >= length):  # the whole dimension
+                continue
+            arguments = [start or 0, _MAX_INDEX if stop is None else stop, step]
+        view = operator(name)(view, dim, *arguments)
+    return view
 
 
 def _items(index: Any) -> list[Any]:

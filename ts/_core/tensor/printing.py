@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts._core.tensor.tensor import layer_of
+from ts._core.tensor.tensor import layer_of, operator
 from ts._core.thread import deadline
+from ts._core.thread.context import GradMode
 from ts.module_names import is_own
 
 if TYPE_CHECKING:
@@ -191,7 +192,9 @@ def _nested(values: NDArray[Any], indent: int, form: _Format, summarize: bool) -
 
 def elements_text(x: Tensor, indent: int = 0) -> str:
     """The elements in brackets, without `tensor(...)` around them."""
-    values = x.detach().cpu().array
+    layer = layer_of(x)
+    dispatches = layer is not None and layer.dispatches
+    values = elements_of_subclass(x) if dispatches else x.detach().cpu().array
     if values.size == 0:
         return "[]"
     if x.dtype is dtypes.float16 or x.dtype in dtypes.BORROWED:
@@ -200,6 +203,18 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0  # what the dtype has for it
     form = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, form, summarize)
+
+
+def elements_of_subclass(x: Tensor) -> Any:
+    """Return the elements of a tensor whose class defines `__torch_dispatch__`, from plain results of it."""
+    with GradMode(False):
+        flat: Any = operator("reshape")(x, [-1])
+    layer = layer_of(flat)
+    if layer is not None and layer.dispatches and x.is_floating_point():
+        raise TypeError(f"unsupported format string passed to {type(flat).__name__}.__format__")
+    if (layer is not None and layer.dispatches) or x.ndim < 2:
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(x).__name__}")
+    return flat.cpu().array.reshape(x.shape)
 
 
 def is_derived(x: Tensor) -> bool:

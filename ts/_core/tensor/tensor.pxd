@@ -106,6 +106,8 @@ cdef inline bint is_layered(Tensor t) noexcept:
     """Whether the tensor stands for more than its array."""
     return t.history is not None and t.history.layer is not None
 
+# Whether operators on the tensor call `__torch_dispatch__` of its class.
+cdef bint is_dispatched(Tensor t) except -1
 # Whether the array of a tensor has no elements: those are in the array of the tensor that its layer has.
 cdef bint hides_elements(Tensor t) except -1
 # A tensor on the same memory, without history; writes to one count for both.

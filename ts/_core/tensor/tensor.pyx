@@ -57,6 +57,7 @@ cdef extern from "Python.h":
         PyObject *tp_dict
         const char *tp_name
     void PyType_Modified(type t)
+    void Py_SET_TYPE(PyObject *x, PyTypeObject *t) noexcept
 
 cdef extern from "attributes.h":
     int hang_attributes(type cls, Py_ssize_t offset) except -1
@@ -296,8 +297,9 @@ cdef object method(str name):
 cdef object binary(str name, object a, object b):
     """a `name` b for Python's operators: NotImplemented where `b` is no operand."""
     if is_operand(b) and is_operand(a):
-        return method(name)(a, b)
-    if not overrides(a) and not overrides(b):
+        if not is_dispatched_operand(a) and not is_dispatched_operand(b):
+            return method(name)(a, b)
+    elif not overrides(a) and not overrides(b):
         return NotImplemented
     try:
         return method(name)(a, b)
@@ -348,7 +350,12 @@ cdef object bitwise(str slot, str name, object a, object b):
 cdef object inplace(str name, object a, object b):
     if not is_operand(b) and not overrides(b):
         return NotImplemented
-    return method(name)(a, b)
+    if not is_dispatched_operand(a) and not is_dispatched_operand(b):
+        return method(name)(a, b)
+    try:
+        return method(name)(a, b)
+    except TypeError:
+        return NotImplemented
 
 
 # ---------------------------------------------------------------- classes derived from Tensor
@@ -361,6 +368,47 @@ def set_derived(function, call):
     """Tell `function` of classes that are derived; `call` is what theirs inherit as `__torch_function__`."""
     global derived, call_of_derived
     derived, call_of_derived = function, call
+
+
+cdef object subclasses = None          # the module of layers of tensors whose classes define `__torch_dispatch__`
+cdef object disabled_dispatch = None   # `Tensor.__torch_dispatch__`
+
+
+def set_subclasses(module):
+    """Set the module that attaches layers to tensors of classes that define `__torch_dispatch__`."""
+    global subclasses
+    subclasses = module
+
+
+def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
+    """Run an operator without `__torch_dispatch__` of classes and modes: what classes that define none inherit."""
+    load_dispatch()
+    return subclasses.call_without_dispatch(func, args, kwargs)
+
+
+cdef int load_dispatch() except -1:
+    if subclasses is None:
+        with import_turn():
+            import ts._core.layers.tensor_subclasses  # noqa: F401
+    return 0
+
+
+cdef bint class_dispatches(object cls) except -1:
+    """Return whether a tensor class defines `__torch_dispatch__`."""
+    found = cls.__torch_dispatch__
+    return found is not None and found is not disabled_dispatch
+
+
+cdef int attach(Tensor t) except -1:
+    """Attach the layer of a tensor of a derived class that defines `__torch_dispatch__`."""
+    if class_dispatches(type(t)) and not is_layered(t):
+        load_dispatch()
+        subclasses.attach_layer(t)
+    return 0
+
+
+cdef inline bint is_dispatched_operand(object x) except -1:
+    return type(x) is not Tensor and isinstance(x, Tensor) and is_dispatched(<Tensor>x)
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
@@ -390,6 +438,8 @@ cdef object only_element(Tensor x):
     """The only element as a Python number, whoever may be recording."""
     if x.array.size != 1:
         raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
+    if calls_handler(x):
+        return x.history.layer.element(x)
     if x.backend == BACKEND_META:
         if hides_elements(x):
             x.history.layer.check_elements()
@@ -504,13 +554,28 @@ cdef Tensor shared(Tensor x):
 
 
 cdef Tensor detached_from(Tensor x):
-    cdef Tensor t = shared(x)
+    return count_together(x.history.layer.detach(x) if calls_handler(x) else shared(x), x)
+
+
+def detached_array(Tensor x not None):
+    """Return a plain tensor without history on the array of `x`, even if the class of `x` defines `__torch_dispatch__`."""
+    return count_together(shared(x), x)
+
+
+cdef Tensor count_together(Tensor t, Tensor x):
+    """Count writes to the new tensor `t`, which is no view, together with those to `x`."""
     cdef Tensor counter = <Tensor>counter_of(<PyObject *>x)
+    if is_layered(t):                  # by its class
+        follow(t, x)
+        if counter.wants_grad or counter.history is not None:
+            t.owner = counter_apart(x)
+        t.base = None
+        return t
     follow(t, x)
     if counter.wants_grad or counter.history is not None:
         t.owner = counter_apart(x)
     t.base, t.wants_grad = None, False
-    if is_layered(x):
+    if is_layered(x) and not is_dispatched(x):
         history_of(t).layer = x.history.layer
     return t
 
@@ -528,6 +593,15 @@ cdef Tensor counter_apart(Tensor t):
     made.version = counter.version
     counter.owner = made
     return made
+
+
+cdef inline bint calls_handler(Tensor t) except -1:
+    """Return whether operators on `t` call the handler of its class: its class has one, and it is not disabled."""
+    return is_layered(t) and context_flags() & LAYERED != 0 and is_dispatched(t)
+
+
+cdef bint is_dispatched(Tensor t) except -1:
+    return is_layered(t) and t.history.layer.dispatches
 
 
 cdef bint hides_elements(Tensor t) except -1:
@@ -591,6 +665,51 @@ def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
 def layer_of(Tensor x not None):
     """What the tensor stands for beside its array: a `ts._core.layers.layer.Layer`, or None."""
     return None if x.history is None else x.history.layer
+
+
+def instance_of(cls, Tensor x not None):
+    """Return a tensor of the derived class `cls` with the array of the temporary `x`."""
+    check_derived(cls)
+    return of_class(<type>cls, x)
+
+
+def follow_view(Tensor view not None, Tensor x not None):
+    """Make `view` a view of `x` for autograd and for the count of writes."""
+    follow(view, x)
+
+
+def share_version(Tensor t not None, Tensor x not None):
+    """Count writes to the new tensor `t`, which is no view, together with those to `x`."""
+    if t.owner is None and t.history is not None and t.history.node is None:
+        count_together(t, x)
+
+
+def swap_contents(Tensor t not None, Tensor other not None):
+    """Exchange class, attributes, array, history and layer of two tensors; references to either see the other's contents.
+
+    RuntimeError if a graph of autograd holds one of them, or if objects of their classes differ in size.
+    """
+    cdef type cls = type(t), other_cls = type(other)
+    cdef PyObject *attributes = t.attributes
+    for x in (t, other):
+        if (<Tensor>x).history is not None and (<Tensor>x).history.accumulator != NULL:
+            raise RuntimeError("Expected single reference to a's Tensor object but got 2: a graph of autograd holds the tensor")
+    if cls.__basicsize__ != other_cls.__basicsize__:
+        raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
+    t.attributes, other.attributes = other.attributes, attributes
+    t.array, other.array = other.array, t.array
+    t.scalar_type, other.scalar_type = other.scalar_type, t.scalar_type
+    t.backend, other.backend = other.backend, t.backend
+    t.device_index, other.device_index = other.device_index, t.device_index
+    t.wants_grad, other.wants_grad = other.wants_grad, t.wants_grad
+    t.of_inference, other.of_inference = other.of_inference, t.of_inference
+    t.history, other.history = other.history, t.history
+    t.version, other.version = other.version, t.version
+    t.owner, other.owner = other.owner, t.owner
+    t.base, other.base = other.base, t.base
+    # An object of a class of Python's holds a reference to it: that moves along.
+    Py_SET_TYPE(<PyObject *>t, <PyTypeObject *>other_cls)
+    Py_SET_TYPE(<PyObject *>other, <PyTypeObject *>cls)
 
 
 def set_layer(Tensor x not None, layer):
@@ -752,6 +871,16 @@ cdef class Tensor:
         connected()
         return call_of_derived(cls, func, types, args, kwargs)
 
+    @staticmethod
+    def _make_wrapper_subclass(*args, **kwargs):
+        """Return a tensor without elements, whose class defines `__torch_dispatch__`.
+
+        _make_wrapper_subclass(cls, size, *, strides=None, storage_offset=None, memory_format=None, dtype=None,
+                               layout=strided, device=None, pin_memory=False, requires_grad=False, ...)
+        """
+        load_dispatch()
+        return subclasses.make_wrapper(*args, **kwargs)
+
     def as_subclass(self, cls):
         """The tensor as one of a derived class: a view, differentiable."""
         cdef bint before
@@ -806,6 +935,8 @@ cdef class Tensor:
 
     @property
     def layout(self):
+        if self.backend == BACKEND_META and is_layered(self):
+            return self.history.layer.layout
         return self.array.layout if self.backend == BACKEND_SPARSE else dtypes.strided
 
     @property
@@ -844,7 +975,11 @@ cdef class Tensor:
 
     @property
     def is_meta(self):
-        return self.history.layer.inner.is_meta if hides_elements(self) else self.backend == BACKEND_META
+        if self.backend != BACKEND_META:
+            return False
+        if is_dispatched(self):
+            return self.history.layer.device.type == "meta"
+        return self.history.layer.inner.is_meta if hides_elements(self) else True
 
     @property
     def is_leaf(self):
@@ -934,6 +1069,11 @@ cdef class Tensor:
 
     @property
     def data(self):
+        if calls_handler(self):
+            made = self.history.layer.detach(self)
+            (<Tensor>made).owner = None  # writes to it are not counted for `self`
+            (<Tensor>made).version = 0
+            return made
         if is_layered(self) and not wants(self):
             self.history.layer.check_data()
         if let_go != NULL:
@@ -946,12 +1086,18 @@ cdef class Tensor:
             if hides_elements(x):
                 where = "under vmap" if implementation_of(x) == "BatchedTensorImpl" else "inside functorch"
                 raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
+        if is_dispatched(other) and not is_dispatched(self):
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+            )
         fake = other.backend == BACKEND_META and is_layered(other) and other.history.layer.level == 0
         if fake and self.backend != BACKEND_META:
             raise RuntimeError("a tensor with elements cannot become one without: its elements would be lost")
         rebind(self, other.array)
         if fake:
             history_of(self).layer = other.history.layer  # it stands for what the other does
+        elif is_dispatched(self):
+            subclasses.replace_data(self, other)
 
     @property
     def T(self):
@@ -1141,8 +1287,6 @@ cdef class Tensor:
             return watcher().unrecorded(printing.tensor_text, self)
         return printing.tensor_text(self)
 
-    __str__ = __repr__
-
     def _element(self):
         return only_element(self)
 
@@ -1262,12 +1406,18 @@ cdef class Tensor:
 
 def _derived(cls):
     """A class was derived from `Tensor`."""
-    if cls.__torch_function__ is not _disabled_torch_function_impl:
+    function = cls.__torch_function__
+    definer = next(c for c in cls.__mro__ if "__torch_function__" in c.__dict__)
+    if definer is Tensor and class_dispatches(cls):  # as in PyTorch: operators call one of the two protocols
+        cls.__torch_function__ = function = _disabled_torch_function_impl
+    if function is not _disabled_torch_function_impl:
         connected()
         derived(cls)
 
 
-define_methods({"array": HandedOut(), "__init_subclass__": classmethod(_derived)})
+disabled_dispatch = staticmethod(_disabled_torch_dispatch_impl)
+define_methods({"array": HandedOut(), "__init_subclass__": classmethod(_derived), "__torch_dispatch__": disabled_dispatch})
+disabled_dispatch = Tensor.__torch_dispatch__
 seal(History)
 seal(Counter)
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
@@ -1282,12 +1432,16 @@ cdef object new_tensor(type cls, object args, PyObject *kwargs):
     options = {} if kwargs == NULL else dict(<object>kwargs)
     if not args and not options:
         rebind(t, np.empty(0, np.float32 if construct is None else dtypes.get_default_dtype().numpy_dtype))
+        if cls is not Tensor:
+            attach(t)
         return t
     device = options.pop("device", None)
     if options:
         args = construct.positional_arguments(args, options)
     construct.check_legacy_device(device, "cpu")
     become(t, construct.legacy(args, device, None, "Tensor"))
+    if cls is not Tensor:
+        attach(t)
     return t
 
 
@@ -1301,6 +1455,7 @@ cdef Tensor of_class(type cls, Tensor x):
     """What nobody else holds, as a tensor of a derived class."""
     cdef Tensor t = new_unfilled(cls, (), NULL)
     become(t, x)
+    attach(t)
     return t
 
 

@@ -21,6 +21,7 @@ cdef enum Flag:
     LAYERED = 64                  # some of its tensors have layers: they stand for several, or have a tangent
     MODES = 128                   # a `TorchFunctionMode` sees its functions
     AS_TENSORS = 256              # classes of tensors that override functions do not see them
+    DISPATCH_MODES = 512          # a `TorchDispatchMode` intercepts its operators
 
 cdef extern from *:
     """
@@ -28,12 +29,14 @@ cdef extern from *:
         unsigned int flags;
         PyObject *tracer;             /* a reference, or NULL */
         void *limits;                 /* a reference, or NULL; `meter` knows what it is */
+        unsigned int process_flags;   /* those of `process_flags` that `flags` has been given */
     } Context;
     """
     ctypedef struct Context:
         unsigned int flags
         PyObject *tracer
         void *limits
+        unsigned int process_flags
 
 # Twice the number of threads that have a flag set, and one more as soon as a tensor of this process wants a gradient: at 0
 # there is nothing to ask, and up to 1 no thread need look for its own flags.
@@ -46,6 +49,9 @@ cdef void want_gradients() noexcept nogil
 
 # Classes of tensors of this process that override functions (`__torch_function__`): at 0 nobody looks for them.
 cdef int overriding
+
+# Set a flag in all threads, those that start later as well; a thread may clear its own afterwards.
+cdef int set_process_flag(Flag flag) except -1
 
 # That of this thread.
 cdef Context *context() noexcept nogil

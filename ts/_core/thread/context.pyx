@@ -16,7 +16,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
 cdef extern from *:
     """
-    static _Thread_local Context context_here = {0, NULL, NULL};
+    static _Thread_local Context context_here = {0, NULL, NULL, 0};
 
     #define add_to(count, n) __atomic_add_fetch(count, n, __ATOMIC_RELAXED)
     #define set_bits(word, bits) __atomic_or_fetch(word, bits, __ATOMIC_RELAXED)
@@ -27,11 +27,25 @@ cdef extern from *:
 
 attention = 0
 overriding = 0
+cdef unsigned int process_flags = 0  # flags that each thread gets when it next looks at its own
 modes = NULL
 
 
 cdef Context *context() noexcept nogil:
-    return context_address
+    cdef Context *here = context_address
+    cdef unsigned int missing = process_flags & ~here.process_flags
+    if missing:
+        here.process_flags = process_flags
+        set_flags(here.flags | missing)
+    return here
+
+
+cdef int set_process_flag(Flag flag) except -1:
+    global process_flags
+    if not process_flags & flag:
+        process_flags |= flag
+        add_to(&attention, 2)  # no thread may skip its own flags from now on
+    return 0
 
 
 cdef int set_flags(unsigned int flags) noexcept nogil:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any, Final, TypeVar
 
-from ts._core.layers import dispatch_modes
+from ts._core.layers import dispatch_modes, torch_dispatch
 from ts.ops.namespace import overload_named
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,7 +51,7 @@ def _operator_for_modes(key: str, function: F) -> F:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if dispatch_modes.is_active():
+        if dispatch_modes.is_active() or torch_dispatch.has_dispatched(args):
             name, _, overload = key.partition(".")
             return overload_named(name, overload)(*args, **kwargs)
         return function(*args, **kwargs)

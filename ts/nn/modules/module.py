@@ -24,9 +24,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from ts import compiler
+from ts import __future__, compiler
 from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.sharing import share_memory
+from ts._core.tensor.subclasses import is_dispatched, is_traceable_wrapper_subclass, swap_tensors
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import GradMode, current_tracer
 from ts.errors import missing_attribute
@@ -400,12 +401,16 @@ class Module:
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for parameter in self._parameters.values():
+        for name, parameter in self._parameters.items():
             if parameter is None:
                 continue
             gradient = None if is_uninitialized(parameter) else parameter.grad
-            parameter.data = fn(parameter.data)
-            if gradient is not None:
+            converted = self._convert(name, parameter, fn)
+            if converted is not parameter:
+                self._parameters[name] = converted
+                with GradMode(False):
+                    converted.grad = None if gradient is None else fn(gradient)
+            elif gradient is not None and parameter.grad is gradient:
                 with GradMode(False):
                     gradient.data = fn(gradient)
         for name, buffer in self._buffers.items():
@@ -414,6 +419,30 @@ class Module:
             elif buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
+
+    def _convert(self, name: str, parameter: Any, fn: Callable[[Tensor], Tensor]) -> Any:
+        """Convert a parameter by `fn` in place and return it, or return a new one of another class."""
+        swaps = __future__.get_swap_module_params_on_conversion()
+        overwrites = __future__.get_overwrite_module_params_on_conversion()
+        if not swaps and not overwrites and not is_dispatched(parameter):
+            parameter.data = fn(parameter.data)
+            return parameter
+        with GradMode(False):
+            made = fn(parameter)
+        if swaps or is_traceable_wrapper_subclass(made):
+            gradient, parameter.grad = parameter.grad, None
+            with GradMode(False):
+                gradient = None if gradient is None else fn(gradient)
+            try:
+                swap_tensors(parameter, Parameter(made, parameter.requires_grad))
+            except Exception as error:
+                raise RuntimeError(f"_apply(): Couldn't swap {self._get_name()}.{name}") from error
+            parameter.grad = gradient
+            return parameter
+        if overwrites or type(made) is not type(parameter):
+            return Parameter(made, parameter.requires_grad)
+        parameter.data = made
+        return parameter
 
     def train(self, mode: bool = True) -> Self:
         """Set `training` here and below."""

@@ -1,0 +1,39 @@
+"""Tensor subclasses with `__torch_dispatch__` against PyTorch: results, operators that handlers see, errors."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import ts  # noqa: E402
+from tests import tensor_subclasses  # noqa: E402
+
+OURS, THEIRS = [], []
+RUN, REFUSED = tensor_subclasses.programs(ts, OURS)
+RUN_THERE, REFUSED_THERE = tensor_subclasses.programs(torch, THEIRS)
+# Programs whose formulas of gradients, or number of `detach`, differ from PyTorch's.
+OTHER_OPERATORS = {"function gradient", "quantized print", "double backward", "quantized module"}
+
+
+def shown(value):
+    return repr(value).replace("torch.", "").replace("ts.", "")
+
+
+@pytest.mark.parametrize("name", list(RUN))
+def test_results(name):
+    OURS.clear()
+    THEIRS.clear()
+    tensor_subclasses.classes(torch, THEIRS)  # whose classes pickles find
+    table, _ = tensor_subclasses.programs(torch, THEIRS)
+    expected = shown(table[name]())
+    table, _ = tensor_subclasses.programs(ts, OURS)
+    assert shown(table[name]()) == expected
+    if name not in OTHER_OPERATORS:
+        assert OURS == THEIRS
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_refusals(name):
+    with pytest.raises(Exception) as there:
+        REFUSED_THERE[name]()
+    with pytest.raises(type(there.value)) as here:
+        REFUSED[name]()
+    assert str(here.value).splitlines()[0] == str(there.value).splitlines()[0]

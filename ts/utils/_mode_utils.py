@@ -1,0 +1,19 @@
+"""Helpers for `__torch_dispatch__`: operators without handlers, and whether values are all one mode.
+
+with no_dispatch():
+    func(*args)             calls no handler of a class or mode
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts._core.layers.levels import unwatched as no_dispatch
+
+__all__ = ["all_same_mode", "no_dispatch"]
+
+
+def all_same_mode(modes: Sequence[Any]) -> bool:
+    """Return whether all items are the same object."""
+    return all(mode is modes[0] for mode in modes)
