@@ -177,3 +177,24 @@ def test_a_number_of_an_assertion_is_computed_once():
     exported = export(module_of(program, args), args)
     assert [str(n.target) for n in exported.graph.nodes].count("<built-in function mul>") == 1
     assert exported.module()(ts.tensor(3)).shape == (7,)
+
+
+def test_range_of_a_size_of_a_user_operator_is_kept():
+    """The fake of an operator runs again in a decomposition: the size's range is that of the program."""
+
+    @ts.library.custom_op("assertions_on_data::positive", mutates_args=())
+    def positive(x: ts.Tensor) -> ts.Tensor:
+        return x[x > 0].clone()
+
+    @positive.register_fake
+    def _(x):
+        return x.new_empty(ts.library.get_ctx().new_dynamic_size())
+
+    def program(x):
+        y = positive(x)
+        ts._check(y.shape[0] >= 1)
+        ts._check(y.shape[0] <= 6)
+        return y.new_zeros(y.shape[0] + 1)
+
+    exported = export(module_of(program, (SIX,)), (SIX,))
+    assert assertions(exported) == assertions(exported.run_decompositions()) == ["u0 >= 1", "u0 <= 6"]

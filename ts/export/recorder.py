@@ -305,6 +305,8 @@ class Recorder(GraphRecorder):
         if isinstance(most, Symbolic):
             most = environment.between(most.node.expr).high
         symbol = environment.unbacked(is_size=True)
+        if environment.frozen:  # the symbol of the exported program, whose range is narrower
+            return symbol_of(symbol, environment)
         if most is None:
             environment.ranges[symbol] = Range(least)
         else:
