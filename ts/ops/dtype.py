@@ -9,7 +9,7 @@ from typing import Any
 
 from ts import dtypes
 from ts._core.tensor.sizes import equal, known_one, same
-from ts.ops import rules
+from ts.ops import layouts, rules
 from ts.ops.registry import facts, op
 
 Array = rules.Array
@@ -17,7 +17,8 @@ Array = rules.Array
 
 @op("aten::type_as(Tensor self, Tensor other) -> Tensor", converts=True, gives_self=True, where="m")
 def _type_as(xp: Any, self: Array, other: Array) -> Array:
-    return rules.cast(xp, self, other.dtype)
+    converted = rules.cast(xp, self, other.dtype)
+    return self if converted is self else layouts.placed(xp, "like_first", converted, (self,))
 
 
 @op("aten::is_nonzero(Tensor self) -> bool")
