@@ -14,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from tests import operators, page_samples, stubs
+from tests import operators, page_samples, readme_performance, stubs
 
 MOST_LINES = 60  # of a difference that is shown
 
@@ -24,6 +24,7 @@ def texts() -> dict[Path, str]:
     return {
         **stubs.stubs(),
         **page_samples.pages(),
+        readme_performance.PAGE: readme_performance.page(readme_performance.PAGE.read_text()),
         operators.PAGE: operators.page(),
         operators.DIRECTORY: operators.directory(),
         operators.KERNELS: operators.kernel_directory(),

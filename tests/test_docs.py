@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import page_samples, passes_page
+import ts
+from tests import page_samples, passes_page, readme_performance
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -87,11 +88,24 @@ def test_samples_of_other_pages_run(page, tmp_path, monkeypatch, capsys):
         runpy.run_path(str(program))
 
 
-def test_the_sample_of_the_readme_runs(tmp_path):
-    (code,) = samples((ROOT / "README.md").read_text())
-    program = tmp_path / "page_readme.py"
-    program.write_text(code)
-    assert runpy.run_path(str(program))["collatz"](27) == 111
+def test_samples_of_the_readme_run(tmp_path, monkeypatch):
+    """The first prints a graph, the second loads a model of images."""
+    monkeypatch.chdir(tmp_path)
+    net = ts.nn.Sequential(ts.nn.Conv2d(3, 2, 3), ts.nn.Flatten(1))
+    ts.jit.save(ts.jit.script(net), "model.pt")
+    names = []
+    for i, code in enumerate(samples((ROOT / "README.md").read_text())):
+        program = tmp_path / f"page_readme_{i}.py"
+        program.write_text(code)
+        names.append(runpy.run_path(str(program)))
+    first, second = names
+    assert first["collatz"](27) == 111 and second["y"].shape == (1, 2 * 222 * 222)
+
+
+def test_the_performance_table_of_the_readme():
+    """It agrees with benchmarks/RESULTS.md: `python -m tests.generated` writes it."""
+    text = readme_performance.PAGE.read_text()
+    assert readme_performance.page(text) == text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
