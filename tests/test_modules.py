@@ -1,5 +1,7 @@
 """Scripted modules: sharing of types, names, and what both sides see."""
 
+from typing import Optional, Set, Tuple
+
 import pytest
 
 import ts
@@ -261,3 +263,48 @@ def test_class_method_of_a_module():
             return self.double(x)
 
     assert ts.jit.script(Scaled())(ts.ones(1)).item() == 2
+
+
+def test_unresolvable_annotations_of_ignored_methods():
+    """A call of an ignored method shows the annotation that is no type, and underlines the method."""
+
+    class Named(nn.Module):
+        @ts.jit.ignore
+        def helper(self, x: "Undefined") -> ts.Tensor:
+            return x
+
+        def forward(self, x):
+            return self.helper(x)
+
+    class Optionals(nn.Module):
+        @ts.jit.ignore
+        def helper(self, x: Optional[Set[int]]) -> ts.Tensor:
+            return x
+
+        def forward(self, x):
+            return self.helper(x)
+
+    with pytest.raises(ValueError, match="Unknown type annotation: 'Undefined' at") as failure:
+        ts.jit.script(Named())
+    assert "self.helper(x)\n                   ~~~~~~~~~~~ <--- HERE" in str(failure.value)
+    with pytest.raises(AssertionError, match=r"could not be resolved because typing\.Set\[int\] could not be resolved"):
+        ts.jit.script(Optionals())
+
+
+def test_state_methods_that_do_not_match():
+    """What `__getstate__` returns must be what `__setstate__` takes: checked when a module is saved."""
+
+    class Net(nn.Module):
+        def forward(self, x):
+            return x
+
+        @ts.jit.export
+        def __getstate__(self):
+            return (1, self.training)
+
+        @ts.jit.export
+        def __setstate__(self, state: Tuple[str, bool]):
+            self.training = state[1]
+
+    with pytest.raises(RuntimeError, match=r"return type \(Tuple\[int, bool\]\) does not match '__setstate__'s argument"):
+        ts.jit.script(Net()).save_to_buffer()

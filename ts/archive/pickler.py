@@ -54,6 +54,17 @@ _BUILDERS: Final[dict[Type, str]] = {
 }
 
 
+def check_state_methods(type: ClassType) -> None:
+    """Raise RuntimeError if `__setstate__` of a class does not take what its `__getstate__` returns."""
+    given = type.methods["__getstate__"].schema.returns[0].type
+    expected = type.methods["__setstate__"].schema.arguments[-1].type
+    if not given.is_subtype_of(expected):
+        raise ArchiveError(
+            f"'__getstate__'s return type ({given.annotation_str}) does not match "
+            f"'__setstate__'s argument type ({expected.annotation_str})"
+        )
+
+
 class Pickler:
     """Writes one pickle."""
 
@@ -222,6 +233,7 @@ class Pickler:
         save = type.methods.get("__getstate__")  # compiled methods only, not Python's pickle methods
         if save is not None and "__setstate__" in type.methods:
             state_type = save.schema.returns[0].type
+            check_state_methods(type)
             self.push(to_core(save(value), type_spec(state_type)), state_type)
         else:
             self.write(b"}(")

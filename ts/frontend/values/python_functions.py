@@ -19,12 +19,20 @@ from __future__ import annotations
 
 import inspect
 import sys
+import typing
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FunctionType as PythonCallable
+from types import UnionType
 from typing import TYPE_CHECKING, Any
 
-from ts.errors import CompilationError, FrontendError, SchemaMatchError, UnsupportedNodeError
+from ts.errors import (
+    CompilationError,
+    FrontendError,
+    SchemaMatchError,
+    UnresolvedAnnotationError,
+    UnsupportedNodeError,
+)
 from ts.frontend import hints, markers, overloads, parse
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
@@ -108,7 +116,11 @@ class PythonFunction(SugaredValue):
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         given = args if self.receiver is None else [self.receiver, *args]
-        schema = self.schema(len(given), n_binders)
+        try:
+            schema = self.schema(len(given), n_binders)
+        except CompilationError as error:  # an annotation that is no type: PyTorch shows the call
+            error.range = error.range or range
+            raise
         if self.receiver is not None:
             receiver = Argument(schema.arguments[0].name, self.receiver.type())
             arguments = (receiver, *schema.arguments[1:])
@@ -289,7 +301,10 @@ def _annotated_types(
         def read(annotation: object) -> Type:
             if annotation is inspect.Parameter.empty:
                 return inferred
-            return to_type(annotation, resolver)
+            try:
+                return to_type(annotation, resolver)
+            except CompilationError as error:
+                raise _unresolved(annotation, resolver, error) from None
 
         return [read(annotation) for annotation in written], read(returns)
     if not isinstance(function, PythonCallable):
@@ -303,6 +318,25 @@ def _annotated_types(
     parsed.self_type = self_type
     typed, result = signature(parsed)
     return [parameter.type for parameter in typed], result or inferred
+
+
+def _unresolved(annotation: object, resolver: Resolver, error: CompilationError) -> CompilationError:
+    """Return PyTorch's error for an annotation of a function that stays in Python and is not a type."""
+    if isinstance(annotation, str):
+        message = f"Unknown type annotation: '{annotation}' at"
+        return UnresolvedAnnotationError(message, hint=error.hint) if "Unknown type" in str(error) else error
+    if typing.get_origin(annotation) not in (typing.Union, UnionType):
+        return error
+    for part in typing.get_args(annotation):
+        try:
+            to_type(part, resolver)
+        except CompilationError:
+            message = (
+                f"Unsupported annotation {annotation} could not be resolved because {part} could not be "
+                "resolved. At"
+            )
+            return UnresolvedAnnotationError(message, hint=error.hint)
+    return error
 
 
 # ---- overloads -------------------------------------------------------------------------------------
