@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import ts
-from ts import Tensor
+from ts import Tensor, library
 from ts.ops import registry
 
 _numbers = itertools.count()
@@ -221,3 +221,62 @@ def test_triton_op():
         twice(ts.ones(2, requires_grad=True)).sum().backward()
     direct = ts.library.triton_op("tests_triton::thrice", lambda x: x * 3, mutates_args=(), schema="(Tensor x) -> Tensor")
     assert float(direct(ts.ones(()))) == 3.0
+
+
+def test_decorators_of_libraries():
+    """`impl(library, name)` and `define(library, schema)` decorate the function of an operator."""
+    mine = library.Library("decorated", "DEF")
+    mine.define("f(Tensor x) -> Tensor")
+
+    @library.impl(mine, "f")
+    def f(x):
+        return x + 1
+
+    mine.define("g(Tensor x) -> Tensor")
+
+    @library.impl(mine, "g", "CPU")
+    def g(x):
+        return x + 2
+
+    @library.define(mine, "h(Tensor x) -> Tensor")
+    def h(x):
+        return x * 2
+
+    x = ts.ones(2)
+    found = [op(x).tolist() for op in (ts.ops.decorated.f, ts.ops.decorated.g, ts.ops.decorated.h)]
+    assert found == [[2.0, 2.0], [3.0, 3.0], [2.0, 2.0]]
+    assert [f(1), g(1), h(1)] == [2, 3, 2]
+
+
+def test_batching_rules():
+    """`register_vmap`: the rule gets whole batches once for each `vmap`, and says where the batch is in results."""
+    calls = []
+
+    @library.custom_op("batched::scaled", mutates_args=())
+    def scaled(x: ts.Tensor, by: float = 2.0) -> ts.Tensor:
+        return x * by
+
+    @scaled.register_vmap
+    def rule(info, in_dims, x, by):
+        calls.append((info.batch_size, info.randomness, in_dims[0], tuple(x.shape), by))
+        return scaled(x, by), in_dims[0]
+
+    x = ts.arange(6.0).reshape(3, 2)
+    assert rule is None and ts.vmap(scaled)(x).tolist() == (x * 2).tolist()
+    assert calls == [(3, "error", 0, (3, 2), 2.0)]
+    calls.clear()
+    assert ts.vmap(ts.vmap(scaled))(x).tolist() == (x * 2).tolist()
+    assert calls == [(2, "error", 0, (2,), 2.0), (3, "error", 0, (3, 2), 2.0)]
+
+    @library.custom_op("batched::both", mutates_args=())
+    def both(x: ts.Tensor, y: ts.Tensor) -> tuple[ts.Tensor, ts.Tensor]:
+        return x + y, x - y
+
+    library.register_vmap("batched::both", lambda info, in_dims, x, y: (both(x, y.expand(x.shape)), (0, 0)))
+    sums, differences = ts.vmap(both, in_dims=(0, None))(x, ts.ones(2))
+    assert sums.tolist() == (x + 1).tolist() and differences.tolist() == (x - 1).tolist()
+    library.register_vmap(both, lambda info, in_dims, x, y: (both(x, y), (0,)))
+    with pytest.raises(RuntimeError, match="returned an incompatible \\(output, out_dims\\) tuple"):
+        ts.vmap(both)(x, x)
+    with pytest.raises(ValueError, match="unexpected type for op: <class 'int'>"):
+        library.register_vmap(3, rule)

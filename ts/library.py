@@ -23,6 +23,7 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin
 import ts
 from ts import dtypes
 from ts._core.dispatch.signature import signature
+from ts._core.layers.batch import call_rule, level_of_batch
 from ts._core.tensor.storage import root
 from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
@@ -37,6 +38,7 @@ from ts.utils import _pytree as pytree
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl",
     "impl_abstract", "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel",
+    "register_vmap",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,6 +70,7 @@ class _Implementations:
         self.by_key: dict[str, Callable[..., Any]] = {}
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
+        self.batching_rule: Callable[..., Any] | None = None  # by `register_vmap`
         self.of_function: Callable[..., Any] | None = None  # what `custom_op` made it of
         self.recorded: Any = None  # autograd function class, created on first use
         declared = signature(schema)
@@ -89,6 +92,8 @@ class _Implementations:
             for x in (arg if isinstance(arg, (list, tuple)) else [arg])
             if isinstance(x, Tensor)
         ]
+        if self.batching_rule is not None and (level := level_of_batch(args)) is not None:
+            return call_rule(level, self.batching_rule, args)
         wanted = ts.is_grad_enabled() and any(x.requires_grad for x in tensors)
         if wanted and "Autograd" in self.by_key:
             return self.by_key["Autograd"](*args)
@@ -326,19 +331,42 @@ def fallthrough_kernel() -> None:
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
-def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
-    """Declare the operator `namespace::name` by a schema without the name: `(Tensor x) -> Tensor`."""
+def define(qualname: Any, schema: str, *args: Any, lib: Library | None = None, tags: Any = ()) -> Any:
+    """Declare the operator `namespace::name` by a schema without the name: `(Tensor x) -> Tensor`.
+
+    `define(library, "name(Tensor x) -> Tensor")` returns a decorator for the function that computes it.
+    """
+    if isinstance(qualname, Library):
+        library = qualname
+
+        def register(func: F) -> F:
+            library.impl(library.define(schema, *args, tags=tags), func)
+            return func
+
+        return register
     if not re.fullmatch(r"\w+::\w+(\.\w+)?", qualname):
         raise ValueError(
             f'torch.library.define: Expected `qualname` to be of the form "namespace::name", got {qualname!r}'
         )
     _declare(f"{qualname}{schema}")
+    return None
 
 
 def impl(
-    qualname: Any, types: str | Sequence[str], func: F | None = None, *, lib: Library | None = None
+    qualname: Any, types: str | Sequence[str], func: Any = None, *, lib: Library | None = None
 ) -> Any:
-    """Let a function compute an operator on devices: "cpu", "cuda", "default", or dispatch keys."""
+    """Let a function compute an operator on devices: "cpu", "cuda", "default", or dispatch keys.
+
+    `impl(library, "name", dispatch_key)` returns a decorator that calls `library.impl`.
+    """
+    if isinstance(qualname, Library):
+        library, name, key = qualname, str(types), func or ""
+
+        def register_by_key(function: F) -> F:
+            library.impl(name, function, key)
+            return function
+
+        return register_by_key
 
     def register(func: F) -> F:
         for kind in (types,) if isinstance(types, str) else types:
@@ -385,6 +413,22 @@ def register_autograd(
     """Say how it is differentiated: `setup_context(ctx, inputs, output)`, `backward(ctx, *gradients)`."""
     custom = _found(op)
     custom.backward, custom.setup_context = backward, setup_context
+
+
+def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None) -> Any:
+    """Let `vmap` call func(info, in_dims, *args) for an operator; it returns (output, out_dims).
+
+    `info` has `batch_size` and `randomness`; `args` are whole batches, with the batch at the dimension that
+    `in_dims` has for them.
+    """
+    if not isinstance(op, str | OpOverload | CustomOpDef):
+        raise ValueError(f"register_vmap({op}): got unexpected type for op: {type(op)}")
+    name = op.name().partition(".")[0] if isinstance(op, OpOverload) else op
+
+    def register(function: Callable[..., Any]) -> None:
+        _found(name).batching_rule = function
+
+    return register if func is None else register(func)
 
 
 # ---------------------------------------------------------------- checks
@@ -457,6 +501,10 @@ class CustomOpDef:
         """Say what it gives on the meta device."""
         register_fake(self._qualname, fn)
         return fn
+
+    def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
+        """Let `vmap` call a function for the operator: see `ts.library.register_vmap`."""
+        return register_vmap(self, func)
 
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None

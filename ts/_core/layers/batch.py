@@ -13,13 +13,22 @@ operator that is computed by others needs none.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 from ts._core.layers import dispatch_modes
 from ts._core.layers.layer import Layer
-from ts._core.layers.levels import Level, beneath, by_parts, depth, layered, of_level, opened
+from ts._core.layers.levels import (
+    Level,
+    beneath,
+    by_parts,
+    depth,
+    layered,
+    of_level,
+    open_levels,
+    opened,
+)
 from ts._core.tensor.tensor import Tensor, has_hidden_elements, hide_elements, operator, set_layer
 from ts._core.thread.context import is_grad_enabled
 
@@ -270,6 +279,64 @@ def _in_place(call: Call, args: list[Any]) -> Any:
     elif found is not layer.inner:
         operator("copy_")(layer.inner, found)
     return target
+
+
+# ---------------------------------------------------------------- rules of programs
+
+
+class VmapInfo(NamedTuple):
+    """Arguments of `vmap` that a batching rule of a program receives."""
+
+    batch_size: int
+    randomness: str
+
+
+def level_of_batch(values: Sequence[Any]) -> Level | None:
+    """Return the innermost open level of a tensor in `values` or lists there, if it is a batch; else None."""
+    tensors = [y for x in values for y in (x if isinstance(x, list | tuple) else [x])]
+    for level in reversed(open_levels()):
+        if any(of_level(x, level) is not None for x in tensors):
+            is_batched = level.run is run and any(parts(level, x)[1] for x in tensors)
+            return level if is_batched else None
+    return None
+
+
+def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """Return the results of rule(info, in_dims, *args), which runs on whole batches, as tensors of the batch.
+
+    The rule returns (output, out_dims); RuntimeError if their structures differ.
+    """
+    pairs = [[parts(level, y) for y in x] if isinstance(x, list | tuple) else parts(level, x) for x in args]
+    given = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
+    in_dims = tuple(
+        [0 if w else None for _, w in x] if isinstance(x, list) else 0 if x[1] else None for x in pairs
+    )
+    with beneath(level):
+        output, out_dims = rule(VmapInfo(level.size, level.random), in_dims, *given)
+    is_tuple = isinstance(output, tuple | list)
+    outputs = list(output) if is_tuple else [output]
+    dims = list(out_dims) if isinstance(out_dims, tuple | list) else [out_dims] * len(outputs)
+    if len(dims) != len(outputs) or (isinstance(out_dims, tuple | list) and not is_tuple):
+        raise RuntimeError(
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. "
+            f"Expected out_dims={out_dims} to be compatible with the structure of `output`. out_dims has "
+            f"structure {_structure(out_dims)} but output has structure {_structure(output)}. For more "
+            "details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+        )
+    wrapped = []
+    for x, dim in zip(outputs, dims, strict=True):
+        if isinstance(x, Tensor) and dim is not None:
+            with beneath(level):
+                x = x.movedim(dim, 0)  # type: ignore[attr-defined]
+        wrapped.append(_wrapped(level, x, dim is not None, None))
+    return type(output)(wrapped) if is_tuple else wrapped[0]
+
+
+def _structure(x: Any) -> str:
+    """Return the text of the tree structure of a value, or of a tuple or list of values."""
+    if not isinstance(x, tuple | list):
+        return "*"
+    return f"TreeSpec({type(x).__name__}, None, [{(',' + chr(10) + '  ').join('*' * len(x))}])"
 
 
 # ---------------------------------------------------------------- opening one

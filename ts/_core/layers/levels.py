@@ -129,6 +129,11 @@ def top() -> Level | None:
     return _here.open[-1] if _here.open else None
 
 
+def open_levels() -> list[Level]:
+    """Return the open levels of this thread, outermost first."""
+    return list(_here.open)
+
+
 set_before_marking(lambda: refuse("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) "))
 
 
