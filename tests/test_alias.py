@@ -1,4 +1,4 @@
-"""The alias analysis: what may share memory, who writes to it, and which nodes may change places."""
+"""Alias analysis: aliasing, mutation and reordering of nodes."""
 
 import itertools
 
@@ -38,14 +38,14 @@ VIEWS = """graph(%a : Tensor, %b : Tensor):
 
 
 def test_inputs_may_alias_each_other():
-    """Two arguments may be the same tensor; a fresh result is neither."""
+    """Two arguments may be the same tensor; a fresh result aliases neither."""
     db, v = analysed(VIEWS)
     assert db.may_alias(v["a"], v["b"])
     assert not db.may_alias(v["a"], v["c"])
 
 
 def test_views_alias_their_base():
-    """`select` gives a view; `neg` and `add` give new memory; `add_` gives its first argument."""
+    """`select` returns a view, `neg` and `add` new memory, `add_` its first argument."""
     db, v = analysed(VIEWS)
     assert db.may_alias(v["c"], v["v"])
     assert db.may_alias(v["c"], v["w"])
@@ -68,8 +68,8 @@ def test_numbers_never_alias():
     assert not db.has_writers(v["0"])
 
 
-def test_containers_hold_what_is_stored():
-    """What is appended to a list comes out of it; a list that is an argument may hold any argument."""
+def test_containers_contain_stored_values():
+    """An appended value can be read from its list; a list argument may contain any argument."""
     db, v = analysed(
         """graph(%a : Tensor, %l : Tensor[]):
   %0 : int = prim::Constant[value=0]()
@@ -93,7 +93,7 @@ def test_containers_hold_what_is_stored():
 
 
 def test_ifs_and_loops_join():
-    """An if's output may be either side's; a loop's, the initial value or the body's."""
+    """An output of an `if` aliases the results of both branches; of a loop, initial value and body."""
     db, v = analysed(
         """graph(%a : Tensor, %p : bool, %n : int):
   %t : bool = prim::Constant[value=1]()
@@ -118,14 +118,14 @@ def test_ifs_and_loops_join():
 
 
 def test_wildcards_by_type():
-    """A list of ints from outside is no list of strings from outside."""
+    """A list of ints from outside does not alias a list of strings from outside."""
     db, v = analysed("graph(%a : int[], %b : int[], %c : str[]):\n  return (%a)\n")
     assert db.may_alias(v["a"], v["b"])
     assert not db.may_alias(v["a"], v["c"])
 
 
 def test_any_may_be_anything():
-    """A value without a static type may be any argument."""
+    """A value without a static type may alias any argument."""
     db, v = analysed("graph(%a : int[], %b : Any):\n  return (%a)\n")
     assert db.may_alias(v["a"], v["b"])
 
@@ -151,7 +151,7 @@ MOVES = """graph(%x : Tensor, %y : Tensor):
     ],
 )
 def test_moves_keep_order_of_reads_and_writes(mover, target, after, moved):
-    """A node moves only where no value is used before it exists, and no read changes places with a write."""
+    """A move never places a use before its definition or reorders a read and a write."""
     graph = parse_ir(MOVES)
     db, v = AliasDb(graph), values_of(graph)
     move = db.move_after_topologically_valid if after else db.move_before_topologically_valid
@@ -166,8 +166,8 @@ def test_moves_keep_order_of_reads_and_writes(mover, target, after, moved):
 
 
 @pytest.mark.parametrize("after", [True, False])
-def test_could_move_says_what_move_does(after):
-    """The question moves nothing, and its answer is that of the move."""
+def test_could_move_agrees_with_move(after):
+    """The query moves nothing and returns what the move returns."""
     names = ["a", "b", "c", "d", "e"]
     for mover, target in itertools.permutations(names, 2):
         graph = parse_ir(MOVES)
@@ -197,7 +197,7 @@ BRANCHES = """graph(%x : Tensor, %p : bool):
 
 
 def test_a_branch_reads_and_writes_what_is_in_it():
-    """Past an `if` moves what it neither writes nor reads."""
+    """An `if` does not block nodes whose memory it neither reads nor writes."""
     graph = parse_ir(BRANCHES)
     db, v = AliasDb(graph), values_of(graph)
     choice = v["w"].node().owning_block().owning_node()
@@ -209,8 +209,8 @@ def test_a_branch_reads_and_writes_what_is_in_it():
     assert not db.has_writes_between([v["b"]], v["a"].node(), v["c"].node())
 
 
-def test_questions_about_several_values():
-    """Sequences of values alias where one of each does."""
+def test_queries_on_sequences():
+    """Sequences alias if one value of each does."""
     db, v = analysed(VIEWS)
     assert db.may_alias([v["a"], v["v"]], [v["d"], v["c"]])
     assert not db.may_alias([v["v"], v["c"]], [v["d"], v["a"]])
@@ -237,8 +237,8 @@ with prim::FusionGroup_0 = graph(%p : Tensor, %q : Tensor):
 """
 
 
-def test_groups_do_what_their_graphs_do():
-    """A result of a group is new, or a view of what goes in, as its graph has it; what it writes is written."""
+def test_groups_have_the_effects_of_their_graphs():
+    """Results and writes of a group follow from its subgraph."""
     db, v = analysed(GROUP)
     assert db.may_alias(v["b"], v["a"])
     assert not db.may_alias(v["c"], v["a"])
@@ -249,8 +249,8 @@ def test_groups_do_what_their_graphs_do():
     assert db.move_before_topologically_valid(v["e"].node(), group)
 
 
-def test_a_pass_tells_of_its_values():
-    """What stands for another value, and what is new, is known without another analysis."""
+def test_incremental_updates():
+    """Replacements and new values reported by a pass need no new analysis."""
     graph = parse_ir(VIEWS)
     db, v = AliasDb(graph), values_of(graph)
     with graph.inserting_before(v["d"].node()):
@@ -267,8 +267,8 @@ def test_a_pass_tells_of_its_values():
     assert db.may_alias(inner, fused)
 
 
-def test_moves_ask_the_group_only():
-    """A node moves past thousands with the two that depend on it in less than a blink."""
+def test_moves_are_linear():
+    """A node with two dependents moves past thousands of nodes in a short time."""
     lines = [f"  %v{i} : Tensor = aten::neg(%x)" for i in range(4_000)]
     lines.insert(1, "  %u : Tensor = aten::neg(%v0)\n  %w : Tensor = aten::neg(%u)")
     graph = parse_ir("graph(%x : Tensor):\n" + "\n".join(lines) + "\n  return (%w)\n")
@@ -295,7 +295,7 @@ class _Unwanted:
 
 @pytest.mark.parametrize("result", ["%z", "%r"])
 def test_constants_that_are_only_read_need_no_analysis(monkeypatch, result):
-    """One list in several constants, as inlining leaves it, becomes one that operators read without asking who shares memory."""
+    """Equal list constants, as inlining leaves them, are pooled without alias analysis."""
     monkeypatch.setattr(constant_pooling, "AliasDb", _Unwanted)
     graph = parse_ir(
         f"""graph(%x : Tensor):
@@ -317,7 +317,7 @@ def test_constants_that_are_only_read_need_no_analysis(monkeypatch, result):
 
 
 def test_writes_to_buffers_need_no_analysis(monkeypatch):
-    """What is written to an attribute of an input, or of a module in it, is seen from outside."""
+    """Writes to attributes of an input are visible from outside."""
     monkeypatch.setattr(dce, "AliasDb", _Unwanted)
     graph = parse_ir(
         """graph(%self : __torch__.Net, %x : Tensor):
@@ -379,8 +379,8 @@ def g(x, y):
 
 
 @pytest.mark.parametrize("name", ["dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"])
-def test_dropout_that_drops_nothing_is_what_it_was_given(name):
-    """So that who writes to the one writes to the other, optimised or not."""
+def test_inactive_dropout_returns_its_input(name):
+    """A write to one is visible in the other, optimized or not."""
     x, y = ts.ones(2, 2), ts.full((2, 2), 2.0)
     for given in (x, x.t(), ts.ones(4, 2)[::2], ts.ones(0, 2)):
         assert getattr(ts, name)(given, 0.5, False) is given and getattr(ts, name)(given, 0.0, True) is given
@@ -395,7 +395,7 @@ def test_dropout_that_drops_nothing_is_what_it_was_given(name):
             assert ts.equal(want, got)
 
 
-def test_what_may_give_its_argument_may_share_its_memory():
+def test_operators_that_may_return_their_argument_alias_it():
     graph = ts.jit.CompilationUnit("def f(x):\n  z = x + 0\n  return z.type_as(x), torch.dropout(z, 0.5, False), z.exp()\n").f.graph
     aliases = AliasDb(graph)
     (z,) = [node.output() for node in graph.nodes() if node.kind() == "aten::add"]

@@ -1,4 +1,4 @@
-"""The opcode table, the lowering of graphs, register allocation and disassembly."""
+"""Opcode table, lowering of graphs, register allocation and disassembly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INT = SPECS["int"]
 
 
 def names(text: str) -> list[str]:
-    """The opcodes that a graph is lowered to."""
+    """Return the opcode names of a lowered graph."""
     return [OPCODES[row[0]].name for row in lower(parse_ir(text)).instructions]
 
 
@@ -48,7 +48,7 @@ SUM = """graph(%n : int):
 
 @pytest.mark.parametrize("row", OPCODES, ids=lambda row: row.name)
 def test_formats_are_known(row):
-    """Every row has three operands in the table's own notation, and only scalar ones may claim so."""
+    """Check that each row has three operands in the table's notation, and only scalar opcodes claim to be scalar."""
     assert len(row.operands) == 3
     assert {operand.lstrip("=+") for operand in row.operands} <= OPERANDS
     if row.name not in ("RAISE", "RETURN", "CALL") and row.scalar:
@@ -76,7 +76,7 @@ def test_enum_lists_every_opcode():
 # ---- verification ------------------------------------------------------------------------------------
 
 
-def test_good_code_is_taken():
+def test_valid_code_is_accepted():
     assert code(("ADD_I64", 1, 0, 0), ("RETURN", 1)).scalar
 
 
@@ -98,13 +98,13 @@ def test_good_code_is_taken():
         ([], "no instructions"),
     ],
 )
-def test_bad_code_is_refused(rows, message):
-    """What the loop would trip over never becomes a Code."""
+def test_invalid_code_is_rejected(rows, message):
+    """The verifier rejects code that the interpreter loop could not run safely."""
     with pytest.raises(InternalError, match=message):
         code(*rows, classes="iii", constants=[5], pool=[3, 0])
 
 
-def test_unknown_opcode_is_refused():
+def test_unknown_opcode_is_rejected():
     with pytest.raises(InternalError, match="no opcode"):
         Code("test", [(len(OPCODES), 0, 0, 0)], "i", [INT])
 
@@ -118,7 +118,7 @@ def test_constant_must_have_its_class():
 
 
 def test_counted_loop_has_no_copies():
-    """The carried value lives in one register; counting is one instruction."""
+    """A loop-carried value has one register, and one instruction counts."""
     assert names(SUM) == ["MOVE", "JUMP_LE_I64", "MOVE", "ADD_I64", "LOOP_STEP", "RETURN"]
 
 
@@ -137,7 +137,7 @@ def test_comparison_becomes_branch():
 
 
 def test_while_with_and_branches_twice():
-    """`while a < n and b < n`: no bool is computed."""
+    """`while a < n and b < n` compiles to two branches without a bool."""
     text = """graph(%n : int):
       %max : int = prim::Constant[value=9223372036854775807]()
       %false : bool = prim::Constant[value=0]()
@@ -161,7 +161,7 @@ def test_while_with_and_branches_twice():
 
 
 def test_fibonacci_needs_one_copy():
-    """a, b = b, a + b: the copy of `b` moves up to where `a` was read last."""
+    """In `a, b = b, a + b` the copy of `b` moves up to the last read of `a`."""
     text = """graph(%n : int):
       %true : bool = prim::Constant[value=1]()
       %zero : int = prim::Constant[value=0]()
@@ -177,7 +177,7 @@ def test_fibonacci_needs_one_copy():
     assert body == ["ADD_I64", "MOVE", "MUL_I64", "LOOP_STEP"]
 
 
-def test_range_counts_in_its_own_numbers():
+def test_range_loop_counts_in_range_values():
     text = """graph(%lo : int, %hi : int):
       %true : bool = prim::Constant[value=1]()
       %zero : int = prim::Constant[value=0]()
@@ -218,6 +218,6 @@ def test_disassembly_names_effects():
 
 
 def test_breakpoints_are_shown():
-    """What a breakpoint calls stands among the functions of a code, and is none."""
+    """Breakpoints appear in the function table of a code, without being functions."""
     unit = ts.jit.CompilationUnit("def f() -> int:\n    breakpoint()\n    return 1\n")
     assert "breaks" in str(unit.f.bytecode)

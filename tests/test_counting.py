@@ -1,4 +1,4 @@
-"""Programs that count their instructions: they compute the same, and the numbers are those that one can count by hand."""
+"""Execution counts of instructions: counting programs compute the same results, with the expected numbers."""
 
 from typing import List
 
@@ -58,8 +58,8 @@ def counted(function, *arguments):
     return counter
 
 
-def test_a_loop():
-    """Each instruction of a loop runs as often as the loop turns; those around it once."""
+def test_loop_counts():
+    """Instructions of a loop run once in each iteration, those around it once."""
     found = counted(total, 10).instructions()
     assert found["MUL_I64"] == found["ADD_I64"] == found["LOOP_STEP"] == 10
     assert found["RETURN"] == 1 and "BREAK" not in found
@@ -67,7 +67,7 @@ def test_a_loop():
 
 
 def test_pairs():
-    """Every instruction but the first follows one; a loop's last one is followed by its first."""
+    """Every instruction but the first follows another one, the last of a loop is followed by its first."""
     counter = counted(total, 10)
     pairs = counter.pairs()
     assert sum(pairs.values()) == sum(counter.instructions().values()) - 1
@@ -77,13 +77,13 @@ def test_pairs():
 
 @pytest.mark.parametrize("n", [0, 1, 6, 64])
 def test_branches_and_callees(n):
-    """Functions that are called count, too."""
+    """Instructions of called functions count."""
     found = counted(helper, n).instructions()
     assert found["FLOORDIV_I64"] == (helper_of_even(n) if n % 2 == 0 else 0)
 
 
 def test_recursion():
-    """A function that calls itself counts each time."""
+    """Each recursive call counts."""
     counter = Counter()
     function = Counted(ts.jit.script(recursive), counter)
     assert function(5) == 15
@@ -96,16 +96,16 @@ def test_lists():
     assert found["LIST_GET_SCALAR"] == 3 and found["CALL"] == 3 + 1 + 2 + 3
 
 
-def test_what_fails():
-    """An error is the one of the function, and what ran before it has been counted."""
+def test_failing_function():
+    """The function's error propagates, and instructions before it are counted."""
     counter = Counter()
     with pytest.raises(ts.jit.Error, match="three"):
         Counted(ts.jit.script(fails), counter)(10)
     assert counter.instructions()["RAISE"] == 1
 
 
-def test_of_a_program():
-    """Counts by instruction, for whoever shows them beside the source."""
+def test_counts_by_instruction():
+    """Counts by instruction, for listings of source lines."""
     counter = Counter()
     function = Counted(ts.jit.script(total), counter)
     function(7)
@@ -115,13 +115,13 @@ def test_of_a_program():
 
 
 def test_leaders():
-    """A run of instructions begins where something jumps to, and behind jumps, calls and returns."""
+    """Basic blocks begin at jump targets and after jumps, calls and returns."""
     rows = [(NUMBER[name], 0, 0, 0) for name in ("ADD_I64", "LOOP_STEP", "CALL", "RETURN")]
     assert leaders(rows) == [0, 2, 3]
 
 
-def test_the_table():
-    """`python -m benchmarks opcodes` counts what it says, on all its programs."""
+def test_benchmark_table():
+    """`python -m benchmarks opcodes` prints the documented counts for all its programs."""
     from benchmarks import opcodes, programs
 
     counter = opcodes.counted(programs.sum_loop, (100,))

@@ -1,4 +1,4 @@
-"""Deeply nested programs: they compile, or say where they are nested too deeply."""
+"""Deeply nested programs compile, or raise NestingError with a location."""
 
 import subprocess
 import sys
@@ -20,27 +20,27 @@ def test_operators():
 
 
 def test_branches():
-    """Three hundred `elif`, with early returns: each is a level of the graph."""
+    """Three hundred `elif` with early returns, each a level of the graph."""
     branches = "".join(f"    elif x == {i}:\n        return {i * i}\n" for i in range(1, 300))
     f = compiled(f"def f(x: int) -> int:\n    if x == 0:\n        return -1\n{branches}    return -2\n")
     assert [f(x) for x in (0, 7, 299, 300)] == [-1, 49, 299 * 299, -2]
 
 
 def test_source():
-    """What is nested deeply shows its source."""
+    """A deeply nested graph can be printed as source."""
     f = compiled("def f(x: int) -> int:\n    return " + "x + " * 1500 + "x\n")
     assert f.code.count("torch.add") == 1500
 
 
 def test_too_deep():
-    """What Python's own parser cannot take is refused at its line."""
+    """Nesting that Python's parser rejects raises an error at its line."""
     with pytest.raises(NestingError, match="nested too deeply") as error:
         compiled("def f(x: int) -> int:\n    return " + "-" * 20000 + "x\n")
     assert 'File "<string>", line 2' in str(error.value)
 
 
 def test_limit_is_restored():
-    """The second try on a deep stack leaves Python's recursion limit, and this thread, as they were."""
+    """The retry on a large stack restores Python's recursion limit."""
     limit = sys.getrecursionlimit()
     compiled("def f(x: int) -> int:\n    return " + "-" * 1501 + "x\n")
     assert sys.getrecursionlimit() == limit
@@ -82,24 +82,24 @@ print(ts.jit.CompilationUnit("def f(n: int) -> int:\\n    return " + "+".join(["
 
 
 def output_of(program):
-    """A process of its own: what goes wrong here ends it."""
+    """Return the output of a new process, which may crash."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
 
 
 def test_several_threads():
-    """They compile side by side, each on a deep stack."""
+    """Threads compile concurrently, each on a large stack."""
     assert output_of(SEVERAL_THREADS) == ["[3000, 3000, 3000, 3000]"]
 
 
 def test_interrupted():
-    """Ctrl-C ends the work on the deep stack, too; the next one goes as ever."""
+    """Ctrl-C interrupts the work on the large stack; later work is unaffected."""
     assert output_of(INTERRUPTED) == ["interrupted 0 True", "1500"]
 
 
 def test_error_of_a_deep_program():
-    """Its source can be shown by threads that have no deep stack."""
+    """Errors can be printed by threads without a large stack."""
     with pytest.raises(RuntimeError, match="undefined value m") as error:
         compiled("def f(n: int) -> int:\n    return m" + "+n" * 2500)
     assert "m+n+n" in str(error.value)
@@ -108,8 +108,8 @@ def test_error_of_a_deep_program():
     assert 'File "<string>", line 2' in str(error.value)
 
 
-def test_what_holds_on_the_thread_holds_on_the_deep_stack():
-    """Switches and limits of the thread that the work is done for."""
+def test_thread_state_applies_on_the_large_stack():
+    """Modes and limits of the calling thread apply."""
     from ts.runtime.deep import with_deep_stack
 
     def depth(n):
@@ -167,9 +167,8 @@ thread.join()
 """
 
 
-def test_the_stack_of_c(tmp_path):
-    """Scripts that call Python that calls scripts, and chains of objects, end before the stack does, whatever
-    Python's recursion limit allows, also on a thread with a small one."""
+def test_c_stack(tmp_path):
+    """Nested calls between scripts and Python, and chains of objects, raise before the C stack overflows."""
     (tmp_path / "program.py").write_text(BY_WAY_OF_PYTHON)
     lines = output_of(f"import runpy; runpy.run_path({str(tmp_path / 'program.py')!r})")
     assert lines == ["20 StackExceeded 19 RecursionError 20"] * 2

@@ -1,4 +1,4 @@
-"""Loops over elements of tensors: versions that compute with numbers give what the loop as it was gives, to the bit.
+"""Loops over tensor elements: specialized versions have the bits of the original loop.
 
 Each program runs as it is written, optimised, and as machine code, on tensors of all dtypes and layouts.
 """
@@ -228,7 +228,7 @@ MATRICES = (stencil, product, row_sums, by_rows)
 
 
 def run(f, tensors):
-    """What a call gives or raises, and what it leaves in its tensors."""
+    """Return the result or error of a call, and the final contents of its tensors."""
     try:
         found = f(*tensors)
     except Exception as error:
@@ -246,7 +246,7 @@ def describe(x):
 
 @cache
 def versions(program):
-    """The program raw, optimised, and for machine code: each is one code, which asks tensors for their dtypes and layouts."""
+    """Return the program unoptimized, optimized, and with machine code."""
     text = program if isinstance(program, str) else inspect.getsource(program)
     name = "f" if isinstance(program, str) else program.__name__
     plain, optimised, machine = (getattr(ts.jit.CompilationUnit(text), name) for _ in range(3))
@@ -321,8 +321,8 @@ def test_versions_are_made():
         assert "prim::LoadElement" in text or "prim::StoreElement" in text, program.__name__
 
 
-def test_a_number_that_becomes_an_element_and_a_number_again_is_no_tensor():
-    """Where the variable is a number before the loop; of floats that are to be ints each turn is an error."""
+def test_numbers_that_become_elements():
+    """The variable is a number before the loop; a float assigned to an int variable raises in each iteration."""
     for program, tensor in ((recurrence, ts.rand(4)), (whole_sum, ts.arange(4))):
         loops = [node for node in ts.jit.script(program).graph_for(tensor, tensor).all_nodes() if node.kind() == "prim::Loop"]
         kinds = [{node.kind() for node in nodes_of(loop.blocks()[0])} for loop in loops]
@@ -330,7 +330,7 @@ def test_a_number_that_becomes_an_element_and_a_number_again_is_no_tensor():
         assert not any("tensor" in kind or "Implicit" in kind for kind in first)
 
 
-def test_other_ranks_run_as_they_were():
+def test_other_ranks_run_unspecialized():
     for program in (running_sum, relaxation, in_place, recurrence, whole_sum):
         same_everywhere(program, lambda: [ts.ones(3, 2), ts.ones(3, 2)])
 
@@ -353,7 +353,7 @@ def test_writes_are_counted():
     assert x._version == before + 7
 
 
-def test_tensors_that_want_gradients_or_may_not_be_written_run_as_they_were():
+def test_read_only_tensors_and_gradients_run_unspecialized():
     wants = ts.ones(3, requires_grad=True)
     plain, optimised, _ = versions(filled)
     with optimized_execution(False):
@@ -361,15 +361,15 @@ def test_tensors_that_want_gradients_or_may_not_be_written_run_as_they_were():
     assert run(optimised, [wants, wants]) == wanted
 
 
-def test_an_index_that_is_wrong_is_shown_in_the_source():
+def test_index_errors_have_source_locations():
     x = ts.ones(3)
     with pytest.raises(Exception, match=r"index 3 .*tensor.* size") as info:
         ts.jit.script(out_of_range)(x, ts.ones(4))
     assert "y[i] = x[i] + 1" in str(info.value)
 
 
-def test_a_tensor_that_changes_under_way():
-    """What another thread may do: an access looks again, and never leaves the tensor's memory."""
+def test_tensor_resized_during_the_loop():
+    """Another thread may resize it: each access checks bounds and never leaves the tensor's memory."""
 
     def change(x: Tensor, y: Tensor) -> int:
         x.resize_(2)
@@ -388,7 +388,7 @@ def test_a_tensor_that_changes_under_way():
 
 
 class Shrinking:
-    """Its block takes elements away."""
+    """A context manager that removes elements from a tensor."""
 
     def __init__(self, x: Tensor):
         self.x = x
@@ -401,7 +401,7 @@ class Shrinking:
         pass
 
 
-def test_blocks_may_change_tensors():
+def test_with_statements_may_resize_tensors():
     script = ts.jit.script(write_under_a_block)
     assert "prim::LoadElement" not in str(script.graph_for(ts.ones(3), ts.zeros(3)))
     with pytest.raises(Exception, match="index 1 "):
@@ -416,7 +416,7 @@ def write_under_a_block(x: Tensor, y: Tensor):
 
 
 def test_random_programs():
-    """Random loops over three vectors, as they are and in versions."""
+    """Random loops over three vectors, original and specialized."""
     for seed in range(how_many(15)):
         same_everywhere(random_program(random.Random(seed)), lambda s=seed: random_tensors(random.Random(s)))
 
@@ -470,8 +470,8 @@ def lengths_that_are_not_there(x: Tensor, y: Tensor):
     return y
 
 
-def test_lengths_are_asked_for_before_the_loop():
-    """Those that are known to be there."""
+def test_lengths_are_read_before_the_loop():
+    """Only lengths of tensors that exist there."""
     for program in (lengths, lengths_that_are_not_there):
         for n in (0, 3, 7, 8):
             same_everywhere(program, lambda n=n: [vector(ts.float64, n, seed, "plain") for seed in (1, 2)])
@@ -514,8 +514,8 @@ def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor, s: float, n: int):
 
 
 @needs_llvm
-def test_a_register_is_asked_for_elements_when_it_holds_their_tensor():
-    """Before that it may hold anything, and nothing where a branch has dropped it."""
+def test_headers_are_read_when_the_register_holds_the_tensor():
+    """Before, the register may hold another object, or none."""
     c, d = ts.ones(33, 5).half(), ts.ones(5, 33).double().t()  # which no group takes
     expected = ts.jit.CompilationUnit(DROPPED).f(d, d, c, d, -1.25, -1)
     compiled = ts.jit.CompilationUnit(DROPPED).f
@@ -523,7 +523,7 @@ def test_a_register_is_asked_for_elements_when_it_holds_their_tensor():
     assert str(compiled(d, d, c, d, -1.25, -1)) == str(expected)
 
 
-def test_a_number_that_somebody_takes_an_element_of_is_a_tensor():
+def test_indexed_number_is_a_tensor():
     function = ts.jit.CompilationUnit("""
 def f(a: Tensor, b: Tensor, n: int) -> Tensor:
     total = b * 1

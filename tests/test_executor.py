@@ -1,4 +1,4 @@
-"""What runs, as the executor shows it."""
+"""Graphs and code that the executor runs."""
 
 import gc
 import weakref
@@ -16,7 +16,7 @@ def looped(x, y, n: int = 3):
 
 
 def test_graph_for_has_the_types_of_the_arguments():
-    """dtype, rank, device and gradients, through loops and branches; lengths are those of any call."""
+    """Types have dtype, rank, device and gradient, through loops and branches, without lengths."""
     f = ts.jit.script(looped)
     text = str(f.graph_for(ts.ones(2, 3), y=ts.ones(3, 3)))
     assert text.count("Float(*, *, requires_grad=0, device=cpu)") == 7
@@ -29,7 +29,7 @@ def test_graph_for_has_the_types_of_the_arguments():
 
 
 def test_graph_for_of_modules_has_the_types_of_parameters():
-    """An attribute has the type of what the module holds, unless the program assigns to it."""
+    """Attributes have the types of the module's values unless the program assigns to them."""
 
     class Counting(ts.nn.Module):
         def __init__(self):
@@ -57,7 +57,7 @@ def test_graph_for_binds_arguments_as_a_call():
 
 
 def test_graph_for_without_optimisation():
-    """What runs then is what the frontend made."""
+    """The graph is that of the frontend."""
     f = ts.jit.CompilationUnit("def f(x: int):\n  y = x * 1\n  return y\n").f
     assert "aten::mul" not in str(f.graph_for(1))
     with ts.jit.optimized_execution(False):
@@ -76,7 +76,7 @@ def outer(x, deep: int) -> Tensor:
 
 
 def called_by(code):
-    """The codes that a code calls, itself first."""
+    """Return a code and the codes that it calls."""
     found = [code]
     for each in found:
         found += [f.made_code for f in each.functions if f.made_code is not None and f.made_code not in found]
@@ -94,7 +94,7 @@ def calls():
 
 @pytest.mark.parametrize("warm", [False, True])
 def test_optimized_execution_holds_for_the_calls_inside(warm):
-    """For functions that have run before and new ones, and for those that they call; for nothing afterwards."""
+    """It applies to functions that ran before, new ones and callees, and ends with the block."""
     f, x = calls(), ts.rand(5)
     if warm:
         f(x, 1)
@@ -114,7 +114,7 @@ def test_optimized_execution_holds_for_the_calls_inside(warm):
 
 
 def test_optimized_execution_of_methods():
-    """Of modules, and of what an interface holds."""
+    """Methods of modules and calls through interfaces."""
 
     @ts.jit.interface
     class Layer:
@@ -146,7 +146,7 @@ def test_optimized_execution_of_methods():
 
 
 def test_optimized_execution_of_what_python_calls_in_between():
-    """A script's call of Python that turns it off does so for that one's own calls."""
+    """A Python function called by a script changes the setting for its own calls."""
     inner, seen = calls(), []
 
     @ts.jit.ignore
@@ -189,7 +189,7 @@ def test_functions_go_with_their_code_without_optimisation():
 
 
 def test_the_last_executed_graph_is_that_which_ran():
-    """Whatever the switch says afterwards."""
+    """A later change of the setting has no effect."""
     f = ts.jit.CompilationUnit("def f(x: int):\n  y = x * 1\n  return y\n").f
     with ts.jit.optimized_execution(False):
         f(1)
@@ -200,7 +200,7 @@ def test_the_last_executed_graph_is_that_which_ran():
 
 
 def test_the_last_executed_graph():
-    """It is that of the function which Python called last, as long as that is there."""
+    """The graph of the function last called from Python, while it exists."""
     unit = ts.jit.CompilationUnit("def f(x):\n  return x.neg()\n\ndef g(x):\n  return x.exp()\n")
     unit.f(ts.ones(1))
     unit.g(ts.ones(1))
@@ -213,7 +213,7 @@ def test_the_last_executed_graph():
 
 
 def test_fusion_strategy():
-    """Setting gives what was set before; what is none is refused and changes nothing."""
+    """Setting returns the previous value; invalid values raise and change nothing."""
     before = ts.jit.set_fusion_strategy([("STATIC", 3), ("DYNAMIC", 1)])
     try:
         with pytest.raises(ValueError, match="'STATIC' and 'DYNAMIC', but this one has 'static'"):
@@ -229,7 +229,7 @@ def test_fusion_strategy():
 
 
 def test_constant_arguments_keep_their_types_when_calls_are_inlined():
-    """A constant device decides no branch, but the inlined body has it as a device; 1 and True are two constants."""
+    """A constant device keeps its type in the inlined body, and 1 and True are two constants."""
     unit = ts.jit.CompilationUnit("""
 def filled(n: Optional[int], device: Optional[Device] = None) -> Tensor:
     count = 100 if n is None else n

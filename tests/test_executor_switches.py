@@ -1,4 +1,4 @@
-"""Switches of PyTorch's executor that programs set: kept, given back, and nothing depends on them."""
+"""Flags of PyTorch's executor are stored and returned, without effect."""
 
 import io
 
@@ -7,7 +7,7 @@ import pytest
 import ts
 
 
-def test_switches_give_what_they_were():
+def test_setters_return_the_previous_value():
     assert ts._C._jit_set_profiling_executor(False) is True
     assert ts._C._jit_set_profiling_executor(True) is False
     before = ts._C._jit_set_bailout_depth(3)
@@ -36,7 +36,7 @@ def test_fusers_are_contexts():
 
 
 def test_strict_fusion_is_a_block_of_scripts():
-    """A script may have the block, which changes nothing; elsewhere PyTorch warns that it does nothing."""
+    """In scripts the block has no effect; elsewhere it warns as in PyTorch."""
 
     @ts.jit.script
     def f(x):

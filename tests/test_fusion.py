@@ -1,4 +1,4 @@
-"""Fused groups: the bits, layouts and errors of their operators one by one, on whatever inputs."""
+"""Fused groups have the bits, layouts and errors of their separate operators, for all inputs."""
 
 import itertools
 import os
@@ -23,18 +23,18 @@ def script(text, name="f"):
 
 
 def groups(f):
-    """The groups of a function that ran on the CPU."""
+    """Return the groups of a function that ran on the CPU."""
     codes = [f.compiled_code, *(code for code, _ in f.plans.made if code is not None)] if f.plans else [f.compiled_code]
     return [o.record.group for code in codes for o in code.operators if isinstance(o.record, GroupRecord)]
 
 
 def runs(f):
-    """How often one of its groups ran as one."""
+    """Return the number of fused runs of a function's groups."""
     return sum(plan.runs for group in groups(f) if group for plan in group.plans)
 
 
-def one_by_one(f, *args):
-    """The same without groups: limits want to see every operator."""
+def run_unfused(f, *args):
+    """Run a function without fusion: limits require every operator to run separately."""
     with ts.limits(bytes=1 << 40):
         return f(*args)
 
@@ -44,7 +44,7 @@ def bytes_of(x):
 
 
 def same(a, b):
-    """The same bits, at the same places in memory."""
+    """Check for equal bits and strides."""
     assert a.dtype == b.dtype and a.shape == b.shape and a.stride() == b.stride()
     assert bytes_of(a) == bytes_of(b)
 
@@ -57,10 +57,10 @@ def f(x: Tensor, y: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("size", [1, 5, 31, 1023, 1024, 1025, 2049, 70_000, 300_001])
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.float16, ts.bfloat16])
-def test_tiles_and_what_is_left_of_them(size, dtype):
+def test_sizes_that_do_not_divide_into_tiles(size, dtype):
     f = script(EXPRESSION)
     x, y = ts.randn(size, dtype=dtype), ts.randn(size, dtype=dtype)
-    same(f(x, y), one_by_one(f, x, y))
+    same(f(x, y), run_unfused(f, x, y))
     assert runs(f) == 1
 
 
@@ -90,14 +90,14 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_shapes_and_layouts_that_run_as_one(name):
+def test_shapes_and_layouts_that_are_fused(name):
     make_x, make_y = SHAPES[name]
     f = script("def f(x, y):\n    return torch.relu(x * y) - x\n")
     for dtype in (ts.float32, ts.bfloat16, ts.float64):
         x, y = make_x(), make_y()
         if x.is_floating_point():
             x, y = x.to(dtype), y.to(dtype)
-        same(f(x, y), one_by_one(f, x, y))
+        same(f(x, y), run_unfused(f, x, y))
     assert runs(f) == 3
 
 
@@ -109,7 +109,7 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_what_runs_one_by_one(name):
+def test_inputs_that_are_not_fused(name):
     make_x, make_y = ELSEWHERE[name]
     f = script("def f(x, y):\n    return torch.neg(x) * y + x\n")
     x, y = make_x(), make_y()
@@ -128,7 +128,7 @@ def test_errors_are_those_of_the_operators():
     assert "torch.tanh(x * y + x)" in str(error.value)
 
 
-def test_numbers_of_a_run_promote_as_they_do_alone():
+def test_numbers_promote_as_in_separate_operators():
     f = script("def f(x, n: float, i: int):\n    return (x * n + i) / n\n")
     for x in (ts.randn(50), ts.randn(50).double(), ts.arange(50), ts.randn(50) > 0):
         for n, i in ((2.5, 3), (1e300, 2**40), (float("nan"), -1)):
@@ -144,8 +144,8 @@ def test_masks_come_out_as_bools():
     assert runs(f) == 1
 
 
-def test_results_are_memory_of_their_own():
-    """Also where what a group reads is written to afterwards, and where it is given out twice."""
+def test_results_do_not_share_memory():
+    """Results have their own memory, even if an input is written to later or a value is returned twice."""
     f = script("def f(x):\n    a = torch.exp(x)\n    b = a * x\n    x.add_(1)\n    return a, b, torch.neg(x) * a\n")
     x = ts.randn(2000)
     y = x.clone()
@@ -161,7 +161,7 @@ def test_inputs_that_overlap_are_read_as_they_are():
     f = script(EXPRESSION)
     x = ts.randn(4000)
     a, b = x[:3000], x[1000:]
-    same(f(a, b), one_by_one(f, a, b))
+    same(f(a, b), run_unfused(f, a, b))
 
 
 def test_plans_are_few():
@@ -177,11 +177,11 @@ def test_plans_are_few():
 
 @pytest.fixture
 def machine_code(monkeypatch):
-    """Plans as where TS_NATIVE does not forbid it, which it does in tests."""
+    """Enable machine code in reports, which TS_NATIVE disables in tests."""
     monkeypatch.setattr("ts.runtime.plan.is_wanted", True)
 
 
-def test_the_plan_says_of_each_loop_what_becomes_of_it(machine_code):
+def test_report_of_loops(machine_code):
     text = """
 def g(n: int, d: Dict[str, int]) -> int:
     s = 0
@@ -212,7 +212,7 @@ def g(n: int, d: Dict[str, int]) -> int:
     assert "  loops are machine code (lines 4, 6, 13)" in str(loop.plan)
 
 
-def test_the_plan_says_that_machine_code_is_forbidden():
+def test_report_of_disabled_machine_code():
     source = "def f(n: int) -> int:\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"
     command = [sys.executable, "-c", f"import ts; print(ts.jit.CompilationUnit({source!r}).f.plan)"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TS_NATIVE": "0"})
@@ -231,8 +231,8 @@ class Normal(ts.nn.Module):
         return y
 
 
-def test_the_plan_names_lines_of_the_program(machine_code):
-    """The ones that call what is in `ts` itself, whose lines nobody looks for; none where there is none."""
+def test_report_names_lines_of_the_program(machine_code):
+    """Lines are those of the calls into `ts`, not of its own sources; none without a source."""
     first = Normal.forward.__code__.co_firstlineno
     for net in (Normal(), ts.nn.Sequential(Normal())):
         plan = str(ts.jit.script(net).plan)
@@ -249,7 +249,7 @@ def test_the_plan_names_lines_of_the_program(machine_code):
     assert "linear" in str(ts.jit.script(layers).plan) and "(line" not in str(ts.jit.script(layers).plan)
 
 
-def test_the_plan_says_what_ran_and_what_did_not(machine_code):
+def test_report_of_fused_and_unfused_calls(machine_code):
     f = script(EXPRESSION)
     x = ts.ones(30)
     f(x, x)
@@ -286,8 +286,8 @@ def f(x, y, w):
 """
 
 
-def test_the_plan_says_why_operators_joined_no_group():
-    """By the reason, with the lines of the function; tasks are shown with it."""
+def test_report_of_ungrouped_operators():
+    """Operators are listed by reason, with lines of the function, also those of forked tasks."""
     f = script(MIXED)
     x, w = ts.rand(4, 6), ts.rand(3, 3)
     f(x, x, w)
@@ -371,7 +371,7 @@ def test_operators_that_read_numbers(size, dtype):
     f = script(WITH_NUMBERS)
     x, y = ts.randn(size, dtype=dtype), ts.randn(size, dtype=dtype)
     for bounds in ((-0.5, 0.5), (0.0, None), (-0.1, 2.0)):
-        for a, b in zip(f(x, y, *bounds), one_by_one(f, x, y, *bounds), strict=True):
+        for a, b in zip(f(x, y, *bounds), run_unfused(f, x, y, *bounds), strict=True):
             same(a, b)
     assert runs(f) == 3
     if dtype == ts.float32:
@@ -380,13 +380,13 @@ def test_operators_that_read_numbers(size, dtype):
     assert runs(f) == 3
 
 
-def test_masks_lie_as_they_should():
-    """What fills by a mask is contiguous, whatever it fills."""
+def test_masked_fill_is_contiguous():
+    """`masked_fill` returns contiguous tensors for all layouts of its input."""
     f = script("def f(x, m):\n    return torch.neg(x).masked_fill(m, 2.0)\n")
     x = ts.randn(2, 8, 9, 7).to(memory_format=ts.channels_last)
-    same(f(x, x > 0), one_by_one(f, x, x > 0))
+    same(f(x, x > 0), run_unfused(f, x, x > 0))
     x = x.contiguous()
-    same(f(x, x > 0), one_by_one(f, x, x > 0))
+    same(f(x, x > 0), run_unfused(f, x, x > 0))
     assert runs(f) == 2
 
 
@@ -399,23 +399,23 @@ def f(x: Tensor, row: Tensor, column: Tensor, scale: Tensor):
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.float16, ts.bfloat16])
-def test_what_is_smaller_is_computed_once(dtype):
-    """By stages: what has no dimension, rows and columns, then the rest; each result has its own shape."""
+def test_smaller_shapes_are_computed_once(dtype):
+    """Scalars first, then rows and columns, then full shapes; each result has its own shape."""
     f = script(STAGES)
     scale = ts.randn((), dtype=dtype)
     for shape in ((5, 700), (300, 400), (1, 40), (40, 1), (1, 1)):
         x, row, column = (ts.randn(s, dtype=dtype) for s in (shape, shape[1:], (*shape[:1], 1)))
-        for a, b in zip(f(x, row, column, scale), one_by_one(f, x, row, column, scale), strict=True):
+        for a, b in zip(f(x, row, column, scale), run_unfused(f, x, row, column, scale), strict=True):
             same(a, b)
         assert not any(group.left_for_shapes for group in groups(f))
         x = x.t().contiguous().t()  # its product lies otherwise than what else is given out
-        for a, b in zip(f(x, row, column, scale), one_by_one(f, x, row, column, scale), strict=True):
+        for a, b in zip(f(x, row, column, scale), run_unfused(f, x, row, column, scale), strict=True):
             same(a, b)
         f = script(STAGES)
 
 
 def test_smaller_results_keep_their_rank():
-    """Also where only the number of dimensions differs."""
+    """The rank is kept even if only the number of dimensions differs."""
     f = script("def f(x, y):\n    a = torch.neg(x)\n    return a, a * y\n")
     for y in (ts.ones(1, 5), ts.ones(1, 1, 1)):
         a, b = f(ts.ones(5), y)
@@ -423,11 +423,11 @@ def test_smaller_results_keep_their_rank():
     assert runs(f) == 2
 
 
-def test_what_repeats_goes_the_way_of_its_operator():
-    """An expanded tensor is read by another formula in some activations."""
+def test_expanded_inputs_use_the_operator_s_formula():
+    """Some activations use another formula for expanded tensors."""
     f = script("def f(x):\n    return torch.nn.functional.gelu(x) + 1\n")
     for x in (ts.randn(40, 1).expand(40, 30), ts.randn(30).expand(40, 30), ts.randn(1).expand(3000)):
-        same(f(x), one_by_one(f, x))
+        same(f(x), run_unfused(f, x))
 
 
 def test_limits_see_every_operator():
@@ -441,7 +441,7 @@ def test_limits_see_every_operator():
 def test_any_number_of_threads_gives_the_same_bits():
     f = script(EXPRESSION)
     x, y = ts.randn(700, 900), ts.randn(700, 900)
-    expected = one_by_one(f, x, y)
+    expected = run_unfused(f, x, y)
     before = ts.get_num_threads()
     try:
         for count in (1, 2, 3, 8):
@@ -456,7 +456,7 @@ def test_threads_share_groups():
     f = script(EXPRESSION)
     sizes = [10, 1000, 1500, 100_000]
     inputs = [(ts.randn(n, dtype=d), ts.randn(n, dtype=d)) for n in sizes for d in (ts.float32, ts.float64)]
-    expected = [one_by_one(f, x, y).numpy().tobytes() for x, y in inputs]
+    expected = [run_unfused(f, x, y).numpy().tobytes() for x, y in inputs]
     wrong = []
 
     def work(seed):
@@ -489,7 +489,7 @@ def operator(key):
     return next(op for op in registry.lookup(name) if op.overload == overload)
 
 
-def test_programs_read_nothing_before_it_is_there():
+def test_programs_read_only_computed_values():
     neg = operator("aten::neg")
     for inputs, rows, outputs in [
         ("t", [(1,)], [1]), ("t", [(-1,)], [1]), ("t", [()], [1]), ("n", [(0,)], [1]), ("tx", [(0,)], [2]),
@@ -500,7 +500,7 @@ def test_programs_read_nothing_before_it_is_there():
 
 
 def test_a_bias_and_a_batch_of_one():
-    """They lie alike, and each result has the dimensions that its operands have."""
+    """Strides are alike, and results have the rank of their operands."""
     f = script("""
 def f(x: Tensor, b: Tensor, c: Tensor):
     d = torch.tanh(b) * c
@@ -513,15 +513,15 @@ def f(x: Tensor, b: Tensor, c: Tensor):
     b, c = ts.randn(600), ts.randn(600)
     for x in (ts.randn(1, 600), ts.randn(1, 1, 600), ts.randn(600), ts.randn(2, 600), ts.randn(1, 1), ts.randn(1)):
         for h in (f, g):
-            for made, wanted in zip(h(x, b, c), one_by_one(h, x, b, c), strict=True):
+            for made, wanted in zip(h(x, b, c), run_unfused(h, x, b, c), strict=True):
                 same(made, wanted)
-            for made, wanted in zip(h(b, x, c), one_by_one(h, b, x, c), strict=True):
+            for made, wanted in zip(h(b, x, c), run_unfused(h, b, x, c), strict=True):
                 same(made, wanted)
     assert runs(f) >= 12 and runs(g) >= 12
     assert not any(group.left_for_shapes for h in (f, g) for group in groups(h))
 
 
-def test_programs_are_data():
+def test_program_serialization():
     mul, neg = operator("aten::mul.Tensor"), operator("aten::neg")
     program = Program("tn", (Row(mul, (0, 1)), Row(neg, (2,))), (3,))
     data = program.data(lambda op: op.key)
@@ -536,16 +536,16 @@ def test_programs_are_data():
     ("toooo", "aten::gelu", (0, 1)), ("t", "aten::to.dtype", (0,)), ("tn", "aten::to.dtype", (0, 1)), ("to", "aten::to.dtype", (0, 1)),
     ("t", "aten::type_as", (0, 0)), ("nt", "aten::to.dtype", (0, 1)), ("tnn", "aten::to.dtype", (0, 1, 2)),
 ])  # fmt: skip
-def test_claims_about_groups_are_checked(inputs, key, operands):
-    """As a file may make them."""
+def test_invalid_programs_are_rejected(inputs, key, operands):
+    """Programs may come from untrusted files."""
     x = ts.ones(5)
     arguments = [{"t": x, "n": 2.0, "o": None}[letter] for letter in inputs]
     ran, result = group_operator(Program(inputs, (Row(operator(key), operands),), (len(inputs),)))(*arguments)
     assert ran is False and result is x
 
 
-def test_a_group_of_too_many_rows_is_left():
-    """As a file may claim."""
+def test_oversized_group_is_not_fused():
+    """Such a program may come from an untrusted file."""
     neg = operator("aten::neg")
     program = Program("t", tuple(Row(neg, (i,)) for i in range(100)), (100,))
     x = ts.ones(3)
@@ -557,7 +557,7 @@ MASKS = {"mask", "condition"}
 
 
 def joined():
-    """Keys of the operators that groups may have, with samples of their operands."""
+    """Return keys of the fusible operators, with samples of their operands."""
     for record in registry.records():
         graph = Graph()
         inputs, samples = [], []
@@ -594,8 +594,8 @@ def letter(argument):
     return TENSOR if isinstance(argument, ts.Tensor) else OTHER if isinstance(argument, str) else NUMBER
 
 
-def test_each_operator_that_may_join_has_a_loop_for_floats():
-    """One that had none would leave its whole group to the operators; those on bits and integers are for masks and these."""
+def test_each_fusible_operator_has_a_float_loop():
+    """An operator without one would prevent its group from being fused; bit and integer operators are for masks."""
     found = dict(joined())
     assert len(found) > 100 and {"aten::mul.Tensor", "aten::tanh", "aten::sub.Scalar"} <= set(found)
     wanting = []
@@ -620,8 +620,8 @@ DTYPES = [ts.bool, ts.uint8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat
 
 
 @pytest.mark.parametrize("beside", [(37,), ()])
-def test_operands_of_two_dtypes_meet_as_they_do_alone(beside):
-    """Of each operator that may join; what has no way is left."""
+def test_mixed_dtypes_of_each_fusible_operator(beside):
+    """Each fusible operator promotes as it does separately, or is not fused."""
     met = 0
     for key, samples in joined():
         if sum(isinstance(sample, str) and not sample.startswith("text ") for sample in samples) != 2 or "dtype" in samples:
@@ -652,13 +652,13 @@ def test_conversions(x, y):
     f = script(CONVERSIONS)
     for shape in ((3000,), (3, 5)):
         given = ts.randn(shape).to(x), (ts.randn(shape[-1:]) * 3).to(y), ts.randn(shape) > 0
-        for a, b in zip(f(*given), one_by_one(f, *given), strict=True):
+        for a, b in zip(f(*given), run_unfused(f, *given), strict=True):
             same(a, b)
     assert runs(f) >= 2
 
 
-def test_a_conversion_to_the_same_dtype_gives_its_operand():
-    """Whoever writes to the one writes to the other, then."""
+def test_conversion_to_the_same_dtype_returns_its_operand():
+    """A write to one is visible in the other."""
     f = script("def f(x):\n    y = x.float()\n    z = torch.exp(y) * 2 + y\n    x.add_(1)\n    return y, z\n")
     for dtype in (ts.float32, ts.float64):
         x = ts.randn(50).to(dtype)
@@ -685,23 +685,23 @@ def test_the_default_dtype_is_that_of_the_call():
         ts.set_default_dtype(ts.float32)
 
 
-def test_zeros_of_16_bits_beside_another_dtype_are_as_alone():
-    """The greater of 0 and -0 is the first or the second, by who computes it."""
+def test_signed_zeros_of_16_bit_floats_with_another_dtype():
+    """The maximum of 0 and -0 depends on the kernel."""
     f = script("def f(x: Tensor, y: Tensor):\n    return torch.maximum(x, y) * 1, torch.minimum(y, x) + x\n")
     for x, y in itertools.product(DTYPES, (ts.float16, ts.bfloat16)):
         for shape in ((), (20,)):
             given = ts.zeros(shape).to(x), -ts.zeros(20).to(y)
-            for a, b in zip(f(*given), one_by_one(f, *given), strict=True):
+            for a, b in zip(f(*given), run_unfused(f, *given), strict=True):
                 same(ts.signbit(a), ts.signbit(b))
 
 
 @pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64])
 def test_limits_keep_zeros_in_every_layout(dtype):
-    """Of 0 and -0 the element stays, as in PyTorch, alone and in a group."""
+    """`clamp` keeps the sign of zero, as PyTorch does, fused or not."""
     f = script("def f(x: Tensor):\n    return torch.clamp(x * 1, min=0.0), torch.clamp(x * 1, max=0.0), torch.clamp(x * 1, 0.0, 2.0)\n")
     x = (-ts.zeros(40, 6)).to(dtype)
     for laid in (x, x.t().contiguous().t(), x[:, ::2], x.expand(2, 40, 6)):
-        for a, b in zip(f(laid), one_by_one(f, laid), strict=True):
+        for a, b in zip(f(laid), run_unfused(f, laid), strict=True):
             same(a, b)
             assert ts.signbit(a).all()
 
@@ -716,7 +716,7 @@ def f(x: Tensor, y: Tensor, w: Optional[Tensor], b: Optional[Tensor], mean: Tens
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16], ids=str)
 @pytest.mark.parametrize("shape", [(5, 7), (2, 7, 31), (3, 7, 5, 9), (1, 7, 64, 64), (2, 7, 3, 4, 5), (2, 7, 1, 1), (0, 7, 3, 3)], ids=str)
 def test_batch_norm_by_running_moments(shape, dtype):
-    """Its vectors are those of the channels, however many tiles and threads there are."""
+    """Vectors of channel statistics are read correctly for all numbers of tiles and threads."""
     f = script(NORMS)
     x, y = ts.randn(shape, dtype=dtype), ts.randn(shape, dtype=dtype)
     w, b, mean, var = (ts.rand(7, dtype=dtype) + 0.5 for _ in range(4))
@@ -727,7 +727,7 @@ def test_batch_norm_by_running_moments(shape, dtype):
         layouts.append((x.permute(0, 1, 3, 2).contiguous().permute(0, 1, 3, 2), y))
     for a, c in layouts:
         for weights in ((w, b), (None, b), (w, None), (None, None)):
-            same(f(a, c, *weights, mean, var), one_by_one(f, a, c, *weights, mean, var))
+            same(f(a, c, *weights, mean, var), run_unfused(f, a, c, *weights, mean, var))
     assert (runs(f) > 0) is (dtype is not ts.bfloat16 and 0 not in shape)
 
 
@@ -739,13 +739,13 @@ def test_batch_norm_on_threads():
     try:
         for threads in (1, 2, 3):
             ts.set_num_threads(threads)
-            same(f(x, y, w, b, mean, var), one_by_one(f, x, y, w, b, mean, var))
+            same(f(x, y, w, b, mean, var), run_unfused(f, x, y, w, b, mean, var))
     finally:
         ts.set_num_threads(before)
     assert runs(f) == 3
 
 
-def test_batch_norm_by_moments_of_the_batch_stays_alone():
+def test_batch_norm_in_training_is_not_fused():
     f = script("""
 def f(x: Tensor, mean: Tensor, var: Tensor, training: bool) -> Tensor:
     h = torch.batch_norm(x * 2, None, None, mean, var, training, 0.1, 1e-5, True)
@@ -753,7 +753,7 @@ def f(x: Tensor, mean: Tensor, var: Tensor, training: bool) -> Tensor:
 """)
     x, mean, var = ts.randn(5, 7, 4), ts.zeros(7), ts.ones(7)
     for training in (True, False):
-        expected = one_by_one(f, x, mean.clone(), var.clone(), training)
+        expected = run_unfused(f, x, mean.clone(), var.clone(), training)
         same(f(x, mean.clone(), var.clone(), training), expected)
     f(x, mean, var, True)
     assert mean.count_nonzero() == 7
@@ -764,7 +764,7 @@ def test_wrong_weights_of_batch_norm():
     x, ones = ts.randn(5, 7, 4), ts.ones(7)
     for weights in ((ts.ones(6), ones, ones, ones), (ones, ones, ts.ones(8), ones)):
         with pytest.raises(RuntimeError) as alone:
-            one_by_one(f, x, x, *weights)
+            run_unfused(f, x, x, *weights)
         with pytest.raises(RuntimeError) as together:
             f(x, x, *weights)
         assert str(together.value) == str(alone.value)

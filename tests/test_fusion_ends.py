@@ -1,11 +1,11 @@
-"""Operators at the end of groups: the bits, layouts, warnings and errors of the same operators one by one."""
+"""Epilogues of fused groups have the bits, layouts, warnings and errors of the separate operators."""
 
 import warnings
 
 import pytest
 
 import ts
-from tests.test_fusion import groups, one_by_one, runs, same, script
+from tests.test_fusion import groups, run_unfused, runs, same, script
 from ts.fusion.program import ARGUMENT, GroupRecord, Program, Row, deserialize_program
 from ts.ops import registry
 
@@ -56,7 +56,7 @@ def test_the_bits_of_the_operator_alone(expression, dtype):
         w, b = ts.randn(shape[-1], dtype=dtype), ts.randn(shape[-1], dtype=dtype)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of degrees of freedom
-            same(f(x, y, w, b), one_by_one(f, x, y, w, b))
+            same(f(x, y, w, b), run_unfused(f, x, y, w, b))
     assert runs(f) == len(SHAPES)
 
 
@@ -70,7 +70,7 @@ def test_threads(name, threads):
         for shape in [(600, 700), (3, 200_001), (2_000_003,), (64, 3, 2500)]:
             x, y = ts.randn(shape), ts.randn(shape)
             w, b = ts.randn(shape[-1]), ts.randn(shape[-1])
-            same(f(x, y, w, b), one_by_one(f, x, y, w, b))
+            same(f(x, y, w, b), run_unfused(f, x, y, w, b))
         assert runs(f) == 4
     finally:
         ts.set_num_threads(before)
@@ -80,10 +80,10 @@ def test_threads(name, threads):
     "expression",
     ["h.sum(0)", "torch.softmax(h, 0)", "h.mean([0])", "h.amax(0)", "h.norm(1)", "h.sum(-1, dtype=torch.float64)", "h.var(0)"],
 )
-def test_along_other_dimensions_it_runs_by_itself(expression):
+def test_other_dimensions_are_not_fused(expression):
     f = ended(expression)
     x, y, w = ts.randn(30, 40), ts.randn(30, 40), ts.randn(40)
-    same(f(x, y, w, w), one_by_one(f, x, y, w, w))
+    same(f(x, y, w, w), run_unfused(f, x, y, w, w))
     assert runs(f) == 1
 
 
@@ -115,7 +115,7 @@ def test_layouts(expression, inputs):
     f = ended(expression)
     x, y, w = inputs[0](), inputs[1](), ts.randn(5)
     try:
-        expected = one_by_one(f, x, y, w, w)
+        expected = run_unfused(f, x, y, w, w)
     except (RuntimeError, IndexError) as error:
         with pytest.raises(type(error)) as info:
             f(x, y, w, w)
@@ -124,7 +124,7 @@ def test_layouts(expression, inputs):
         same(f(x, y, w, w), expected)
 
 
-def test_what_an_end_reads_may_be_given_too():
+def test_input_of_an_epilogue_as_a_result():
     f = script("""
 def f(x: Tensor, y: Tensor, w: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     h = x + y
@@ -132,12 +132,12 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
 """)
     for shape in [(6, 100), (3, 5000), (3, 4, 64)]:
         x, y, w = ts.randn(shape), ts.randn(shape), ts.randn(shape[-1])
-        for a, b in zip(f(x, y, w), one_by_one(f, x, y, w), strict=True):
+        for a, b in zip(f(x, y, w), run_unfused(f, x, y, w), strict=True):
             same(a, b)
     assert runs(f) == 3
 
 
-def test_several_ends_of_several_values():
+def test_several_epilogues():
     f = script("""
 def f(x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     h = x * y
@@ -146,25 +146,25 @@ def f(x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
 """)
     for shape in [(6, 100), (3, 5000), (50_000,)]:
         x, y = ts.randn(shape), ts.randn(shape)
-        for a, b in zip(f(x, y), one_by_one(f, x, y), strict=True):
+        for a, b in zip(f(x, y), run_unfused(f, x, y), strict=True):
             same(a, b)
     assert runs(f) == 3 and len(groups(f)) == 1
 
 
 def test_a_row_of_another_length_is_computed_once_and_summed():
-    """What the end reads belongs to a stage of its own, and another stage reads it, too."""
+    """The epilogue's input belongs to a stage of its own, which another stage reads."""
     f = script("""
 def f(x: Tensor, row: Tensor) -> Tuple[Tensor, Tensor]:
     k = torch.exp(row) * 2
     return k.sum(), x * k
 """)
     x, row = ts.randn(20, 300), ts.randn(300)
-    for a, b in zip(f(x, row), one_by_one(f, x, row), strict=True):
+    for a, b in zip(f(x, row), run_unfused(f, x, row), strict=True):
         same(a, b)
     assert runs(f) == 1
 
 
-def test_nothing_of_a_group_reads_its_end():
+def test_no_operation_reads_an_epilogue():
     f = script("""
 def f(x: Tensor, y: Tensor) -> Tensor:
     h = x * y
@@ -172,11 +172,11 @@ def f(x: Tensor, y: Tensor) -> Tensor:
     return p * y + h
 """)
     x, y = ts.randn(5, 30), ts.randn(5, 30)
-    same(f(x, y), one_by_one(f, x, y))
+    same(f(x, y), run_unfused(f, x, y))
     assert [len(group.program.ends) for group in groups(f)] == [1, 0]
 
 
-def test_its_weights_may_be_what_the_group_computes():
+def test_weights_computed_by_the_group():
     f = script("""
 def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
     k = w * 2
@@ -184,11 +184,11 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
     return torch.layer_norm(h + k, [w.size(0)], k, w)
 """)
     x, y, w = ts.randn(5, 30), ts.randn(5, 30), ts.randn(30)
-    same(f(x, y, w), one_by_one(f, x, y, w))
+    same(f(x, y, w), run_unfused(f, x, y, w))
 
 
 def test_reductions_of_a_conversion_that_others_read_stay_alone():
-    """A conversion that others read may return its operand: then its reductions have no row in a group."""
+    """A conversion with other users may return its operand, so its reductions are not fused."""
     text = """
 def f(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
     y = x.float()
@@ -200,11 +200,11 @@ def g(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
 """
     for function in (script(text), script(text, "g")):
         for x in (ts.tensor([[3, 1], [2, 5]]), ts.tensor([[3.0, 1.0], [2.0, 5.0]])):
-            for got, wanted in zip(function(x), one_by_one(function, x), strict=True):
+            for got, wanted in zip(function(x), run_unfused(function, x), strict=True):
                 same(got, wanted)
 
 
-def test_what_is_written_between_is_seen():
+def test_writes_between_are_visible():
     f = script("""
 def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
     h = x + y
@@ -215,11 +215,11 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
 """)
     x, y, w, v = ts.randn(5, 30), ts.randn(5, 30), *[ts.ones(30)] * 2
     v = w.clone()
-    same(f(x, y, w), one_by_one(f, x, y, v))
+    same(f(x, y, w), run_unfused(f, x, y, v))
     same(w, v)
 
 
-def test_errors_say_where():
+def test_errors_have_locations():
     f = script("""
 def f(x: Tensor, y: Tensor) -> Tensor:
     h = x * y
@@ -250,7 +250,7 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
     x = ts.randn(5, 30)
     for w in (ts.randn(30, dtype=ts.float64), ts.randn(29), ts.randn(60)[::2], ts.randn(1, 30)):
         try:
-            expected = one_by_one(f, x, x, w)
+            expected = run_unfused(f, x, x, w)
         except RuntimeError as error:
             with pytest.raises(RuntimeError) as info:
                 f(x, x, w)
@@ -263,7 +263,7 @@ def operator(name, overload=""):
     return next(o for o in registry.lookup(name) if o.overload == overload)
 
 
-def test_programs_with_ends_are_checked():
+def test_invalid_epilogues_are_rejected():
     mul, softmax = operator("aten::mul", "Tensor"), operator("aten::softmax", "int")
     row, end = Row(mul, (0, 1)), Row(softmax, (4, 2, 3))
     program = Program("tt--", (row,), (5,), (end,))
@@ -284,7 +284,7 @@ def test_programs_with_ends_are_checked():
             Program(inputs, rows, outputs, ends)
 
 
-def test_the_types_of_what_an_end_takes_are_those_of_its_operator():
+def test_argument_types_of_epilogues():
     f = ended(ENDS["layer_norm"])
     record = next(o.record for o in f.compiled_code.operators if isinstance(o.record, GroupRecord))
     assert record.program.inputs.count(ARGUMENT) == 5

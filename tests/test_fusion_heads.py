@@ -1,9 +1,9 @@
-"""Views that groups read by themselves: the bits and layouts of the same operators one by one, and their errors."""
+"""View inputs of fused groups have the bits, layouts and errors of the separate view operators."""
 
 import pytest
 
 import ts
-from tests.test_fusion import groups, one_by_one, runs, same, script
+from tests.test_fusion import groups, run_unfused, runs, same, script
 from ts.fusion.program import Head, Program, Row, deserialize_program
 from ts.ops import registry
 
@@ -38,13 +38,13 @@ def test_the_bits_of_tensors(statement, dtype):
     f = headed(statement)
     for x in (ts.randn(4, 8) * 4, ts.randn(8, 4).t() * 4, ts.randn(400, 800), ts.randn(4, 16)[:, ::2]):
         x = x.to(dtype)
-        same(f(x, ts.ones(1), 1), one_by_one(f, x, ts.ones(1), 1))
+        same(f(x, ts.ones(1), 1), run_unfused(f, x, ts.ones(1), 1))
     assert runs(f) == (0 if dtype == ts.int32 else 4)  # sigmoid of integers goes by NumPy's loop
     assert not {"aten::chunk", "aten::select", "aten::slice"} & {operator.kind for operator in heads_outside(f)}
 
 
 def heads_outside(f):
-    """The nodes of what runs that make views beside groups."""
+    """Return the view nodes of the executed graph outside groups."""
     f(ts.ones(4, 8), ts.ones(1), 1)
     return [node for node in ts.jit.last_executed_optimized_graph().nodes() if head_record(node)]
 
@@ -62,11 +62,11 @@ def f(gates: Tensor, c: Tensor):
 """
 
 
-def test_a_cell_makes_no_views():
+def test_recurrent_cell_creates_no_views():
     f = script(LSTM)
     for batch in (1, 3, 64):
         gates, c = ts.randn(batch, 512), ts.randn(batch, 128)
-        for a, b in zip(f(gates, c), one_by_one(f, gates, c), strict=True):
+        for a, b in zip(f(gates, c), run_unfused(f, gates, c), strict=True):
             same(a, b)
     assert runs(f) == 3 and len(groups(f)) == 1
     assert str(f.plan).splitlines()[1].split()[1].startswith("chunk_")
@@ -79,7 +79,7 @@ def test_threads(threads):
     try:
         f = script(LSTM)
         gates, c = ts.randn(1000, 4096), ts.randn(1000, 1024)
-        for a, b in zip(f(gates, c), one_by_one(f, gates, c), strict=True):
+        for a, b in zip(f(gates, c), run_unfused(f, gates, c), strict=True):
             same(a, b)
         assert runs(f) == 1
     finally:
@@ -96,23 +96,23 @@ def test_threads(threads):
         ("p, q = x.t(), x", (2, 2, 2), "t()"),
     ],
 )
-def test_what_has_no_such_view_fails_where_it_stands(statement, shape, error):
+def test_errors_of_views_have_locations(statement, shape, error):
     f = headed(statement)
     with pytest.raises((RuntimeError, IndexError), match=error.replace("(", r"\(").replace(")", r"\)")) as caught:
         f(ts.ones(shape), ts.ones(1), 1)
     assert statement in str(caught.value)
 
 
-def test_views_that_are_single_elements_go_one_by_one():
-    """They take part in the choice of dtypes as tensors without dimensions do."""
+def test_zero_dimensional_views_are_not_fused():
+    """They count as tensors without dimensions in type promotion."""
     f = headed("p, q = x[0], x[1]")
     x = ts.randn(3, dtype=ts.float64)
-    same(f(x, ts.ones(2), 1), one_by_one(f, x, ts.ones(2), 1))
+    same(f(x, ts.ones(2), 1), run_unfused(f, x, ts.ones(2), 1))
     assert f(x, ts.ones(2), 1).dtype == ts.float32 and runs(f) == 0
 
 
 def test_a_write_between_a_view_and_its_reader():
-    """The view shows what was written, and stays what it was of."""
+    """The view shows the written values and stays a view of its base."""
     written = script("""
 def f(x: Tensor):
     x = x + 0
@@ -129,10 +129,10 @@ def f(x: Tensor):
 """)
     for f in (written, turned):
         x = ts.randn(4, 6)
-        same(f(x), one_by_one(f, x))
+        same(f(x), run_unfused(f, x))
 
 
-def test_views_that_others_read_stay():
+def test_views_with_other_users_stay():
     f = script("""
 def f(x: Tensor):
     p, q = x.chunk(2, 1)
@@ -140,20 +140,20 @@ def f(x: Tensor):
 """)
     x = ts.randn(4, 6)
     made, q = f(x)
-    same(made, one_by_one(f, x)[0])
+    same(made, run_unfused(f, x)[0])
     assert q.data_ptr() == x[:, 3:].data_ptr() and runs(f) == 1
 
 
-def test_more_views_than_a_group_takes():
+def test_more_views_than_the_limit_of_a_group():
     count = 20
     names = [f"p{i}" for i in range(count)]
     text = f"def f(x: Tensor):\n    {', '.join(names)} = x.chunk({count}, 1)\n    return {' * '.join(f'torch.tanh({p})' for p in names)}\n"
     f, x = script(text), ts.randn(3, 2 * count)
-    same(f(x), one_by_one(f, x))
+    same(f(x), run_unfused(f, x))
 
 
 @pytest.mark.parametrize("call", ["type_as(a)", "sum_to_size(a.size())", "dequantize()"])
-def test_a_view_that_is_handed_on_is_made_each_time(call):
+def test_view_of_a_view_is_computed_each_time(call):
     f = script(f"""
 def f(a: Tensor):
     l: List[Tensor] = []
@@ -170,7 +170,7 @@ def operator(key):
     return next(op for op in registry.lookup(name) if op.overload == overload)
 
 
-def test_programs_with_heads_are_data():
+def test_serialization_of_view_inputs():
     tanh, add, select = operator("aten::tanh"), operator("aten::add.Tensor"), operator("aten::select.int")
     rows = (Row(tanh, (0,)), Row(add, (4, 1)))
     program = Program("tt--", rows, (5,), (), (Head(select, 0, (2, 3)),))
@@ -188,7 +188,7 @@ def test_programs_with_heads_are_data():
         ("aten::chunk", 9, (2, 3), 0, 2),
     ],
 )
-def test_claims_about_heads_are_checked(key, input, operands, part, parts):
+def test_invalid_view_inputs_are_rejected(key, input, operands, part, parts):
     head = Head(operator(key), input, operands, part, parts)
     with pytest.raises(ValueError, match=r"view|arguments"):
         Program("tn--", (Row(operator("aten::neg"), (0,)),), (4,), (), (head,))
@@ -199,7 +199,7 @@ def test_claims_about_heads_are_checked(key, input, operands, part, parts):
              "instance_norm(x, None, None, m, v, True, 0.5, 1e-5, False)"],
     ids=lambda text: text.partition("(")[0],
 )  # fmt: skip
-def test_norms_in_training_write_to_their_moments(norm):
+def test_norms_in_training_write_running_statistics(norm):
     text = f"""
 def f(x: Tensor, m: Tensor, v: Tensor):
     before = torch.tanh(m[:2] * 2)
@@ -224,7 +224,7 @@ def g(x: Tensor):
         assert (before.tolist(), after.tolist()) == ([0] * 4, [1] * 4)
 
 
-def test_a_loop_that_gives_a_tensor_another_shape_makes_its_views():
+def test_loop_that_reshapes_a_tensor():
     text = """
 def f(a: Tensor, w: Tensor, n: int) -> int:
     total = 0

@@ -1,4 +1,4 @@
-"""What the collector of Python's cycles has to do with a compilation."""
+"""Suspension of Python's garbage collector during compilation."""
 
 import gc
 import weakref
@@ -21,7 +21,7 @@ def young(monkeypatch):
     monkeypatch.setattr(garbage, "_checks_to_skip", 0)
 
 
-def test_what_is_made_is_not_looked_at():
+def test_new_objects_are_not_scanned():
     collected = []
     gc.callbacks.append(lambda phase, info: collected.append(phase))
     try:
@@ -33,7 +33,7 @@ def test_what_is_made_is_not_looked_at():
         gc.callbacks.pop()
 
 
-def test_garbage_is_found_by_a_whole_collection():
+def test_full_collection_finds_garbage():
     with no_collection():
         dropped = weakref.ref(Cycle())
     assert dropped() is not None
@@ -41,7 +41,7 @@ def test_garbage_is_found_by_a_whole_collection():
     assert dropped() is None
 
 
-def test_much_garbage_is_looked_for(monkeypatch):
+def test_collection_after_many_promoted_objects(monkeypatch):
     monkeypatch.setattr(garbage, "_threshold", 1_000)
     monkeypatch.setattr(garbage, "_promoted_objects", 0)
     with no_collection():
@@ -49,7 +49,7 @@ def test_much_garbage_is_looked_for(monkeypatch):
     assert not any(cycle() for cycle in dropped)
 
 
-def test_not_where_time_is_limited(monkeypatch):
+def test_no_collection_under_a_deadline(monkeypatch):
     monkeypatch.setattr(garbage, "_threshold", 1_000)
     monkeypatch.setattr(garbage, "_promoted_objects", 0)
     with ts.limits(seconds=60), no_collection():
@@ -68,7 +68,7 @@ def test_objects_that_the_program_froze_stay_frozen():
         gc.unfreeze()
 
 
-def test_a_collector_that_is_off_stays_off():
+def test_disabled_collector_stays_disabled():
     gc.disable()
     try:
         with no_collection():

@@ -1,4 +1,4 @@
-"""Machine code of hot loops: results, errors, fuel and lifetimes are the interpreter's, wherever it is left."""
+"""Machine code of hot loops has the results, errors, fuel and lifetimes of the interpreter, at any side exit."""
 
 import gc
 import math
@@ -28,7 +28,7 @@ from ts.bytecode.opcodes import OPCODES
 PROGRAMS = [path for path in all_programs() if not read(path).scripts_itself and read(path).compile_error is None]
 
 
-def test_each_opcode_is_built_or_left_to_the_interpreter():
+def test_each_opcode_has_a_generator_or_stays_interpreted():
     import ts.bytecode.native.elements  # noqa: F401 -- more builders
     from ts.bytecode.native.builders import BUILDERS
 
@@ -142,8 +142,8 @@ CALLS = {
 
 @needs_llvm
 @pytest.mark.parametrize("path", PROGRAMS, ids=[str(path.relative_to(FOLDER)) for path in PROGRAMS])
-def test_programs_do_what_they_say(path, at_once, capsys):
-    """As `test_programs`, with machine code for whatever has a loop that may have it."""
+def test_reference_programs_with_machine_code(path, at_once, capsys):
+    """As `test_programs`, with machine code for all loops that can be compiled."""
     at_once()
     program = read(path)
     main = program.load()
@@ -169,7 +169,7 @@ def test_results_are_the_same(name, at_once):
 
 @needs_llvm
 @pytest.mark.parametrize("name", CALLS)
-def test_it_may_be_left_at_any_instruction(name, at_once):
+def test_side_exit_at_any_instruction(name, at_once):
     function, arguments = CALLS[name]
     expected = outcome(fresh(function), *arguments())
     at_once(forced=True)
@@ -208,7 +208,7 @@ def test_fuel_is_the_same(name, at_once):
 
 @needs_llvm
 @pytest.mark.parametrize("steps", [1, 2, 3, 5, 8, 21])
-def test_it_may_be_suspended(steps, at_once):
+def test_suspension(steps, at_once):
     expected = fresh(escape)(4, 9)
     at_once()
     program = fresh(escape).start(4, 9)
@@ -277,7 +277,7 @@ def floats(xs: List[float], ys: List[float]) -> List[float]:
 
 
 @needs_llvm
-def test_ints_wrap_as_everywhere(at_once):
+def test_ints_wrap_around(at_once):
     edges = [0, 1, -1, 2, -2, 7, -7, 63, 64, 65, -64, 3037000500, 2**31, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1]
     xs, ys = [x for x in edges for _ in edges], edges * len(edges)
     expected = fresh(ints)(xs, ys)
@@ -286,7 +286,7 @@ def test_ints_wrap_as_everywhere(at_once):
 
 
 @needs_llvm
-def test_floats_are_ieee_s(at_once):
+def test_floats_follow_ieee(at_once):
     edges = [0.0, -0.0, 1.0, -1.0, 0.1, -7.3, 2.5e-310, 1e308, 9.3e18, -9.3e18, 2.0**63, float("inf"), float("-inf"), float("nan")]
     xs, ys = [x for x in edges for _ in edges], edges * len(edges)
     expected = fresh(floats)(xs, ys)
@@ -341,7 +341,7 @@ def endless(n: int) -> int:
 
 
 @needs_llvm
-def test_a_deadline_ends_it(at_once):
+def test_deadline_ends_a_loop(at_once):
     at_once()
     scripted = fresh(endless)
     scripted.compiled_code
@@ -360,7 +360,7 @@ def attended():
 
 
 @needs_llvm
-def test_hot_loops_are_compiled_beside_the_program(attended):
+def test_hot_loops_are_compiled_in_the_background(attended):
     scripted = fresh(escape)
     expected = scripted(40, 50)
     worker.finish()
@@ -369,8 +369,8 @@ def test_hot_loops_are_compiled_beside_the_program(attended):
 
 
 @needs_llvm
-def test_the_plan_says_what_is_being_compiled(monkeypatch):
-    """It waits for nothing: here the compiler waits for it."""
+def test_report_shows_pending_compilation(monkeypatch):
+    """The report does not wait for the compiler, which is blocked here."""
     seen, may_go = threading.Event(), threading.Event()
 
     def compile_later(code):
@@ -429,7 +429,7 @@ def test_eight_threads_on_one_function(attended):
     assert scripted.compiled_code.machine_code is not None
 
 
-def test_what_has_none_says_why():
+def test_reasons_against_compilation():
     def nothing(n: int) -> int:
         return n
 
@@ -437,8 +437,8 @@ def test_what_has_none_says_why():
     assert worker.why(fresh(halves).compiled_code) == ""
 
 
-def test_without_llvm_nothing_happens():
-    """Not installed, or not wanted: the loop stays the interpreter's, and nothing is said."""
+def test_without_llvm_loops_are_interpreted():
+    """Without llvmlite, or with TS_NATIVE=0, loops stay interpreted without a message."""
     program = (
         "import sys, threading\n"
         "sys.modules.update(dict.fromkeys(['llvmlite', 'llvmlite.binding'])) if {block} else None\n"
@@ -462,7 +462,7 @@ def test_without_llvm_nothing_happens():
 # ---------------------------------------------------------------- what is kept
 
 @needs_llvm
-def test_the_next_process_finds_it(tmp_path, monkeypatch):
+def test_disk_cache_of_machine_code(tmp_path, monkeypatch):
     from ts.bytecode.native import compiler
 
     monkeypatch.setenv("TS_CACHE", "1")
@@ -494,7 +494,7 @@ def test_the_next_process_finds_it(tmp_path, monkeypatch):
 
 
 @needs_llvm
-def test_it_goes_with_its_code():
+def test_machine_code_is_released_with_its_code():
     from ts.bytecode.native import compiler
 
     gc.collect()
@@ -533,8 +533,8 @@ def back(xs: List[int], n: int) -> int:
 @needs_llvm
 @pytest.mark.parametrize("function", [wheel, back])
 @pytest.mark.parametrize("fuel", [None, 1, 2, 3, 7, 99])
-def test_ranges_prove_no_more_than_is_so(function, fuel, at_once):
-    """With sums that wrap around and indices from the end; suspended in between, so that loops begin anywhere."""
+def test_value_ranges_are_sound(function, fuel, at_once):
+    """Sums wrap around and indices count from the end; suspension makes loops start at any iteration."""
     xs = [2**62, -5, 2**63 - 1, 8, -(2**63), 0, 77]
     expected = fresh(function)(xs, 100)
     at_once()
@@ -545,8 +545,8 @@ def test_ranges_prove_no_more_than_is_so(function, fuel, at_once):
 
 
 @needs_llvm
-def test_counters_that_are_none_count_as_before():
-    """Bytecode that looks like a loop over a range, but whose counter begins above its bound, or is changed within."""
+def test_loops_that_only_resemble_range_loops():
+    """The counter starts above its bound, or is changed in the body."""
     from ts._core.vm.code import Code
     from ts.bytecode.native.exits import loops_of
     from ts.bytecode.native.ranges import is_counted, jumps_to
@@ -604,7 +604,7 @@ WRITERS = {
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("seed", range(how_many(6)))
 def test_random_programs(kind, seed, at_once):
-    """Left at no instruction, and at some."""
+    """Compare random programs with and without forced side exits."""
     writer, argument_tuples = WRITERS[kind]
     choose = random.Random(seed).randrange
     source = writer(choose).program()

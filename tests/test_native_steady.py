@@ -1,4 +1,4 @@
-"""Loops of machine code that do not look at indices: those, and only those, whose indices are known to be right."""
+"""Bounds-check elimination: only loops whose indices are provably valid run without index checks."""
 
 import random
 from functools import cache
@@ -77,7 +77,7 @@ def where_even(xs: List[int], n: int) -> int:
 
 
 def chosen(xs: List[int], n: int, far: int) -> int:
-    """The index is one line or another."""
+    """Index by one of two affine expressions."""
     s = 0
     for i in range(n):
         k = i
@@ -90,7 +90,7 @@ def chosen(xs: List[int], n: int, far: int) -> int:
 
 
 def carried(xs: List[int], n: int) -> int:
-    """The index is the one of the turn before."""
+    """Index by a value of the previous iteration."""
     s, k = 0, 0
     for i in range(n):
         s = 3 * s + xs[k]
@@ -115,7 +115,7 @@ def shrinking(xs: List[int], n: int) -> int:
 
 
 def between(xs: List[int], n: int) -> int:
-    """Another length each time that the inner loop is entered."""
+    """Change the list's length between entries of the inner loop."""
     s = 0
     for i in range(n):
         for k in range(n):
@@ -151,7 +151,7 @@ def stopped(xs: List[int], n: int) -> int:
 
 
 def far(xs: List[int], by: int, n: int) -> int:
-    """Products and sums that wrap around, and come back."""
+    """Index by products and sums that wrap around."""
     s = 0
     for i in range(n):
         s = 3 * s + xs[i * by - i * by + i] + xs[by * i + 1 - by * i]
@@ -173,7 +173,7 @@ SINGLE = ts.tensor(HALVES)
 MATRIX = ts.tensor(HALVES + [0.1, 0.2, 0.3, 0.4], dtype=ts.float64).view(3, 4)
 
 def again(xs: List[int], first: int, by: int, step: int, n: int) -> int:
-    """The inner loop begins in machine code from the second time on, somewhere else."""
+    """Enter the inner loop in machine code at its second execution, at another position."""
     s = 0
     for r in range(3):
         for i in range(n):
@@ -292,7 +292,7 @@ def while_not_below(xs: List[int], i: int, n: int) -> int:
 
 
 def sometimes(xs: List[int], n: int) -> int:
-    """Not all turns count alike."""
+    """Step only in some iterations."""
     s, i = 0, 0
     while i < n:
         s = 3 * s + xs[i]
@@ -313,7 +313,7 @@ def skipped(xs: List[int], n: int) -> int:
 
 
 def faster(xs: List[int], n: int) -> int:
-    """The step changes."""
+    """Change the step in the loop."""
     s, i, step = 0, 0, 1
     while i < n:
         s = 3 * s + xs[i]
@@ -392,7 +392,7 @@ def known(code):
 
 
 @EACH
-def test_it_is_known_which_loops_need_not_look(function):
+def test_loops_with_hoisted_checks(function):
     assert any(known(fresh(function).compiled_code)) == CASES[function][0]
 
 
@@ -404,8 +404,8 @@ def test_results_and_errors_are_the_same(function):
 
 
 @EACH
-def test_it_may_be_left_at_any_instruction(function):
-    """And is entered again, at the loop's end, in the middle."""
+def test_side_exit_at_any_instruction(function):
+    """Exit at any instruction and enter again in the middle, at the loop's end."""
     plain, fast = fresh(function), native(function, forced=True)
     for arguments in CASES[function][1]:
         expected = outcome_of_copies(plain, arguments)
@@ -430,7 +430,7 @@ def test_fuel_is_the_same(function):
 
 @EACH
 @pytest.mark.parametrize("steps", [1, 2, 5])
-def test_it_may_be_suspended(function, steps):
+def test_suspension(function, steps):
     def by_steps(scripted):
         def run(*arguments):
             program = scripted.start(*arguments)
@@ -468,7 +468,7 @@ def random_statements(r):
 
 
 def random_source(r):
-    """An inner loop of one kind or another, which begins in machine code from the second time on."""
+    """Return an inner loop of a random kind, entered in machine code at its second execution."""
     body = [line for _ in range(r.randint(1, 3)) for line in random_statements(r)]
     kind = r.randint(0, 2)
     if kind == 0:

@@ -1,4 +1,4 @@
-"""Plans by the kind of the arguments: what is decided, when they are entered, how many there may be."""
+"""Specialization to arguments: decided branches, guards, limits and reports."""
 
 import gc
 import random
@@ -43,7 +43,7 @@ def unit(source, name="f"):
 
 
 def check(function, *args):
-    """The same specialised, again, and as it is written."""
+    """Compare specialized code, its second run, and unoptimized execution."""
     found = [function(*args), function(*args)]
     with ts.jit.optimized_execution(False):
         want = function(*args)
@@ -54,8 +54,8 @@ def check(function, *args):
             assert each == want
 
 
-def test_questions_are_decided():
-    """What is left has no branch but the one behind its group, and the group goes through."""
+def test_branches_are_decided():
+    """Only the branch after the fused group is left, and the group spans the others."""
     f = unit(ASKS, "asks")
     x, w, b = ts.rand(2, 3), ts.rand(3), ts.rand(3)
     check(f, x, w, b)
@@ -68,14 +68,14 @@ def test_questions_are_decided():
     assert [runs for _, runs in f.plans.made] == [2, 2, 2, 2]
 
 
-def test_lengths_make_no_plans():
+def test_lengths_do_not_specialize():
     f = unit(ASKS, "asks")
     for n in range(1, 6):
         check(f, ts.rand(n, 3), ts.rand(3), None)
     assert kinds(f) == 1
 
 
-def test_the_plan_says_what_was_decided():
+def test_report_of_decided_branches():
     f = unit(ASKS, "asks")
     f(ts.rand(2, 3), ts.rand(3), None)
     text = str(f.plan)
@@ -86,8 +86,8 @@ def test_the_plan_says_what_was_decided():
     assert "no branch depends" not in str(unit("def f(x: int):\n  return x * 2 + 1\n").plan)
 
 
-def test_graphs_that_people_see_are_specialised():
-    """With PyTorch's kind of types: dtype, rank, device, gradient."""
+def test_shown_graphs_are_specialized():
+    """Types are PyTorch's: dtype, rank, device, gradient."""
     f = unit(ASKS, "asks")
     x, w = ts.rand(2, 3), ts.rand(3)
     text = str(f.graph_for(x, w, None))
@@ -108,8 +108,8 @@ def test_functions_without_tensors_have_no_guard(body):
     assert f.plans is None
 
 
-def test_what_is_not_decided_by_arguments_makes_no_plans():
-    """A question about something computed from lengths or elements, or whose answer reaches no branch."""
+def test_undecidable_branches_do_not_specialize():
+    """Branches on lengths, elements or computed values, and queries without a branch, do not specialize."""
     for source in (
         "def f(x):\n  y = x.nonzero()\n  return y.squeeze().dim() + (1 if y.squeeze().dim() == 1 else 0)\n",
         "def f(x, y):\n  return x.to(y.dtype)\n",
@@ -120,7 +120,7 @@ def test_what_is_not_decided_by_arguments_makes_no_plans():
         assert f.plans is None, source
 
 
-def test_arguments_of_which_nothing_follows_share_the_code_for_all():
+def test_irrelevant_arguments_share_the_general_code():
     f = unit("def f(x: Any) -> int:\n  if isinstance(x, int):\n    return x + 1\n  return 0\n")
     for x in (3, "three", [3], 4):
         check(f, x)
@@ -128,7 +128,7 @@ def test_arguments_of_which_nothing_follows_share_the_code_for_all():
     assert "no branch depends on them" in str(f.plan)
 
 
-def test_kinds_beyond_the_limit_run_the_code_for_all():
+def test_kinds_beyond_the_limit_run_the_general_code():
     f = unit(ASKS, "asks")
     w = ts.rand(3)
     dtypes = [ts.float32, ts.float64, ts.float16, ts.bfloat16, ts.int8, ts.int16, ts.int32, ts.int64, ts.uint8, ts.bool]
@@ -139,7 +139,7 @@ def test_kinds_beyond_the_limit_run_the_code_for_all():
 
 
 def test_random_kinds_leave_no_memory():
-    """A hundred thousand calls: eight plans, and the second half takes next to nothing."""
+    """A hundred thousand calls create eight specializations, and the second half allocates almost nothing."""
     f = unit(ASKS, "asks")
     choose = random.Random(0)
     dtypes = (ts.float32, ts.float64, ts.int64, ts.bool, ts.uint8)
@@ -155,8 +155,8 @@ def test_random_kinds_leave_no_memory():
 
 
 @pytest.mark.long
-def test_a_module_whose_forward_has_two_declarations():
-    """The plan tells both, one after the other."""
+def test_report_of_overloaded_forward():
+    """The report contains both overloads."""
     lstm = ts.jit.script(ts.nn.LSTM(4, 8))
     lstm(ts.ones(5, 1, 4))
     text = str(lstm.plan)
@@ -165,8 +165,8 @@ def test_a_module_whose_forward_has_two_declarations():
     assert "it is not a pointwise operator on tensors:" in text
 
 
-def test_plans_go_with_their_function():
-    """What a process may have of them is given back."""
+def test_specializations_are_released_with_their_function():
+    """They no longer count towards the limit of the process."""
     for _ in range(600):
         f = unit("def f(x):\n  if x.dim() == 1:\n    return x + 1\n  return x\n")
         for rank in range(8):
@@ -176,7 +176,7 @@ def test_plans_go_with_their_function():
     gc.collect()
 
 
-def test_threads_make_one_plan_together():
+def test_threads_create_one_specialization():
     for _ in range(5):
         f = ts.jit.CompilationUnit("def f(x):\n  if x.dim() == 1:\n    x = x * 2\n  return x + 1\n").f
         start, found = threading.Barrier(8), []
@@ -205,8 +205,8 @@ def chain(x, n: int):
 """
 
 
-def test_the_most_memory_that_a_call_holds():
-    """A group has its result only; a chain of products two matrices, however long it is."""
+def test_peak_memory():
+    """A group allocates its result only; a chain of matrix products two matrices."""
     x = ts.ones(64, 64)
     group, chain = unit(PEAKS, "group"), unit(PEAKS, "chain")
     assert "bytes" not in str(group.plan)
@@ -219,7 +219,7 @@ def test_the_most_memory_that_a_call_holds():
         group.peak_memory(x)
 
 
-def test_the_most_memory_of_a_method():
+def test_peak_memory_of_a_method():
     class Layer(ts.nn.Module):
         def __init__(self):
             super().__init__()
@@ -346,8 +346,8 @@ def test_tensors_that_move():
     assert [f(ts.ones(2)), f(ts.ones(2))] == [2, 2]
 
 
-def test_batches_run_the_code_for_all():
-    """Their arrays have a dimension that the program does not see."""
+def test_vmap_runs_the_general_code():
+    """Batched tensors have a dimension that the program does not see."""
     f = unit("def f(x):\n  if x.dim() == 1:\n    return x * 2\n  return x * 3\n")
     assert f(ts.ones(2)).tolist() == [2.0, 2.0]
     assert ts.func.vmap(f)(ts.ones(2, 2)).tolist() == [[2.0, 2.0]] * 2
@@ -358,7 +358,7 @@ def test_batches_run_the_code_for_all():
 
 
 def test_calls_of_scripts_pass_the_guard():
-    """By an interface, in a recursion as deep as frames of many sizes need chunks; by a task; step by step."""
+    """Calls through interfaces, deep recursion, tasks and single steps check the guard."""
 
     @ts.jit.interface
     class Layer:
@@ -465,8 +465,8 @@ print(f(ts.ones(2, 3), ts.ones(3)).shape, names, f.is_compiled)
 """
 
 
-def test_the_next_process_finds_the_plan(tmp_path):
-    """And compiles nothing: neither the entrance nor what it enters."""
+def test_disk_cache_of_specializations(tmp_path):
+    """A later process compiles neither the entry program nor the specialization."""
     text = "import ts\ndef asks(x: ts.Tensor, w: ts.Tensor):\n  if x.dim() == 1:\n    x = x.unsqueeze(0)\n  return ts.tanh(x * w)\n"
     (tmp_path / "program.py").write_text(text)
     environment = {"TS_CACHE": "1", "TS_CACHE_DIR": str(tmp_path / "kept"), "PATH": ""}
@@ -477,8 +477,8 @@ def test_the_next_process_finds_the_plan(tmp_path):
     assert outs[1].stdout == "torch.Size([2, 3]) [] False\n"
 
 
-def test_codes_of_another_type_are_refused():
-    """What a plan's code takes and gives is what the function does."""
+def test_code_of_another_signature_is_rejected():
+    """A specialization must have the function's parameter and result types."""
     from ts._core.vm.plan import Plans
     from ts.errors import InternalError
 

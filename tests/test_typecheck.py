@@ -1,4 +1,4 @@
-"""Graphs that users write: what does not fit is refused before it runs."""
+"""Type errors in graphs from users are rejected before execution."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from ts.errors import CompilationError
 
 
 def function(body: str):
-    """The function of a graph with parameters of several types."""
+    """Return the function of a graph with parameters of several types."""
     parameters = (
         "%x : int, %s : str, %l : int[], %t : Tensor, %u : Union(str, int[]), %p : (int, str), %c : bool"
     )
@@ -36,15 +36,15 @@ def function(body: str):
         ),
     ],
 )  # fmt: skip
-def test_refused(body, message):
-    """Inputs, outputs and attributes that do not fit their operator."""
+def test_invalid_types_are_rejected(body, message):
+    """Inputs, outputs and attributes must match the operator."""
     with pytest.raises(CompilationError) as error:
         function(body)
     assert message in str(error.value)
 
 
-def test_casts_are_tested():
-    """A cast that no `isinstance` stands before fails when the value is of another type."""
+def test_casts_are_checked_at_run_time():
+    """A cast without `isinstance` fails for a value of another type."""
     length = function("  %1 : int[] = prim::unchecked_cast(%u)\n  %2 : int = aten::len(%1)\n  return (%2)")
     arguments = (1, "", [], ts.ones(1))
     assert length(*arguments, [5, 6], (1, ""), True) == 2
@@ -66,8 +66,8 @@ NONE_READ = {
 
 
 @pytest.mark.parametrize("type", NONE_READ)
-def test_none_of_a_type_that_has_none(type):
-    """A constant without a value is None: it is refused where its type has no None, and never read as something else."""
+def test_none_constant_of_a_type_without_none(type):
+    """A constant without a value is None, rejected if its type excludes None."""
     with pytest.raises(CompilationError, match="has no value"):
         function(f"  %1 : {type} = prim::Constant()\n  {NONE_READ[type]}")
 
@@ -78,8 +78,8 @@ def test_none_of_an_optional(type):
     assert given(1, "", [], ts.ones(1), [], (1, ""), True) is None
 
 
-def test_a_claim_about_none():
-    """A cast says that None is a tensor: it fails when it runs."""
+def test_cast_of_none_to_a_tensor():
+    """The cast fails when it runs."""
     cast = function("  %1 : Tensor? = prim::Constant()\n  %2 : Tensor = prim::unchecked_cast(%1)\n  return (%2)")
     with pytest.raises(RuntimeError, match=r"not of type|another type"):
         cast(1, "", [], ts.ones(1), [], (1, ""), True)
@@ -90,7 +90,7 @@ def test_a_claim_about_none():
     [("int[]", []), ("Dict(str, int)", {}), ("(int, str[])", (0, [])), ("str", ""), ("int?", None)],
 )
 def test_uninitialized_values(type, value):
-    """What no compiler would read is blank, not memory of another type."""
+    """Uninitialized values that no compiler would read are placeholders, not other memory."""
     assert (
         function(f"  %1 : {type} = prim::Uninitialized()\n  return (%1)")(
             1, "", [], ts.ones(1), "", (1, ""), True
