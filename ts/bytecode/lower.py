@@ -486,13 +486,13 @@ class Lowering(Waiting):
     # ---- control flow ----------------------------------------------------------------------------------
 
     def lower_fusion_group(self, node: Node) -> None:
-        """Lower a fusion group to one call, followed by its nodes, which run if the call declines."""
+        """Lower a fusion group to a call of its operator, with its nodes as fallback."""
         subgraph = self.enter_subgraph(node)
         program, values = program_of_graph(subgraph)
         self.lower_part(group_operator(program), values, node, subgraph)
 
     def lower_differentiable_graph(self, node: Node) -> None:
-        """Lower a differentiable graph to one call, which runs if a gradient is required, and its nodes."""
+        """Lower a differentiable graph to a call, for recorded gradients, with its nodes as fallback."""
         subgraph = self.enter_subgraph(node)
         operator = differentiable_operator(subgraph, self.prepare_differentiable)
         self.lower_part(operator, subgraph.inputs(), node, subgraph)

@@ -152,7 +152,7 @@ class ScriptFunction(Function):
 
     @property
     def schema(self) -> FunctionSchema:
-        """Name, parameters and results; the declared ones during compilation or before a lazy one."""
+        """Name, parameters and results, as declared if the compilation is under way or delayed."""
         if not (self.waits and self._declare()):
             self.ensure_compiled()
         if self._schema is None:

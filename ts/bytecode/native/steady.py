@@ -129,7 +129,7 @@ def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
 
 
 def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
-    """Return the hoistable bounds checks of a loop, with `tensors` also those of tensors, or None."""
+    """Return a loop's hoistable bounds checks of lists and, if `tensors`, of tensors; None without any."""
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):

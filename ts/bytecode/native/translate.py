@@ -29,7 +29,7 @@ _CALL_SCALAR = NUMBER["CALL_SCALAR"]
 
 
 def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], forced: bool = False) -> str:
-    """Return the LLVM module of the loops that have no refusal.
+    """Return the LLVM module for the loops of a code that can be compiled.
 
     With `forced`, each instruction first checks whether to exit there, for tests.
     """
