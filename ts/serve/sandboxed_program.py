@@ -26,7 +26,7 @@ from ts.frontend import python_syntax
 from ts.ir.graph import Graph
 from ts.ir.print import to_pieces
 from ts.jit.scripting import CompilationUnit
-from ts.runtime.executor import runs
+from ts.runtime.executor import executed_graph
 from ts.runtime.function import ScriptFunction
 from ts.runtime.limits import limits
 from ts.serve.sandbox_resolver import SandboxResolver, resolve_import
@@ -156,7 +156,7 @@ def _describe_function(function: ScriptFunction, text: str) -> Report:
         "name": function.name,
         "schema": str(function.schema),
         "graph": _graph_rows(function.graph, text),
-        "optimised": _graph_rows(runs(function), text),
+        "optimised": _graph_rows(executed_graph(function), text),
         "bytecode": _bytecode_rows(function.bytecode),
     }
 
