@@ -27,9 +27,9 @@ sys.path.insert(0, str(ROOT))
 from tests.page_samples import names_of  # noqa: E402
 
 PAGES = {  # of the tree: of the site
-    "CONTRIBUTING.md": "contributing.md",
-    "CHANGELOG.md": "changelog.md",
-    "benchmarks/RESULTS.md": "results.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "CHANGELOG.md": "project/changelog.md",
+    "benchmarks/RESULTS.md": "explanation/benchmarks.md",
 }
 _ELSEWHERE = {"README.md": "index.md"}
 _DRAWN = re.compile(r"<!-- draw (\w+\.py): (.*?) -->")

@@ -4,7 +4,7 @@ In: the program files of `tests/programs`, which name the rules they test:
 
     # rule: optional.refined, statements.assert
 
-Out: `docs/language.md`, a table of every rule with its programs.  To bring it up to date:
+Out: `docs/reference/language.md`, a table of every rule with its programs.  To bring it up to date:
 
     python -m tests.language
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.program_files import FOLDER, all_programs
 
-PAGE = Path(__file__).parent.parent / "docs" / "language.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "language.md"
 _RULE = re.compile(r"^# rule: (.*)$", re.MULTILINE)
 
 HEAD = """\
@@ -213,14 +213,14 @@ def tested() -> dict[str, list[Path]]:
 
 
 def page() -> str:
-    """The text of docs/language.md."""
+    """The text of docs/reference/language.md."""
     programs = tested()
     lines = [HEAD]
     for section, rules in RULES.items():
         lines += [f"## {section}\n", "| Rule | Tested in |", "|---|---|"]
         for rule, text in rules.items():
             names = (str(path.relative_to(FOLDER)) for path in programs.get(rule, []))
-            links = ", ".join(f"[{name.removesuffix('.py')}](../tests/programs/{name})" for name in names)
+            links = ", ".join(f"[{name.removesuffix('.py')}](../../tests/programs/{name})" for name in names)
             lines.append(f"| {text.replace('|', chr(92) + '|')} | {links} |")
         lines.append("")
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """The table of all operators, made from their records.
 
 In: the registry, and the samples of `tests.samples`, which tell the dtypes that an operator takes.  Out:
-`docs/operators.md`, `ts/ops/directory.py`, which says where each operator is declared, and `directory.py` beside the kernels of
+`docs/reference/operators.md`, `ts/ops/directory.py`, which says where each operator is declared, and `directory.py` beside the kernels of
 the CPU, which says where each of them is.  To bring them up to date:
 
     python -m tests.operators
@@ -27,7 +27,7 @@ from ts.backends.cpu import kernels
 from ts._core.dispatch.autocast import LOWER_DTYPES
 from ts.ops import registry, shapes
 
-PAGE = Path(__file__).parent.parent / "docs" / "operators.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "operators.md"
 DIRECTORY = Path(registry.__file__).with_name("directory.py")
 KERNELS = Path(kernels.__file__).with_name("directory.py")
 PRIMS = Path(prims.__file__).with_name("directory.py")
@@ -49,7 +49,7 @@ Every operator that `ts` has, by family (the module in `ts/ops/` that declares i
   meta device as PyTorch refuses it; *of elements: refused*. All but the last were compared with the results of tensors with elements, with a symbol
   for each size (`tests/export/test_symbolic_sizes.py`).
 
-How numbers may differ from PyTorch's: [numerics.md](numerics.md). This page is generated from the records by
+How numbers may differ from PyTorch's: [numerical accuracy](../explanation/numerical-accuracy.md). This page is generated from the records by
 `python -m tests.operators`.
 """
 
@@ -156,7 +156,7 @@ def autocast(records: list[Any]) -> Iterator[str]:
 
 
 def page() -> str:
-    """The text of docs/operators.md."""
+    """The text of docs/reference/operators.md."""
     registry.load()
     everything = registry.records()
     names = {r.name for r in everything}

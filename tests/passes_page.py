@@ -1,4 +1,4 @@
-"""The tables of `docs/passes.md`, made from the passes as they are.
+"""The tables of `docs/reference/passes.md`, made from the passes as they are.
 
 In: `ts._C` and the files of `ts/passes`.  Out: the page between its marks.  To bring it up to date:
 
@@ -14,7 +14,7 @@ from ts import _C
 from ts.passes import log
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "passes.md"
+PAGE = ROOT / "docs" / "reference" / "passes.md"
 PASSES = ROOT / "ts" / "passes"
 
 

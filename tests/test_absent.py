@@ -59,9 +59,9 @@ def test_a_placeholder_may_be_mentioned():
     [
         (lambda: ts.onnx.export(1, 2), "torch.onnx.export is not implemented: ts does not have an exporter to ONNX. Save the model with"),
         (lambda: ts.ao.quantization.QConfig(), "does not have quantization tools"),
-        (lambda: ts.distributed.TCPStore(), "torch.distributed.TCPStore is not implemented in ts. docs/distributed.md"),
+        (lambda: ts.distributed.TCPStore(), "torch.distributed.TCPStore is not implemented in ts. docs/how-to/train-on-several-processes.md"),
         (lambda: ts._inductor.compile(1), "`ts.jit.script` and `ts.jit.trace` compile"),
-        (lambda: ts.SymIntType(1), "torch.SymIntType is not implemented in ts. docs/status.md"),
+        (lambda: ts.SymIntType(1), "torch.SymIntType is not implemented in ts. docs/reference/known-issues.md"),
         (lambda: ts.onnx.TrainingMode.EVAL(), "torch.onnx.TrainingMode.EVAL is not implemented"),
     ],
 )

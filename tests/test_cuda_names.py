@@ -99,11 +99,11 @@ def test_api_list_matches_installed_cupy():
 
 
 def test_documentation_lists_cpu_fallbacks(cuda):
-    """The table in docs/backends.md is the one in the backend."""
+    """The table in docs/explanation/cuda-backend.md is the one in the backend."""
     from ts.backends.cuda import cpu_fallback
 
     rows = [f"| `numpy.{n}` | {why} |" for n, why in cpu_fallback.FUNCTIONS.items()]
     rows += [f"| `{n}` | {why} |" for n, why in cpu_fallback.OPERATORS.items()]
-    text = (ROOT / "docs" / "backends.md").read_text()
+    text = (ROOT / "docs" / "explanation" / "cuda-backend.md").read_text()
     table = [line for line in text.splitlines() if line.startswith(("| `numpy.", "| `aten::"))]
     assert table == rows

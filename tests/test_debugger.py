@@ -532,8 +532,8 @@ def test_command_line_ends_at_the_end_of_input(tmp_path, monkeypatch, capsys):
 
 
 def test_session_in_the_documentation(capsys):
-    """The transcript that `docs/debugger.md` shows is what these commands print."""
-    page = (ROOT / "docs" / "debugger.md").read_text()
+    """The transcript that `docs/how-to/use-the-step-debugger.md` shows is what these commands print."""
+    page = (ROOT / "docs" / "how-to" / "use-the-step-debugger.md").read_text()
     session = re.search(r"```\n(> .*?)```", page, re.DOTALL).group(1)
     command = re.search(r"    ts (debug .*)", page).group(1)
     given = [word for line in session.splitlines() if line.startswith("(ts) ") for word in ("-c", line[5:])]

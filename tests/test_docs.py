@@ -27,7 +27,7 @@ net = ts.nn.Sequential(ts.nn.Flatten(), ts.nn.Linear(12, 3))
 x = ts.rand(1, 3, 2, 2)
 """
 GIVEN = {
-    "archives.md": MODEL + """
+    "how-to/load-and-save-models.md": MODEL + """
 class Net(ts.nn.Module):
     def __init__(self):
         super().__init__()
@@ -45,13 +45,13 @@ x = ts.rand(1, 3, 224, 224)
 ts.jit.save(ts.jit.script(net), "model.pt")
 ts.save(net.state_dict(), "weights.pt")
 """,
-    "profiler.md": MODEL + "model, batches = net, [x] * 12\n",
-    "tracing.md": "import ts\n",
-    "optimizer.md": MODEL + "fn = ts.jit.script(net)\n",
-    "backends.md": "",
-    "debugger.md": "",
+    "reference/profiler.md": MODEL + "model, batches = net, [x] * 12\n",
+    "explanation/tracing-and-guards.md": "import ts\n",
+    "explanation/optimizations.md": MODEL + "fn = ts.jit.script(net)\n",
+    "explanation/cuda-backend.md": "",
+    "how-to/use-the-step-debugger.md": "",
 }  # fmt: skip
-FAILS = {"tracing.md": "The trace does not hold for these inputs"}  # on purpose
+FAILS = {"explanation/tracing-and-guards.md": "The trace does not hold for these inputs"}  # on purpose
 NEEDS_PYTORCH = "model = ts.jit.from_torch(module)"
 
 
@@ -78,7 +78,7 @@ def test_snippets_run(path, tmp_path, monkeypatch, capsys):
 def test_samples_of_other_pages_run(page, tmp_path, monkeypatch, capsys):
     """In their order, as one program."""
     code = "\n".join(samples((DOCS / page).read_text()))
-    program = tmp_path / f"page_{Path(page).stem}.py"  # one name a page: Python remembers the lines of files
+    program = tmp_path / f"page_{Path(page).stem.replace('-', '_')}.py"  # one name a page: Python remembers the lines of files
     program.write_text(GIVEN[page] + code.replace(NEEDS_PYTORCH, ""))
     monkeypatch.chdir(tmp_path)
     if page in FAILS:
@@ -124,7 +124,7 @@ def test_a_mark_without_a_block_is_found():
 
 def test_texts_that_are_explained_line_by_line():
     """Words in the tables' first columns stand in what the program gives."""
-    page = (DOCS / "reading.md").read_text()
+    page = (DOCS / "explanation" / "reading-ir-and-bytecode.md").read_text()
     shown = page_samples.SHOWN.findall(page)
     named = [expression.partition("(")[0].split(".") for _, _, expression, _ in shown]
     assert [what for name, what in named if name == "weigh"] == ["graph", "plan", "graph_for", "bytecode"]
@@ -149,7 +149,8 @@ def test_pages_quote_sections_that_are_there():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_pages_hold_no_code_of_their_own(page):
     """It is in the snippets, or runs here, or in tests/serve/test_docs.py."""
-    if page.name not in GIVEN and page.name != "serving.md":
+    name = page.relative_to(DOCS).as_posix()
+    if name not in GIVEN and name != "how-to/serve-models.md":
         text = page.read_text()
         assert len(samples(text)) == len(INCLUDE.findall(text))
 
@@ -180,7 +181,7 @@ def variables_of_the_sources():
 
 def test_environment_variables():
     """The page has each that is read, and no other."""
-    rows = [line.split("|")[1] for line in (DOCS / "environment.md").read_text().splitlines() if line.startswith("| `")]
+    rows = [line.split("|")[1] for line in (DOCS / "reference" / "environment-variables.md").read_text().splitlines() if line.startswith("| `")]
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == variables_of_the_sources()
 
 
@@ -194,14 +195,14 @@ def test_the_passes():
 
 
 def test_navigation_and_index():
-    """Every page is in the navigation, and those of this folder in the index."""
+    """Every page is in the navigation, and in the index, but for the parts of the API."""
     navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
     pages = {page.relative_to(DOCS).as_posix() for page in PAGES}
     assert set(re.findall(r"- ([\w/-]+\.md)$", navigation, re.MULTILINE)) == pages | {
-        "contributing.md", "changelog.md", "results.md",
+        "project/contributing.md", "project/changelog.md", "explanation/benchmarks.md",
     }  # fmt: skip
     linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", (DOCS / "index.md").read_text()))
-    assert linked == {page for page in pages if "/" not in page or page == "api/index.md"} - {"index.md"}
+    assert linked == {page for page in pages if not page.startswith("reference/api/")} - {"index.md"} | {"reference/api/index.md"}
 
 
 LINK = re.compile(r"\]\(([^)\s#:]*)(?:#([^)\s]+))?\)")

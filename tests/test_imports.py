@@ -228,8 +228,8 @@ def test_imports_without_pytorch():
 
 
 def test_the_house_is_drawn():
-    """`docs/architecture.md` says what is in every room."""
-    page = (ROOT / "docs/architecture.md").read_text()
+    """`docs/explanation/architecture.md` says what is in every room."""
+    page = (ROOT / "docs/explanation/architecture.md").read_text()
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     drawn = {name.replace("/", ".") for row in rows for name in row.replace("`", "").replace(",", " ").split()}
     assert drawn - {"frontend.emit", "frontend.values"} == {*MAY_IMPORT} - {"_core"}

@@ -1,4 +1,4 @@
-"""docs/language.md: every rule of the reference has a program, and the page says which."""
+"""docs/reference/language.md: every rule of the reference has a program, and the page says which."""
 
 from tests import language
 

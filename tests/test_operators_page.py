@@ -1,4 +1,4 @@
-"""docs/operators.md and the directories of operators and kernels: made from the records as they are."""
+"""docs/reference/operators.md and the directories of operators and kernels: made from the records as they are."""
 
 import subprocess
 import sys

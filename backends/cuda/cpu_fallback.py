@@ -1,7 +1,7 @@
 """CPU fallback of functions and operators that CuPy lacks, with one warning each.
 
 In: device arrays. Out: device arrays. Every call costs two transfers and synchronizes with the device. The
-first use of a name warns, and `docs/backends.md` lists the tables of this module.
+first use of a name warns, and `docs/explanation/cuda-backend.md` lists the tables of this module.
 
     FUNCTIONS    NumPy functions that CuPy lacks, for kernels that call xp.NAME
     OPERATORS    operators whose kernel runs on copies in host memory

@@ -1,4 +1,4 @@
-"""What docs/export.md shows of exports themselves."""
+"""What docs/how-to/export-to-pt2.md shows."""
 
 import ts
 

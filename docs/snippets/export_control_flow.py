@@ -1,4 +1,4 @@
-"""Samples of docs/export.md."""
+"""Samples of docs/how-to/write-control-flow-for-export.md."""
 
 import ts
 

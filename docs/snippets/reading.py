@@ -1,4 +1,4 @@
-"""The program of `docs/reading.md`; `tests/test_docs.py` compares what the page shows of it."""
+"""Functions whose graphs and bytecode docs/explanation explains; `tests/test_docs.py` compares the pages."""
 
 # --8<-- [start:program]
 import ts

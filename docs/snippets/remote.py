@@ -1,4 +1,4 @@
-"""Samples of docs/remote.md: one process that calls itself, as it would call others."""
+"""Samples of the pages about remote calls: one process that calls itself, as it would call others."""
 
 import socket
 

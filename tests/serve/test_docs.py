@@ -1,4 +1,4 @@
-"""Samples and options of docs/serving.md."""
+"""Samples and options of docs/how-to/serve-models.md."""
 
 import json
 import re
@@ -14,7 +14,7 @@ pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-t
 from tests.serve.conftest import serving
 from ts.cli.main import parser
 
-PAGE = (Path(__file__).parents[2] / "docs/serving.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/how-to/serve-models.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

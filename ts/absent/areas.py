@@ -21,7 +21,7 @@ _QUANTIZED = "Quantized archives of PyTorch are loaded with `ts.jit.load`; 16-bi
 _DEVICES = "Tensors are on the CPU, or on CUDA devices by CuPy."
 
 AREAS: Final = {
-    "": Area("", "docs/status.md lists what is missing."),
+    "": Area("", "docs/reference/known-issues.md lists what is missing."),
     "_C": Area("", "`ts.jit` and `ts.passes` have the compiler's functions."),
     "onnx": Area("an exporter to ONNX", "Save the model with `ts.jit.save`; PyTorch loads it."),
     "ao": Area("quantization tools", _QUANTIZED),
@@ -41,22 +41,23 @@ AREAS: Final = {
     ),
     "nn.parallel": Area(
         "modules on several devices of one process",
-        "`ts.nn.parallel.DistributedDataParallel` trains in several processes: see docs/distributed.md.",
+        "`ts.nn.parallel.DistributedDataParallel` trains in several processes: "
+        "see docs/how-to/train-on-several-processes.md.",
     ),
-    "fx": Area("", "docs/fx.md lists what `ts.fx` has."),
-    "export": Area("", "docs/export.md lists what `ts.export` has."),
-    "_export": Area("", "docs/export.md lists what `ts.export` has."),
+    "fx": Area("", "docs/how-to/transform-graphs-with-fx.md lists what `ts.fx` has."),
+    "export": Area("", "docs/how-to/export-to-pt2.md lists what `ts.export` has."),
+    "_export": Area("", "docs/how-to/export-to-pt2.md lists what `ts.export` has."),
     "package": Area("packages of code", "`ts.jit.save` writes code and weights to one file."),
     "monitor": Area("monitoring counters", "`ts.profiler` measures."),
-    "ops": Area("", "docs/operators.md lists the operators that are missing, and the reasons."),
+    "ops": Area("", "docs/reference/operators.md lists the operators that are missing, and the reasons."),
     "sparse": Area("these sparse tensors", "Use dense tensors, or `scipy.sparse`."),
     "nested": Area("nested tensors", "Pad, or use lists of tensors."),
     "masked": Area("masked tensors", "`ts.masked` has reductions with masks of dense tensors."),
     "utils.cpp_extension": Area(
-        "C++ extensions", "docs/backends.md shows how to add a kernel in Cython or Python."
+        "C++ extensions", "docs/explanation/cuda-backend.md shows how to add a kernel in Cython or Python."
     ),
     "utils.hipify": Area(
-        "C++ extensions", "docs/backends.md shows how to add a kernel in Cython or Python."
+        "C++ extensions", "docs/explanation/cuda-backend.md shows how to add a kernel in Cython or Python."
     ),
     "utils.tensorboard": Area(
         "this writer without the package `tensorboard`", "Install `tensorboard`, or use `tensorboardX`."
@@ -74,14 +75,17 @@ AREAS: Final = {
     ),
     "distributed": Area(
         "",
-        "docs/distributed.md lists what is there: process groups on the CPU and `DistributedDataParallel`.",
+        "docs/how-to/train-on-several-processes.md lists what is there: process groups on the CPU "
+        "and `DistributedDataParallel`.",
     ),
     "distributed.fsdp": Area(
         "sharded parameters",
-        "`ts.nn.parallel.DistributedDataParallel` trains in several processes: see docs/distributed.md.",
+        "`ts.nn.parallel.DistributedDataParallel` trains in several processes: "
+        "see docs/how-to/train-on-several-processes.md.",
     ),
     "distributed.tensor": Area(
-        "distributed tensors", "Process groups exchange tensors: see docs/distributed.md."
+        "distributed tensors",
+        "Process groups exchange tensors: see docs/how-to/train-on-several-processes.md.",
     ),
     "distributed.pipelining": Area(
         "pipeline parallelism", "`ts.distributed.rpc` calls modules of other processes."
@@ -89,7 +93,7 @@ AREAS: Final = {
     "distributed.checkpoint": Area(
         "distributed checkpoints", "`ts.save` and `ts.load` write and read states."
     ),
-    "multiprocessing": Area("", "docs/status.md lists what is missing."),
+    "multiprocessing": Area("", "docs/reference/known-issues.md lists what is missing."),
     "cuda": Area("", "Tensors on CUDA devices are computed by CuPy."),
     "mtia": Area("such devices", _DEVICES),
     "xpu": Area("such devices", _DEVICES),
@@ -101,7 +105,7 @@ AREAS: Final = {
     "autograd.profiler_util": Area("", "`ts.profiler.profile()` measures operators."),
     "jit.mobile": Area("a mobile format", "`ts.jit.save` writes archives that PyTorch loads."),
     "jit.quantized": Area("quantized layers", _QUANTIZED),
-    "jit": Area("", "docs/status.md lists what is missing."),
+    "jit": Area("", "docs/reference/known-issues.md lists what is missing."),
     "testing._internal": Area("PyTorch's test tools", "`ts.testing` has `assert_close` and `make_tensor`."),
     "_dynamo": Area("a compiler of Python bytecode", _COMPILER),
     "_inductor": Area("a code generator behind `compile`", _COMPILER),

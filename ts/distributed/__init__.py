@@ -11,7 +11,7 @@
 come and go: `LocalCluster` on this machine, `on_dask` in a cluster of dask.
 
 Process groups need no other package; `rpc`, `map` and `cluster` need dask.distributed (the extra rpc).
-docs/distributed.md says what differs from PyTorch.
+docs/how-to/train-on-several-processes.md says what differs from PyTorch.
 """
 
 from __future__ import annotations

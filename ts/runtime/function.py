@@ -205,7 +205,7 @@ class ScriptFunction(Function):
     def plan(self) -> str:
         """Report of the optimizations: fused groups, their inputs, and the reasons against others.
 
-        See docs/optimizer.md.
+        See docs/explanation/optimizations.md.
         """
         from ts.runtime.plan import plan_of
 
