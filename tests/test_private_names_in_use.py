@@ -96,3 +96,22 @@ def test_classes():
         ts.classes.foo.Bar
     ts.classes.__path__ = []
     assert "missing" not in ts.classes.loaded_libraries
+
+
+def test_settings_of_the_compiler():
+    """`torch._dynamo.config.patch` sets settings for a block or a function; the class of compiled modules is one."""
+    config = ts._dynamo.config
+    for given in ((("suppress_errors", True), {}), (({"suppress_errors": True},), {}), ((), {"suppress_errors": True})):
+        with config.patch(*given[0], **given[1]):
+            assert config.suppress_errors is True
+        assert config.suppress_errors is False
+
+    @config.patch(verbose=True)
+    def look():
+        return config.verbose
+
+    assert look() is True and config.verbose is False and config.optimize_ddp is True
+    with pytest.raises(AttributeError, match=r"torch\._dynamo\.config\.nope does not exist"), config.patch(nope=1):
+        pass
+    assert not isinstance(ts.nn.ReLU(), ts._dynamo.eval_frame.OptimizedModule)
+    assert ts._dynamo.eval_frame.OptimizedModule is ts._dynamo.OptimizedModule

@@ -13,6 +13,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
+from ts.functions.files import get_device_module
 
 __all__ = [
     "_element_size", "_flatten_dense_tensors", "_get_all_device_indices", "_get_available_device_type",
@@ -96,7 +97,7 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 
 def _get_device_module(device: Any) -> Any:
     """Return the module of a type of device."""
-    return ts.get_device_module(device)
+    return get_device_module(device)
 
 
 def _is_alias_of(first: Tensor, second: Tensor) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.absent import names_for
-from ts.func import vmap
+from ts.func.vmap import vmap
 
 __all__ = ["vmap"]
 __getattr__ = names_for(__name__)

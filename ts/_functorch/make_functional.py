@@ -125,8 +125,10 @@ def combine_state_for_ensemble(
         raise RuntimeError(f"{name}: Expected all models to be of the same class.")
     params, buffers = stack_module_state(models)
     functional, _, _ = make_functional_with_buffers(models[0])
-    stacked = [tuple(x.detach() for x in members.values()) for members in (params, buffers)]
-    return functional, *stacked
+    stacked_params, stacked_buffers = (
+        tuple(x.detach() for x in members.values()) for members in (params, buffers)
+    )
+    return functional, stacked_params, stacked_buffers
 
 
 def _remove_members(

@@ -72,6 +72,7 @@ ELSEWHERE: Final = {
     "overrides._is_torch_function_mode_enabled": "ts.overrides.has_function_modes",
     "_C._is_torch_function_mode_enabled": "ts.overrides.has_function_modes",
     "distributions.multivariate_normal._batch_mahalanobis": "ts.distributions.vectors.mahalanobis",
+    "_dynamo.eval_frame.OptimizedModule": "ts._dynamo.OptimizedModule",
     "_C._is_alias_of": "ts._utils._is_alias_of",
     "_C._nn._parse_to": "ts.nn.modules.conversion.parse_to",
     "utils.data._utils.collate.default_collate_err_msg_format": "ts.utils.data.collate.REFUSED",

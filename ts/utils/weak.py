@@ -29,7 +29,7 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
     __slots__ = ["_id"]
 
     def __init__(self, key: Any, callback: Any = None) -> None:
-        super().__init__(key, callback)
+        super().__init__(key, callback)  # type: ignore[call-arg]
         self._id = id(key)
 
     def __hash__(self) -> int:
@@ -51,7 +51,7 @@ class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
     __slots__ = ["_id"]
 
     def __init__(self, key: Any, callback: Any = None) -> None:
-        super().__init__(key, callback)
+        super().__init__(key, callback)  # type: ignore[call-arg]
         self._id = hash(key)
 
     def __hash__(self) -> int:

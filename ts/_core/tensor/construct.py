@@ -415,7 +415,7 @@ def legacy(
     """
     _warn_constructed(function)
     wanted = dtypes.get_default_dtype() if dtype is None else dtype
-    default = (0,)  # shape without arguments
+    default: tuple[int, ...] = (0,)  # shape without arguments
     if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
     if len(args) == 1 and not isinstance(args[0], int):

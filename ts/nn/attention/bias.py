@@ -87,7 +87,7 @@ class CausalBias(Tensor):
         """Run attention with the mask, and other functions as on any tensor."""
         if func is F.scaled_dot_product_attention:
             return cls._dispatch(*args, **(kwargs or {}))
-        return super().__torch_function__(func, types, args, kwargs or {})
+        return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return repr(self._materialize())

@@ -104,7 +104,7 @@ def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
     before = module._modules[name]
     _check_module(before, f"{name} attribute: ")
     module._modules[name] = submodule
-    return before  # type: ignore[return-value]
+    return before  # type: ignore[no-any-return]
 
 
 class NamedMemberAccessor:
