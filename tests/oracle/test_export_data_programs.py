@@ -46,6 +46,10 @@ PROGRAMS = {  # name: statements, arguments, the arguments with a dynamic first 
     "nonzero": ("i, j = torch.nonzero(x.view(2, 3) > 0, as_tuple=True); return i + j", {"x": X}, ()),
     "mask": ("y = x[x > 0]; torch._check(y.shape[0] != 0); return y.max()", {"x": X}, ()),
     "mask of size": ("y = x[x > 0]; torch._check(y.shape[0] == 6); return y * 2, y.size(0)", {"x": X}, ()),
+    "bag": ("return torch.nn.functional.embedding_bag(n, x.view(3, 2), o, mode='sum')",
+            {"x": X, "n": "torch.tensor([0, 2, 1])", "o": "torch.tensor([0, 1])"}, ()),
+    "trapezoid": ("return torch.trapezoid(x.view(2, 3), dim=0), torch.trapezoid(x)", {"x": X}, ()),
+    "rounded": ("return torch.div(n, 2, rounding_mode='floor'), n.div(3, rounding_mode='trunc')", {"n": N}, ()),
     "repeated": ("return x.repeat_interleave(c), x.view(2, 3).repeat_interleave(c[:2], dim=0)",
                  {"x": X, "c": "torch.ones(6, dtype=torch.int64)"}, ()),
 }  # fmt: skip

@@ -15,10 +15,11 @@ from ts.ops import registry
 
 def overload_for_numbers(op: Any) -> Any:
     """Return the Tensor overload for a Scalar overload if PyTorch wraps the number in a tensor; else `op`."""
-    if op.overload != "Scalar":
+    if op.overload not in ("Scalar", "Scalar_mode"):
         return op
+    wanted = ("", "Tensor") if op.overload == "Scalar" else ("Tensor_mode",)
     for other in registry.lookup(op.name):
-        if other.overload in ("", "Tensor") and other.record is not None and other.record.wraps_numbers:
+        if other.overload in wanted and other.record is not None and other.record.wraps_numbers:
             return other
     return op
 

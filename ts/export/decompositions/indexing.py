@@ -90,6 +90,36 @@ def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
     return aten.sub.Tensor(first, second)
 
 
+@decomposes("aten::embedding_bag.padding_idx", "aten::embedding_bag", implicit=True)
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """Reduce bags of rows: `_embedding_bag`, or its form without gradients."""
+    wanted = weight.requires_grad or (per_sample_weights is not None and per_sample_weights.requires_grad)
+    function = aten._embedding_bag if wanted else aten._embedding_bag_forward_only
+    return function(
+        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
+        -1 if padding_idx is None else padding_idx,
+    )  # fmt: skip
+
+
+@decomposes("aten::trapezoid.dx", "aten::trapz.dx", implicit=True)
+def trapezoid(x: Tensor, dx: Any = 1, dim: int = -1) -> Tensor:
+    """Integrate along a dimension: the sum without half of the first and last element."""
+    last = aten.select.int(x, dim, -1)
+    half_ends = aten.mul.Scalar(aten.add.Tensor(aten.select.int(x, dim, 0), last), 0.5)
+    inner = aten.sub.Tensor(aten.sum.dim_IntList(x, [dim]), half_ends)
+    return aten.mul.Scalar(inner, float(dx))
+
+
 @decomposes("aten::item", implicit=True)
 def item(x: Tensor) -> Any:
     """The only element."""
