@@ -92,6 +92,8 @@ from ts.dtypes import strided as strided
 from ts.func.vmap import vmap as vmap
 from ts.functions.buffers import asarray as asarray
 from ts.functions.buffers import frombuffer as frombuffer
+from ts.functions.files import from_file as from_file
+from ts.functions.files import get_device_module as get_device_module
 from ts.functions.lowrank import pca_lowrank as pca_lowrank
 from ts.functions.lowrank import svd_lowrank as svd_lowrank
 from ts.functions.questions import _assert as _assert
@@ -193,6 +195,7 @@ from ts import as_torch as as_torch
 from ts import autograd as autograd
 from ts import backends as backends
 from ts import bytecode as bytecode
+from ts import classes as classes
 from ts import cli as cli
 from ts import compiler as compiler
 from ts import cpu as cpu
