@@ -95,11 +95,11 @@ def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
     for name in (*signature.buffers, *signature.lifted_tensor_constants):
         own[name.rpartition(".")[0]].append(name)
     ordered_names = list(signature.parameters)
-    waiting = [""]
-    while waiting:
-        path = waiting.pop()
-        ordered_names += own[path]
-        waiting += reversed(modules[path])
+    pending = [""]
+    while pending:
+        prefix = pending.pop()
+        ordered_names += own[prefix]
+        pending += reversed(modules[prefix])
     places = {name: k for k, name in enumerate(ordered_names)}
     nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
     pairs = list(zip(signature.input_specs, nodes, strict=True))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
-from ts.export.signature import ConstantArgument, ExportGraphSignature, InputKind
+from ts.export.signature import ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputSpec
 from ts.fx.graph import CodeGen
 from ts.fx.graph_module import GraphModule
 from ts.nn.modules.module import Module
@@ -269,7 +269,8 @@ class ExportedProgram:
         results = [getattr(x, "name", None) for x in module.graph.output_node().args[0]]
         renamed |= {x: y for x, y in zip(outputs, results, strict=True) if x is not None and y is not None}
         signature = copy.deepcopy(self.graph_signature)
-        for spec in [*signature.input_specs, *signature.output_specs]:
+        specs: list[InputSpec | OutputSpec] = [*signature.input_specs, *signature.output_specs]
+        for spec in specs:
             if not isinstance(spec.arg, ConstantArgument) and spec.arg.name in renamed:
                 spec.arg = type(spec.arg)(renamed[spec.arg.name])
         return self._update(module, signature)

@@ -69,7 +69,7 @@ def _subgraph_after(node: Node, end: Node, tracer: Tracer, results: Sequence[Any
         known.update(zip(inner.outputs(), copy.outputs(), strict=True))
         inner = inner.next()
     for part in results:
-        value = tracer.find(part)
-        if value is not None:
-            subgraph.register_output(lookup(value))
+        result = tracer.find(part)
+        if result is not None:
+            subgraph.register_output(lookup(result))
     return subgraph
