@@ -130,5 +130,5 @@ def _load(name: str) -> Backend:
         return register(entry.load().backend)
     raise RuntimeError(
         f"no backend for device type '{name}' is installed; installed: {', '.join(installed())} "
-        f"(entry point group 'ts.backends', see docs/explanation/cuda-backend.md)"
+        f"(entry point group 'ts.backends', see docs/how-to/add-a-backend.md)"
     )

@@ -14,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from tests import operators, page_samples, readme_performance, stubs
+from tests import cli_page, operators, page_samples, readme_performance, stubs
 
 MOST_LINES = 60  # of a difference that is shown
 
@@ -25,7 +25,8 @@ def texts() -> dict[Path, str]:
         **stubs.stubs(),
         **page_samples.pages(),
         readme_performance.PAGE: readme_performance.page(readme_performance.PAGE.read_text()),
-        operators.PAGE: operators.page(),
+        **cli_page.pages(),
+        **operators.pages(),
         operators.DIRECTORY: operators.directory(),
         operators.KERNELS: operators.kernel_directory(),
         operators.PRIMS: operators.prim_directory(),

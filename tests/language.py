@@ -4,7 +4,7 @@ In: the program files of `tests/programs`, which name the rules they test:
 
     # rule: optional.refined, statements.assert
 
-Out: `docs/reference/language.md`, a table of every rule with its programs.  To bring it up to date:
+Out: `docs/reference/language/`, tables of every rule with its programs.  To bring it up to date:
 
     python -m tests.language
 """
@@ -16,18 +16,31 @@ from pathlib import Path
 
 from tests.program_files import FOLDER, all_programs
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "language.md"
+PAGES = Path(__file__).parent.parent / "docs" / "reference" / "language"
 _RULE = re.compile(r"^# rule: (.*)$", re.MULTILINE)
 
 HEAD = """\
-# The language, rule by rule
+# Language
 
-What the TorchScript language reference, its type system and the language part of the user guide say, in their
-order, and the programs under `tests/programs/` that hold `ts` to it. Each program runs scripted, as plain Python
-where it is legal Python, and against PyTorch 2.13 where that is installed; comments in it say what must happen.
+Every rule of the TorchScript language reference, of its type system and of the language part of PyTorch's user guide, and the
+programs under `tests/programs/` that test it. Each program runs scripted, as plain Python where it is legal Python,
+and with PyTorch 2.13 where that is installed. Comments in the programs state the expected output. These pages are generated from the
+programs by `python -m tests.language`.
 
-This page is generated from the programs by `python -m tests.language`.
+The language is a subset of Python with static types. Parameters have annotations; one without an annotation is a tensor. Types of local variables
+are inferred. Classes, enums, named tuples, modules, functions and constants of the surrounding Python program can be used by their names.
+
+| Page | Sections |
+|---|---|
 """
+
+# Page -> sections.
+SECTIONS = {
+    "types": ("Types", "Annotations", "Conversions"),
+    "expressions": ("Expressions", "Resolution of Python values"),
+    "statements": ("Statements", "Concurrency", "Metaprogramming", "Modules and traces", "Inspection"),
+    "builtins": ("Python's built-in functions",),
+}
 
 # Section -> rule -> what it says.
 RULES: dict[str, dict[str, str]] = {
@@ -212,19 +225,25 @@ def tested() -> dict[str, list[Path]]:
     return found
 
 
-def page() -> str:
-    """The text of docs/reference/language.md."""
+def pages() -> dict[Path, str]:
+    """Return the texts of docs/reference/language by their paths."""
     programs = tested()
-    lines = [HEAD]
-    for section, rules in RULES.items():
-        lines += [f"## {section}\n", "| Rule | Tested in |", "|---|---|"]
-        for rule, text in rules.items():
-            names = (str(path.relative_to(FOLDER)) for path in programs.get(rule, []))
-            links = ", ".join(f"[{name.removesuffix('.py')}](../../tests/programs/{name})" for name in names)
-            lines.append(f"| {text.replace('|', chr(92) + '|')} | {links} |")
-        lines.append("")
-    return "\n".join(lines)
+    index, texts = HEAD, {}
+    for name, sections in SECTIONS.items():
+        title = " and ".join(part[0].lower() + part[1:] for part in sections[:2])
+        lines = [f"# {title[0].upper()}{title[1:]}\n", "Rules of the [language](index.md), with the programs that test them.\n"]
+        for section in sections:
+            lines += [f"## {section}\n", "| Rule | Tested in |", "|---|---|"]
+            for rule, text in RULES[section].items():
+                names = (str(path.relative_to(FOLDER)) for path in programs.get(rule, []))
+                links = ", ".join(f"[{name.removesuffix('.py')}](../../../tests/programs/{name})" for name in names)
+                lines.append(f"| {text.replace('|', chr(92) + '|')} | {links} |")
+            lines.append("")
+        texts[PAGES / f"{name}.md"] = "\n".join(lines)
+        index += f"| [{title[0].upper()}{title[1:]}]({name}.md) | {', '.join(sections)} |\n"
+    return {PAGES / "index.md": index, **texts}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    for path, text in pages().items():
+        path.write_text(text)

@@ -1,7 +1,7 @@
 """The table of all operators, made from their records.
 
 In: the registry, and the samples of `tests.samples`, which tell the dtypes that an operator takes.  Out:
-`docs/reference/operators.md`, `ts/ops/directory.py`, which says where each operator is declared, and `directory.py` beside the kernels of
+`docs/reference/operators/`, `ts/ops/directory.py`, which says where each operator is declared, and `directory.py` beside the kernels of
 the CPU, which says where each of them is.  To bring them up to date:
 
     python -m tests.operators
@@ -27,7 +27,7 @@ from ts.backends.cpu import kernels
 from ts._core.dispatch.autocast import LOWER_DTYPES
 from ts.ops import registry, shapes
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "operators.md"
+FOLDER = Path(__file__).parent.parent / "docs" / "reference" / "operators"
 DIRECTORY = Path(registry.__file__).with_name("directory.py")
 KERNELS = Path(kernels.__file__).with_name("directory.py")
 PRIMS = Path(prims.__file__).with_name("directory.py")
@@ -35,7 +35,7 @@ PRIMS = Path(prims.__file__).with_name("directory.py")
 HEAD = """\
 # Operators
 
-Every operator that `ts` has, by family (the module in `ts/ops/` that declares it). Schemas are PyTorch's, letter for letter.
+Every operator that `ts` has, with one page for each family (the module in `ts/ops/` that declares it). Schemas are PyTorch's, letter for letter.
 
 - **Forms**: `f` a function (`ts.add`), `m` a method (`x.add`), `_` in place, `out` with `out=`.
 - **Dtypes**: `b` bool, `i` integers, `h` float16 and bfloat16 (computed in float32, rounded once), `f` float32 and float64,
@@ -49,7 +49,7 @@ Every operator that `ts` has, by family (the module in `ts/ops/` that declares i
   meta device as PyTorch refuses it; *of elements: refused*. All but the last were compared with the results of tensors with elements, with a symbol
   for each size (`tests/export/test_symbolic_sizes.py`).
 
-How numbers may differ from PyTorch's: [numerical accuracy](../explanation/numerical-accuracy.md). This page is generated from the records by
+How numbers may differ from PyTorch's: [numerical accuracy](../../explanation/numerical-accuracy.md). These pages are generated from the records by
 `python -m tests.operators`.
 """
 
@@ -103,6 +103,7 @@ OTHER = re.compile(
 AUTOCAST = """Inside of `ts.autocast`, the floats among the arguments of these, but for float64, get another dtype: the one that the block is for
 (`lower`), `float32`, or that of the `widest` among them. All others are left alone. `binary_cross_entropy` is refused on CUDA devices.
 """
+INDEX_NAMES = 3  # of a family that the index shows
 GROUPS = {"b": (0,), "i": (1, 2, 3, 4, 5), "h": (6, 7), "f": (8, 9), "c": (10, 11)}
 
 
@@ -155,27 +156,38 @@ def autocast(records: list[Any]) -> Iterator[str]:
             yield f"| {device} | {kind} | {' '.join(sorted(names))} |"
 
 
-def page() -> str:
-    """The text of docs/reference/operators.md."""
+def pages() -> dict[Path, str]:
+    """Return the texts of docs/reference/operators by their paths: a page for each family, and the index."""
     registry.load()
     everything = registry.records()
-    names = {r.name for r in everything}
     kinds = Counter(shapes.kind(r.shape, r.whole) for r in everything if r.base is None)
     counted = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    names = {r.name for r in everything}
+    texts: dict[Path, str] = {}
     lines = [HEAD, f"{len(names)} operators, {len(everything)} overloads. Shapes, without the forms in place and with `out`: {counted}.\n"]
+    lines += ["## Families\n", "| Family | Operators | Names |", "|---|---|---|"]
     for family in registry.FAMILIES:
         records = [r for r in everything if r.family == family]
         if not records:
             continue
-        lines += [f"## {family}\n", "| Schema | Forms | Dtypes | Fused | Shape |", "|---|---|---|---|---|"]
         with ts.set_grad_enabled(ts.is_grad_enabled()):  # which an operator among them switches
-            lines += [*rows(records), ""]
-    lines += ["## Autocast\n", AUTOCAST, "| Device | Arguments become | Operators |", "|---|---|---|", *autocast(everything), ""]
-    lines += ["## Missing\n", "| Operator | Why |", "|---|---|"]
-    lines += [f"| {name} | {why} |" for name, why in MISSING.items()]
-    lines += ["\n## Not registered\n", NOT_REGISTERED, "| Overload | Why |", "|---|---|"]
-    lines += [f"| {key} | {why} |" for key, why in UNREGISTERED.items()]
-    return "\n".join(lines) + "\n"
+            table = ["| Schema | Forms | Dtypes | Fused | Shape |", "|---|---|---|---|---|", *rows(records)]
+        title = family.replace("_", " ").capitalize()
+        head = f"# {title}\n\nOperators of `ts/ops/{family}.py`. [Operators](index.md) explains the columns.\n"
+        texts[FOLDER / f"{family}.md"] = "\n".join([head, *table]) + "\n"
+        own = sorted({r.name.removeprefix("aten::") for r in records if r.base is None})
+        shown = ", ".join(f"`{name}`" for name in own[:INDEX_NAMES]) + (", ..." if len(own) > INDEX_NAMES else "")
+        lines.append(f"| [{family}]({family}.md) | {len(own)} | {shown} |")
+    lines += ["\n[Autocast](autocast-dtypes.md) lists what `ts.autocast` converts, and [missing operators](missing-operators.md) what `ts` lacks."]
+    texts[FOLDER / "index.md"] = "\n".join(lines) + "\n"
+    table = ["# Autocast\n", AUTOCAST, "| Device | Arguments become | Operators |", "|---|---|---|", *autocast(everything)]
+    texts[FOLDER / "autocast-dtypes.md"] = "\n".join(table) + "\n"
+    table = ["# Missing operators\n", "## Of PyTorch's operator database\n", "| Operator | Why |", "|---|---|"]
+    table += [f"| {name} | {why} |" for name, why in MISSING.items()]
+    table += ["\n## Not registered\n", NOT_REGISTERED, "| Overload | Why |", "|---|---|"]
+    table += [f"| {key} | {why} |" for key, why in UNREGISTERED.items()]
+    texts[FOLDER / "missing-operators.md"] = "\n".join(table) + "\n"
+    return texts
 
 
 def directory() -> str:
@@ -238,7 +250,8 @@ def _with_names(file: Path, declared: dict[str, set[str]]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    for path, text in pages().items():
+        path.write_text(text)
     DIRECTORY.write_text(directory())
     KERNELS.write_text(kernel_directory())
     PRIMS.write_text(prim_directory())

@@ -1,6 +1,6 @@
-"""The tables of `docs/reference/passes.md`, made from the passes as they are.
+"""The tables of `docs/reference/passes.md` and `passes-by-pytorch-name.md`, generated from the passes.
 
-In: `ts._C` and the files of `ts/passes`.  Out: the page between its marks.  To bring it up to date:
+In: `ts._C` and the files of `ts/passes`.  Out: the pages, between their marks.  To bring it up to date:
 
     python -m tests.passes_page
 """
@@ -14,7 +14,7 @@ from ts import _C
 from ts.passes import log
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "reference" / "passes.md"
+PAGES = tuple(ROOT / "docs" / "reference" / name for name in ("passes.md", "passes-by-pytorch-name.md"))
 PASSES = ROOT / "ts" / "passes"
 
 
@@ -42,10 +42,13 @@ def page(text: str) -> str:
     """The page with its tables."""
     for mark, table in (("pytorch", by_pytorchs_names()), ("own", by_their_own())):
         begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->\n"
+        if begin not in text:
+            continue
         before, after = text.split(begin)[0], text.split(end)[1]
         text = f"{before}{begin}{table}\n{end}{after}"
     return text
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text()))
+    for path in PAGES:
+        path.write_text(page(path.read_text()))

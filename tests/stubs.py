@@ -459,7 +459,7 @@ def method_names() -> str:
 
 
 def documented(page: str) -> str:
-    """`ts/ops/documented.py`: the dtypes that docs/reference/operators.md has found, and what the examples of `sentences` give."""
+    """`ts/ops/documented.py`: the dtypes that docs/reference/operators has found, and what the examples of `sentences` give."""
     taken: dict[str, set[str]] = {}
     for schema, letters in re.findall(r"^\| `(.+?)` \| [^|]*\| (\w*) \|", page, re.MULTILINE):
         taken.setdefault(re.split(r"[.(]", schema)[0], set()).update(letters)
@@ -483,7 +483,7 @@ def stubs() -> dict[Path, str]:
     registry.load()
     return {
         ROOT / "ts/ops/method_names.py": method_names(),
-        ROOT / "ts/ops/documented.py": documented((ROOT / "docs/reference/operators.md").read_text()),
+        ROOT / "ts/ops/documented.py": documented("".join(path.read_text() for path in sorted((ROOT / "docs/reference/operators").glob("*.md")))),
         ROOT / "ts/_core/dispatch/named_results.pyi": named_results(),
         ROOT / "ts/_core/tensor/methods.pyi": tensor_methods(),
         ROOT / "ts/__init__.pyi": package(),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ts
-from tests import page_samples, passes_page, readme_performance
+from tests import cli_page, page_samples, passes_page, readme_performance
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -48,7 +48,7 @@ ts.save(net.state_dict(), "weights.pt")
     "reference/profiler.md": MODEL + "model, batches = net, [x] * 12\n",
     "explanation/tracing-and-guards.md": "import ts\n",
     "explanation/optimizations.md": MODEL + "fn = ts.jit.script(net)\n",
-    "explanation/cuda-backend.md": "",
+    "how-to/add-a-backend.md": "",
     "how-to/use-the-step-debugger.md": "",
 }  # fmt: skip
 FAILS = {"explanation/tracing-and-guards.md": "The trace does not hold for these inputs"}  # on purpose
@@ -187,22 +187,29 @@ def test_environment_variables():
 
 def test_the_passes():
     """`python -m tests.passes_page` writes them."""
-    text = passes_page.PAGE.read_text()
-    assert passes_page.page(text) == text
+    for path in passes_page.PAGES:
+        text = path.read_text()
+        assert passes_page.page(text) == text
+
+
+def test_the_command_line():
+    """`python -m tests.generated` writes its pages."""
+    assert {path: path.read_text() for path in cli_page.pages()} == cli_page.pages()
 
 
 # ---- the way to each page ----------------------------------------------------------------------------
 
 
 def test_navigation_and_index():
-    """Every page is in the navigation, and in the index, but for the parts of the API."""
+    """Every page is in the navigation, and in the index, or in the index of its folder."""
     navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
     pages = {page.relative_to(DOCS).as_posix() for page in PAGES}
     assert set(re.findall(r"- ([\w/-]+\.md)$", navigation, re.MULTILINE)) == pages | {
         "project/contributing.md", "project/changelog.md", "explanation/benchmarks.md",
     }  # fmt: skip
     linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", (DOCS / "index.md").read_text()))
-    assert linked == {page for page in pages if not page.startswith("reference/api/")} - {"index.md"} | {"reference/api/index.md"}
+    folders = ("reference/api/", "reference/language/", "reference/operators/")  # each with an index of its own
+    assert linked == {page for page in pages if not page.startswith(folders) or page.endswith("/index.md")} - {"index.md"}
 
 
 LINK = re.compile(r"\]\(([^)\s#:]*)(?:#([^)\s]+))?\)")

@@ -1,4 +1,4 @@
-"""docs/reference/language.md: every rule of the reference has a program, and the page says which."""
+"""docs/reference/language: every rule of the reference has a program, and the pages say which."""
 
 from tests import language
 
@@ -10,6 +10,7 @@ def test_every_rule_has_a_program():
     assert sorted(set(programs) - rules) == [], "programs that name an unknown rule"
 
 
-def test_page_is_up_to_date():
+def test_pages_are_up_to_date():
     """`python -m tests.language` writes it."""
-    assert language.PAGE.read_text() == language.page()
+    assert {path: path.read_text() for path in language.PAGES.glob("*.md")} == language.pages()
+    assert sorted(part for parts in language.SECTIONS.values() for part in parts) == sorted(language.RULES)

@@ -1,17 +1,21 @@
-"""docs/reference/operators.md and the directories of operators and kernels: made from the records as they are."""
+"""docs/reference/operators and the directories of operators and kernels: made from the records as they are."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 from tests import operators
 from ts.ops import registry
 
+ROOT = Path(__file__).parent.parent
 
-def test_the_page_is_current():
+
+def test_the_pages_are_current():
     """`python -m tests.operators` writes it; in a process of its own, as families stand in the order in which they are imported."""
-    program = "import sys; from tests import operators; sys.stdout.write(operators.page())"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, cwd=operators.PAGE.parent.parent)
-    assert operators.PAGE.read_text() == done.stdout
+    program = "import json; from tests import operators; print(json.dumps({p.name: t for p, t in operators.pages().items()}))"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert {path.name: path.read_text() for path in operators.FOLDER.glob("*.md")} == json.loads(done.stdout)
 
 
 def test_what_is_listed_as_missing_is():

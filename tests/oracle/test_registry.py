@@ -343,7 +343,7 @@ def keys(schemas):
 
 
 def test_what_is_missing_has_a_reason():
-    """No overload is missing but those that `docs/reference/operators.md` lists, and it lists none that is there."""
+    """No overload is missing but those that `docs/reference/operators/missing-operators.md` lists, and it lists none that is there."""
     registry.load()
     names = {*registry.names(), *(operator.name for operator in prims.operators())}
     here = {operator.key for name in names for operator in registry.lookup(name)}

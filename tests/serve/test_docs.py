@@ -1,4 +1,4 @@
-"""Samples and options of docs/how-to/serve-models.md."""
+"""Samples of docs/how-to/serve-models.md, and options of docs/reference/serve.md."""
 
 import json
 import re
@@ -14,7 +14,8 @@ pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-t
 from tests.serve.conftest import serving
 from ts.cli.main import parser
 
-PAGE = (Path(__file__).parents[2] / "docs/how-to/serve-models.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "how-to/serve-models.md").read_text() + (DOCS / "reference/serve.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

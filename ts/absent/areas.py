@@ -49,15 +49,15 @@ AREAS: Final = {
     "_export": Area("", "docs/how-to/export-to-pt2.md lists what `ts.export` has."),
     "package": Area("packages of code", "`ts.jit.save` writes code and weights to one file."),
     "monitor": Area("monitoring counters", "`ts.profiler` measures."),
-    "ops": Area("", "docs/reference/operators.md lists the operators that are missing, and the reasons."),
+    "ops": Area("", "docs/reference/operators/missing-operators.md lists missing operators with reasons."),
     "sparse": Area("these sparse tensors", "Use dense tensors, or `scipy.sparse`."),
     "nested": Area("nested tensors", "Pad, or use lists of tensors."),
     "masked": Area("masked tensors", "`ts.masked` has reductions with masks of dense tensors."),
     "utils.cpp_extension": Area(
-        "C++ extensions", "docs/explanation/cuda-backend.md shows how to add a kernel in Cython or Python."
+        "C++ extensions", "docs/how-to/add-a-backend.md shows how to add a kernel in Cython or Python."
     ),
     "utils.hipify": Area(
-        "C++ extensions", "docs/explanation/cuda-backend.md shows how to add a kernel in Cython or Python."
+        "C++ extensions", "docs/how-to/add-a-backend.md shows how to add a kernel in Cython or Python."
     ),
     "utils.tensorboard": Area(
         "this writer without the package `tensorboard`", "Install `tensorboard`, or use `tensorboardX`."

@@ -1,7 +1,7 @@
 """Operators that PyTorch's registry has and `ts` has not: `ts.ops.aten._sparse_mm` refuses calls.
 
 They are of sparse, nested and quantized tensors, and of libraries for one kind of device:
-docs/reference/operators.md.
+docs/reference/operators/missing-operators.md.
 """
 
 from typing import Final

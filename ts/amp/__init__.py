@@ -7,7 +7,7 @@
     scaler.step(optimizer)
     scaler.update()
 
-Which operator computes in what, its record says: [docs/reference/operators.md] lists it.
+Which operator computes in what, its record says: docs/reference/operators/autocast-dtypes.md lists it.
 """
 
 from ts.amp.autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available

@@ -1,0 +1,93 @@
+"""Pages `docs/reference/cli.md` and `cli-processes.md`: commands and options, from the argument parsers.
+
+Input: `ts.cli.main.parser`. Output: the pages. `python -m tests.generated` writes it; `tests/test_docs.py` checks it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from ts.cli.main import COMMANDS, parser
+from ts.distributed.run import get_args_parser
+
+FOLDER = Path(__file__).parent.parent / "docs" / "reference"
+PROCESS_COMMANDS = ("serve", "cluster", "worker", "launch")  # on a page of their own
+
+COMMON_COMMANDS = 5  # an option of at least so many commands is listed once
+TABLE = ("| Argument | Meaning |", "|---|---|")
+
+HEAD = """\
+# Command line
+
+Commands and options of `ts`, which is also `python -m ts`. This page is generated from the argument parsers by
+`python -m tests.generated`.
+
+A command prints its result to standard output and errors to standard error. Exit codes: 0 for success, 1 if the program or the file is wrong or
+failed, 2 if the command line is wrong, and 130 after Ctrl-C. `ts diff` exits with 1 if the two archives differ, and with 2 if one cannot be read.
+[Commands that start processes](cli-processes.md) have a page of their own.
+"""
+
+PROCESSES_HEAD = """\
+# Commands that start processes
+
+Servers, clusters and launched programs. This page is generated from the argument parsers by `python -m tests.generated`.
+[Command line](cli.md) has the other commands and the common options.
+"""
+
+
+def subparser(name: str) -> argparse.ArgumentParser:
+    """Return the parser of one command with all of its arguments."""
+    if name == "launch":
+        return get_args_parser()
+    (group,) = [a for a in parser(name)._actions if isinstance(a, argparse._SubParsersAction)]
+    found = group.choices[name]
+    assert isinstance(found, argparse.ArgumentParser)
+    return found
+
+
+def rows(command: argparse.ArgumentParser) -> list[str]:
+    """Return a table row for each argument of a command except `--help`."""
+    formatter = command._get_formatter()
+    lines = []
+    for action in command._actions:
+        if isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:
+            continue
+        metavar = action.metavar or action.dest.upper()
+        value = metavar if isinstance(metavar, str) else " ".join(metavar)
+        if action.choices is not None and action.metavar is None:
+            value = "{" + ",".join(map(str, action.choices)) + "}"
+        if not action.option_strings:
+            shown = f"`{value}`"
+        elif action.nargs == 0:
+            shown = ", ".join(f"`{option}`" for option in action.option_strings)
+        else:
+            shown = ", ".join(f"`{option} {value}`" for option in action.option_strings)
+        text = " ".join(formatter._expand_help(action).split()) if action.help else ""
+        lines.append("| {} | {} |".format(*(cell.replace("|", "\\|") for cell in (shown, text))))
+    return lines
+
+
+def pages() -> dict[Path, str]:
+    """Return the texts of both pages by their paths."""
+    commands = {name: subparser(name) for name in COMMANDS}
+    table = {name: rows(command) for name, command in commands.items()}
+    counts = Counter(row for lines in table.values() for row in set(lines) if row.startswith("| `-"))
+    common = [row for row in table["run"] if counts[row] >= COMMON_COMMANDS]
+    epilogs = {name: (command.epilog or "").strip("\n").rstrip() for name, command in commands.items()}
+    paragraphs = Counter(part for text in epilogs.values() for part in text.split("\n\n"))
+    (arguments,) = [part for part, count in paragraphs.items() if part.startswith("arguments are read")]
+    head = [HEAD, "## Common options\n", "\n".join([*TABLE, *common]) + "\n", f"```text\n{arguments}\n```\n"]
+    parts: dict[str, list[str]] = {"cli.md": head, "cli-processes.md": [PROCESSES_HEAD]}
+    for name, summary in COMMANDS.items():
+        out = parts["cli-processes.md" if name in PROCESS_COMMANDS else "cli.md"]
+        out.append(f"## ts {name}\n\n{summary[0].upper()}{summary[1:]}.\n")
+        own = [row for row in table[name] if row not in common]
+        if own:
+            out.append("\n".join([*TABLE, *own]) + "\n")
+        if shared := [row.split("`")[1] for row in table[name] if row in common]:
+            out.append(f"Common options: {', '.join(f'`{option}`' for option in shared)}.\n")
+        if text := epilogs[name].replace(arguments, "").strip("\n").replace("\n\n\n\n", "\n\n"):
+            out.append(f"```text\n{text}\n```\n")
+    return {FOLDER / name: "\n".join(texts).rstrip("\n") + "\n" for name, texts in parts.items()}
