@@ -172,12 +172,13 @@ def pages() -> dict[Path, str]:
             continue
         with ts.set_grad_enabled(ts.is_grad_enabled()):  # which an operator among them switches
             table = ["| Schema | Forms | Dtypes | Fused | Shape |", "|---|---|---|---|---|", *rows(records)]
-        title = family.replace("_", " ").capitalize()
+        page = "indexing" if family == "index" else family  # index.md is the list of families
+        title = page.replace("_", " ").capitalize()
         head = f"# {title}\n\nOperators of `ts/ops/{family}.py`. [Operators](index.md) explains the columns.\n"
-        texts[FOLDER / f"{family}.md"] = "\n".join([head, *table]) + "\n"
+        texts[FOLDER / f"{page}.md"] = "\n".join([head, *table]) + "\n"
         own = sorted({r.name.removeprefix("aten::") for r in records if r.base is None})
         shown = ", ".join(f"`{name}`" for name in own[:INDEX_NAMES]) + (", ..." if len(own) > INDEX_NAMES else "")
-        lines.append(f"| [{family}]({family}.md) | {len(own)} | {shown} |")
+        lines.append(f"| [{family}]({page}.md) | {len(own)} | {shown} |")
     lines += ["\n[Autocast](autocast-dtypes.md) lists what `ts.autocast` converts, and [missing operators](missing-operators.md) what `ts` lacks."]
     texts[FOLDER / "index.md"] = "\n".join(lines) + "\n"
     table = ["# Autocast\n", AUTOCAST, "| Device | Arguments become | Operators |", "|---|---|---|", *autocast(everything)]
