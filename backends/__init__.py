@@ -20,7 +20,7 @@ from ts import devices
 from ts._core.dispatch.operator import forget_kernels
 
 from .base import Backend
-from .namespace import Namespace, Over
+from .namespace import Namespace, WrappedNamespace
 
 # modules of switches that programs set and ask for
 SETTINGS = (
@@ -30,7 +30,7 @@ SETTINGS = (
 fp32_precision = "none"
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
 LAYOUTS = ("sparse",)  # backends of non-strided arrays; their indices follow those of the device types
-MOST = 15  # what an operator has room for kernels of: `ts._core.dispatch.operator`
+MAX_BACKENDS = 15  # what an operator has room for kernels of: `ts._core.dispatch.operator`
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]
 # the last that was set for all devices; backends that are loaded later start with it
@@ -70,13 +70,13 @@ def of_array(array: object) -> Backend:
 def register(backend: Backend) -> Backend:
     """Make `backend` available under its name, also as a device type."""
     if backend.name not in _order:
-        if len(_order) == MOST:
-            raise RuntimeError(f"there are at most {MOST} backends in a process: {', '.join(_order)}")
+        if len(_order) == MAX_BACKENDS:
+            raise RuntimeError(f"there are at most {MAX_BACKENDS} backends in a process: {', '.join(_order)}")
         _order.append(backend.name)
         devices.extra_types.add(backend.name)
     backend.index = _order.index(backend.name)
     if not isinstance(backend.xp, Namespace):  # a plain module of NumPy's names
-        backend.xp = Over(backend.xp)
+        backend.xp = WrappedNamespace(backend.xp)
     _loaded[backend.name] = backend
     forget_kernels()  # another may have had the name, or the index
     if _seed is not None:

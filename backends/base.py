@@ -33,7 +33,7 @@ def default_of(kernel: Kernel, parameter: str) -> Any:
     return inspect.signature(kernel).parameters[parameter].default
 
 
-class Overrides(dict[str, Kernel]):
+class KernelOverrides(dict[str, Kernel]):
     """Kernels by operator ("aten::mm") or overload ("aten::add.Tensor"); each holds from when it is set."""
 
     def __setitem__(self, name: str, kernel: Kernel) -> None:
@@ -55,7 +55,7 @@ class Backend:
     array_type: type  # what its arrays are instances of
 
     def __init__(self) -> None:
-        self.overrides = Overrides()
+        self.overrides = KernelOverrides()
 
     def device_count(self) -> int:
         """How many devices of this type there are."""

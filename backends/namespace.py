@@ -19,7 +19,7 @@ arrays it has:
     xp.random_stream          a function that gives the device's own stream of random numbers, or None;
                               `streams` is the device whose streams serve
 
-`Over` makes one from a plain module, for backends of other packages.
+`WrappedNamespace` makes one from a plain module, for backends of other packages.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Namespace:
         return np.asarray(x)
 
 
-class Over(Namespace):
+class WrappedNamespace(Namespace):
     """A namespace over a module of NumPy's names; what was asked for once is an attribute afterwards."""
 
     def __init__(self, module: Any) -> None:

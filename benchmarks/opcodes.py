@@ -16,11 +16,11 @@ import ts
 from benchmarks import peers, programs
 from benchmarks.measure import repetitions, show_seconds
 from benchmarks.scalar import topic_words
-from ts.bytecode.counting import Counter
+from ts.bytecode.counting import InstructionCounter
 from ts.bytecode.opcodes import PAIRS
-from ts.runtime.counted import Counted
+from ts.runtime.counted import CountedFunction
 
-MOST = 20  # pairs that are shown
+MAX_PAIRS = 20  # pairs that are shown
 PROGRAMS: dict[Callable[..., Any], tuple[Any, ...]] = {  # arguments that take the loop about a millisecond
     programs.sum_loop: (30_000,),
     programs.fibonacci: (30_000,),
@@ -32,10 +32,10 @@ PROGRAMS: dict[Callable[..., Any], tuple[Any, ...]] = {  # arguments that take t
 }
 
 
-def counted(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Counter:
+def counted(function: Callable[..., Any], arguments: tuple[Any, ...]) -> InstructionCounter:
     """The instructions that a call runs; its result is that of the function."""
-    counter = Counter()
-    if Counted(ts.jit.script(function), counter)(*arguments) != function(*arguments):
+    counter = InstructionCounter()
+    if CountedFunction(ts.jit.script(function), counter)(*arguments) != function(*arguments):
         raise AssertionError(f"{function.__name__} computes something else where it counts")
     return counter
 
@@ -56,9 +56,9 @@ def report(rounds: int) -> str:
         total = sum(found.values())
         for pair, times in found.items():  # each program counts as much as any other
             pairs[pair] += round(1e6 * times / total / len(PROGRAMS))
-    lines += ["", f"### The {MOST} pairs that are most frequent", ""]
+    lines += ["", f"### The {MAX_PAIRS} pairs that are most frequent", ""]
     lines += ["| first | second | of all pairs | one instruction |", "|---|---|---|---|"]
-    for (first, second), times in pairs.most_common(MOST):
+    for (first, second), times in pairs.most_common(MAX_PAIRS):
         joined = "yes" if (first, second) in PAIRS else ""
         lines.append(f"| {first} | {second} | {times / 1e4:.1f}% | {joined} |")
     return "\n".join(lines)

@@ -27,7 +27,7 @@ import ts
 from benchmarks.measure import Case, table
 from ts import distributed
 from ts.distributed import rpc
-from ts.distributed.comm import Channel, Limits, Security
+from ts.distributed.comm import BlockingConnection, TransportLimits, Security
 from ts.distributed.loop import run
 
 WORKERS: Final = ("worker1", "worker2")
@@ -74,7 +74,7 @@ def free_port() -> int:
 
 def options(port: int, apart: bytes | None = None) -> rpc.RpcBackendOptions:
     """Of all processes; those that are `apart` by a secret share no memory, as if on several machines."""
-    security = None if apart is None else Security(secret=apart, limits=Limits(shared=0))
+    security = None if apart is None else Security(secret=apart, limits=TransportLimits(shared=0))
     return rpc.RpcBackendOptions(
         init_method=f"tcp://127.0.0.1:{port}", allow_python=True, rpc_timeout=600, security=security
     )
@@ -190,7 +190,7 @@ def pings(context: Any) -> dict[tuple[str, int], dict[str, Timed]]:
 
         return lambda times: run(ping(times))
 
-    channel = Channel(ours_address, **how)
+    channel = BlockingConnection(ours_address, **how)
     return {
         ("ping and empty call", 300): {
             "ts": over(run(connect(ours_address, **how))),

@@ -24,7 +24,7 @@ import ts
 from benchmarks.rpc import free_port, options, same, serve
 from ts import distributed
 from ts.distributed import rpc
-from ts.distributed.comm import Channel
+from ts.distributed.comm import BlockingConnection
 from ts.distributed.rpc.state import current
 
 TASKS: Final = 5_000
@@ -89,7 +89,7 @@ def connections() -> float:
     """Memory of the process that is connected to, for each connection."""
     peer, how = current().directory.peers[1], current().directory.security.get_connection_args("worker")
     before = rpc.rpc_sync("worker1", memory)
-    made = [Channel(peer.address, **how) for _ in range(CONNECTIONS)]
+    made = [BlockingConnection(peer.address, **how) for _ in range(CONNECTIONS)]
     for channel in made:
         channel.call([0, ["hello", 0, peer.info.id]], 20)
     after = rpc.rpc_sync("worker1", memory)

@@ -31,8 +31,8 @@ import numpy as np
 from distributed.core import Server, Status, rpc
 from distributed.protocol import to_serialize
 
-from ts.distributed.comm import Channel, Comm, Security
-from ts.distributed.comm.calls import Calls, answer
+from ts.distributed.comm import BlockingConnection, Comm, Security
+from ts.distributed.comm.calls import RequestMultiplexer, answer
 
 IN_FLIGHT = 1000
 LARGE = 16 << 20  # float32
@@ -97,19 +97,19 @@ class Ways:
         self.data = np.ones(LARGE, np.float32)
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
-        self.channel = Channel(self.ours, **self.how)
+        self.channel = BlockingConnection(self.ours, **self.how)
         self.calls = self.in_loop(self.connect())
 
     def in_loop(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
-    async def connect(self) -> Calls:
+    async def connect(self) -> RequestMultiplexer:
         from distributed.comm import connect
 
         comm = await connect(self.ours, **self.how)
         await comm.write({"op": "calls", "reply": False})
         self.comm = comm
-        return Calls(comm)
+        return RequestMultiplexer(comm)
 
     def dask(self, address: str, how: dict[str, Any], data: Any) -> Times:
         """`rpc` of dask, in the loop."""

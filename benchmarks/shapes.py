@@ -18,7 +18,7 @@ import ts
 from benchmarks import cells, pointwise
 from benchmarks.measure import show_seconds
 
-MANY = 100_000  # random shapes in a row
+SHAPE_COUNT = 100_000  # random shapes in a row
 NEW = 10
 Shapes = list[tuple[int, ...]]
 EXPRESSION = (pointwise.SOURCE, "expression")
@@ -76,13 +76,13 @@ def memory() -> str:
     choose = random.Random(0)
     peaks = []
     for _ in range(2):
-        for _ in range(MANY // 2):
+        for _ in range(SHAPE_COUNT // 2):
             shape = [choose.randint(1, 12) for _ in range(choose.randint(1, 4))]
             f(ts.ones(shape), ts.ones(shape))
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     groups = [getattr(operator.record, "group", None) for operator in f.compiled_code.operators]
     plans = sum(len(group.plans) for group in groups if group)
-    return f"{MANY:,} calls on random shapes: {plans} plan; the second half took {peaks[1] - peaks[0]} KiB."
+    return f"{SHAPE_COUNT:,} calls on random shapes: {plans} plan; the second half took {peaks[1] - peaks[0]} KiB."
 
 
 def threads(rounds: int) -> str:

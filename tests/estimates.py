@@ -27,7 +27,7 @@ from ts.ops import registry, work
 SHAPES = ((1000, 1000), (1_000_000,), (4, 500, 500), (8, 16, 90, 90), (2, 4, 50, 50, 50))
 DTYPES = (ts.float32, ts.float64, ts.int64, ts.float16, ts.bool)
 LONG = 0.5  # seconds after which once is enough
-LEAST = 2e-4  # seconds from which a time says something of elements
+MIN_SECONDS = 2e-4  # seconds from which a time says something of elements
 
 
 def seconds(operator: Any, arguments: list[Any]) -> float:
@@ -76,7 +76,7 @@ def main(families: list[str]) -> int:
         if families and record.family not in families:
             continue
         found = list(measured(record))
-        if not found or max(taken for taken, _, _ in found) < LEAST:
+        if not found or max(taken for taken, _, _ in found) < MIN_SECONDS:
             continue
         ratio = min(taken / max(estimate, 1e-12) for taken, estimate, _ in found)
         ratios[record.family].append(ratio)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests import cli_page, operators, page_samples, readme_performance, stubs
 
-MOST_LINES = 60  # of a difference that is shown
+MAX_LINES = 60  # of a difference that is shown
 
 
 def texts() -> dict[Path, str]:
@@ -42,9 +42,9 @@ def differences(made: dict[Path, str]) -> str:
             continue
         name = str(path.relative_to(stubs.ROOT))
         lines = [*difflib.unified_diff(old.splitlines(), text.splitlines(), name, f"{name} as its sources are", lineterm="")]
-        shown += lines[:MOST_LINES]
-        if len(lines) > MOST_LINES:
-            shown.append(f"... and {len(lines) - MOST_LINES} lines more")
+        shown += lines[:MAX_LINES]
+        if len(lines) > MAX_LINES:
+            shown.append(f"... and {len(lines) - MAX_LINES} lines more")
     return "\n".join(shown)
 
 

@@ -158,10 +158,10 @@ def _home(text: str) -> str | None:
     if match is None or match[2] == "jit":
         return None
     if match[1]:
-        return ts.jit._HOMES.get(match[2], (f"ts.jit.{match[2]}",))[0]
+        return ts.jit._NAME_TO_MODULE.get(match[2], (f"ts.jit.{match[2]}",))[0]
     if match[2] in ts._MODULES:
         return f"ts.{match[2]}"
-    return ts._HOMES.get(match[2])
+    return ts._NAME_TO_MODULE.get(match[2])
 
 
 def _in_cython(text: str) -> Iterator[Found]:

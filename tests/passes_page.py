@@ -27,7 +27,7 @@ def summary(stem: str) -> str:
 def by_pytorchs_names() -> str:
     """A row for each `_jit_pass_*`."""
     rows = [f"| `_jit_pass_{name}` | `{place}` |" for name, place in sorted(_C._PASSES.items())]
-    others = {name: home for name, home in _C._HOMES.items() if name.startswith("_jit_pass_")}
+    others = {name: home for name, home in _C._NAME_TO_MODULE.items() if name.startswith("_jit_pass_")}
     rows += [f"| `{name}` | `{home.removeprefix('ts.passes.')}` |" for name, home in sorted(others.items())]
     return "\n".join(["| of `ts._C` | in `ts.passes` |", "|---|---|", *sorted(rows)])
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ts.frontend.printed import PrintedNames, printed_defs
+from ts.frontend.printed import SerializedResolver, printed_defs
 from ts.ir.graph import Graph
 from ts.ir.print import to_text
 from ts.ir.python_print import to_source
@@ -100,7 +100,7 @@ def check_source_text(function: ScriptFunction, same_graph: bool = True) -> None
     cls = class_of(function)
     constants: list[Any] = []
     source = to_source(function.graph, function.name, function.schema, constants, method=cls is not None)
-    names = PrintedNames(constants, named_things(function.graph).get)
+    names = SerializedResolver(constants, named_things(function.graph).get)
     again = ScriptFunction(function.name, "", printed_defs(source, names, cls)[function.name])
     if not same_graph:
         return

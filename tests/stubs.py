@@ -395,7 +395,7 @@ def nn() -> str:
 
     lines = [HEAD, "\n"]
     lines += [f"from ts.nn import {name} as {name}\n" for name in sorted(nn._MODULES)]
-    lines += [f"from {home} import {name} as {name}\n" for name, home in sorted(modules.HOMES.items(), key=lambda item: item[::-1])]
+    lines += [f"from {home} import {name} as {name}\n" for name, home in sorted(modules.NAME_TO_MODULE.items(), key=lambda item: item[::-1])]
     lines.append("from ts.nn.parallel import DataParallel as DataParallel\n")
     lines += [f"from ts.nn.parameter import {name} as {name}\n" for name in sorted(nn._PARAMETERS)]
     return "".join(lines)
@@ -407,7 +407,7 @@ def nn_modules() -> str:
 
     lines = [HEAD, "\n"]
     lines += [f"from ts.nn.modules import {name} as {name}\n" for name in sorted({*modules._FAMILIES, "utils"})]
-    lines += [f"from {home} import {name} as {name}\n" for name, home in sorted(modules.HOMES.items(), key=lambda item: item[::-1])]
+    lines += [f"from {home} import {name} as {name}\n" for name, home in sorted(modules.NAME_TO_MODULE.items(), key=lambda item: item[::-1])]
     lines.append("\nHOMES: dict[str, str]\n")
     return "".join(lines)
 
@@ -418,7 +418,7 @@ def nn_functional() -> str:
 
     lines = []
     lines.append("HOMES: dict[Str, Str]\nWRITTEN: frozenset[Str]\nOPERATORS: tuple[Str, ...]\n\n")
-    for name in sorted({*F.HOMES, *F.OPERATORS, *F._OPERATORS}):
+    for name in sorted({*F.NAME_TO_MODULE, *F.OPERATORS, *F._OPERATORS}):
         lines.append(_defined(name, _nn_signatures(F, name)))
     return _stub("".join(lines), "from ts.nn import grad as grad\n")
 
@@ -444,7 +444,7 @@ def jit() -> str:
     from ts import jit
 
     lines = [HEAD, "\n"]
-    for name, (module, attribute) in sorted(jit._HOMES.items()):
+    for name, (module, attribute) in sorted(jit._NAME_TO_MODULE.items()):
         lines.append(f"from {module} import {attribute} as {name}\n" if name.isidentifier() else "")
     lines += [f"from ts.jit import {name} as {name}\n" for name in ("annotations", "frontend", "logging")]
     return "".join(lines)

@@ -18,7 +18,7 @@ BACK = {  # operator: what stands behind the two tensors
     "hardsigmoid_backward": (),
     "hardswish_backward": (),
 }
-LARGEST_FACTOR = {  # what bounds the terms by which the gradient is multiplied, of formulas whose terms cancel
+MAX_FACTOR = {  # what bounds the terms by which the gradient is multiplied, of formulas whose terms cancel
     "sigmoid_backward": lambda x: 1 + x**2,
     "tanh_backward": lambda x: 1 + x**2,
     "hardswish_backward": lambda x: 1 + np.abs(x),
@@ -44,13 +44,13 @@ def assert_accurate(found, name, g, x):
     """Compare a gradient with the operator's record, computed in extended precision from the same arguments.
 
     A product and the sum behind it may be one instruction (a fused multiply-add) at some SIMD levels and two at others: what is
-    allowed is two units in the last place of the largest term, where terms of a formula cancel (`LARGEST_FACTOR`).
+    allowed is two units in the last place of the largest term, where terms of a formula cancel (`MAX_FACTOR`).
     """
     expected = by_record(name, *(t.numpy().astype(np.longdouble) for t in (g, x)))
     assert found.dtype == g.numpy().dtype
     with np.errstate(all="ignore"):
         rounded = expected.astype(found.dtype)
-        terms = np.abs(g.numpy() * LARGEST_FACTOR[name](x.numpy())) if name in LARGEST_FACTOR else np.abs(rounded)
+        terms = np.abs(g.numpy() * MAX_FACTOR[name](x.numpy())) if name in MAX_FACTOR else np.abs(rounded)
     finite = np.isfinite(rounded)
     assert np.array_equal(found[~finite], rounded[~finite], equal_nan=True)
     error = np.abs(found[finite] - expected[finite])

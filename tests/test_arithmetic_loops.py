@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core.tensor.written_order import lie_in_order
+from ts._core.tensor.written_order import are_contiguous
 from ts.ops import layouts
 
 NAN, INF = math.nan, math.inf
@@ -115,12 +115,12 @@ def test_what_is_taken_for_in_order_needs_no_arranging():
         shape = r.choice([1, 1, 2, 3], r.integers(0, 6)).tolist()
         result = array(shape)
         args = [array([n if r.random() < 0.8 else 1 for n in shape[r.integers(0, len(shape) + 1) :]]) for _ in range(3)]
-        if not lie_in_order(result, args):
+        if not are_contiguous(result, args):
             continue
         sure += 1
         for rule in layouts.RULES.keys() - layouts.REORDERING:
             given = layouts.RULES[rule](result.shape, args)
-            assert layouts.placed(np, rule, result, args) is result, (rule, given, result.strides, [a.strides for a in args])
+            assert layouts.with_result_strides(np, rule, result, args) is result, (rule, given, result.strides, [a.strides for a in args])
     assert sure > 300
 
 

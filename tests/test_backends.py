@@ -10,7 +10,7 @@ import pytest
 from ts import backends, devices, dtypes
 from ts._core.tensor import construct
 from ts.backends.base import Backend
-from ts.backends.namespace import Over
+from ts.backends.namespace import WrappedNamespace
 from ts.ops import registry
 
 
@@ -114,6 +114,6 @@ def test_operators_ask_no_backend_by_name():
 
 def test_a_plain_module_becomes_a_namespace():
     """What kernels need beyond NumPy's names is there for a backend whose `xp` is NumPy itself."""
-    xp = Over(np)
+    xp = WrappedNamespace(np)
     assert xp.add is np.add and xp.__name__ == "numpy" and not xp.shapes_only and xp.ranking is None
     assert xp.products(np.eye(2), np.ones((2, 3))).shape == (2, 3) and xp.to_host([1]).tolist() == [1]

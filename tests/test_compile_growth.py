@@ -16,7 +16,7 @@ from tests.shares import some
 from ts.analysis.alias import AliasDb
 from ts.bytecode.lower import lower
 
-MOST = 12  # times the steps; n log n is 8 * log(8n) / log(n), about 11 for the sizes here
+MAX_GROWTH = 12  # times the steps; n log n is 8 * log(8n) / log(n), about 11 for the sizes here
 
 
 def function(*lines, arguments="x: int", returns="int", result="x"):
@@ -88,7 +88,7 @@ def steps(text):
 def test_steps_grow_with_the_program(name):
     size, program = FAMILIES[name]
     compiled(program(size))  # loads what it needs
-    assert steps(program(8 * size)) < MOST * steps(program(size))
+    assert steps(program(8 * size)) < MAX_GROWTH * steps(program(size))
 
 
 def memory(work, argument):
@@ -107,7 +107,7 @@ def test_memory_for_registers_grows_with_the_program(name):
     """What is alive together takes memory, and not each register at each instruction."""
     size, program = FAMILIES[name]
     small, large = (ts.jit.CompilationUnit(program(n)).f.graph for n in (12 * size, 96 * size))
-    assert memory(lower, large) < MOST * memory(lower, small)
+    assert memory(lower, large) < MAX_GROWTH * memory(lower, small)
 
 
 @pytest.mark.parametrize("name", some("tensors", of=("tensors", "in place")))
@@ -115,4 +115,4 @@ def test_memory_for_locations_grows_with_the_program(name):
     """What nothing else can be has no location; what has one takes a bit in each set that begins with a later one."""
     size, program = FAMILIES[name]
     small, large = (ts.jit.CompilationUnit(program(n)).f.graph for n in (20 * size, 160 * size))
-    assert memory(AliasDb, large) < MOST * memory(AliasDb, small)
+    assert memory(AliasDb, large) < MAX_GROWTH * memory(AliasDb, small)

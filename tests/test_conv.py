@@ -103,7 +103,7 @@ def test_any_strides(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_bits_for_every_number_of_threads(name, threads, monkeypatch):
-    monkeypatch.setattr(workers, "LEAST", 1)
+    monkeypatch.setattr(workers, "MIN_WORK_PER_THREAD", 1)
     x, weight, rest = operands(name, np.float32)
     workers.set_count(1)
     expected = run(x, weight, *rest)
@@ -191,8 +191,8 @@ def test_results_of_channels_last_are_channels_last():
 
 def a_copy(taps=((0, (0, 0, 0)),), row_q=(0,), row_place=(0,), row=4, length=4, size=4):
     """The geometry of a convolution that copies four elements, or what is wrong with it."""
-    source = correlation.Source([1, 1, size], [1, 1, 1], [0, 0, 0], [1, 1, length], [[0], [0], [0]])
-    return source, [correlation.Phase(list(taps), np.array(row_q), np.array(row_place), row, 1)]
+    source = correlation.InputLayout([1, 1, size], [1, 1, 1], [0, 0, 0], [1, 1, length], [[0], [0], [0]])
+    return source, [correlation.SubConvolution(list(taps), np.array(row_q), np.array(row_place), row, 1)]
 
 
 def copied(geometry, x=(1, 1, 4), weight=(1, 1, 1), out=(1, 1, 4), groups=1, bias=None, kind=np.float32):

@@ -58,7 +58,7 @@ def test_follows_the_definition(name, width, widest):
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_bits_for_every_number_of_threads_and_any_strides(name, threads, monkeypatch):
-    monkeypatch.setattr(workers, "LEAST", 1)
+    monkeypatch.setattr(workers, "MIN_WORK_PER_THREAD", 1)
     x, weight, grad, rest = gradients(name, np.float32, images=3)
     workers.set_count(1)
     expected = gradient(x, weight, grad, *rest)

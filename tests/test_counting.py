@@ -5,9 +5,9 @@ from typing import List
 import pytest
 
 import ts
-from ts.bytecode.counting import Counter, leaders
+from ts.bytecode.counting import InstructionCounter, leaders
 from ts.bytecode.opcodes import NUMBER, OPCODES
-from ts.runtime.counted import Counted
+from ts.runtime.counted import CountedFunction
 
 
 def total(n: int) -> int:
@@ -52,9 +52,9 @@ def fails(n: int) -> int:
 
 
 def counted(function, *arguments):
-    counter = Counter()
+    counter = InstructionCounter()
     scripted = ts.jit.script(function)
-    assert Counted(scripted, counter)(*arguments) == scripted(*arguments)
+    assert CountedFunction(scripted, counter)(*arguments) == scripted(*arguments)
     return counter
 
 
@@ -84,8 +84,8 @@ def test_branches_and_callees(n):
 
 def test_recursion():
     """Each recursive call counts."""
-    counter = Counter()
-    function = Counted(ts.jit.script(recursive), counter)
+    counter = InstructionCounter()
+    function = CountedFunction(ts.jit.script(recursive), counter)
     assert function(5) == 15
     assert counter.instructions()["CALL"] == 5
     assert function(300) == 45150
@@ -98,16 +98,16 @@ def test_lists():
 
 def test_failing_function():
     """The function's error propagates, and instructions before it are counted."""
-    counter = Counter()
+    counter = InstructionCounter()
     with pytest.raises(ts.jit.Error, match="three"):
-        Counted(ts.jit.script(fails), counter)(10)
+        CountedFunction(ts.jit.script(fails), counter)(10)
     assert counter.instructions()["RAISE"] == 1
 
 
 def test_counts_by_instruction():
     """Counts by instruction, for listings of source lines."""
-    counter = Counter()
-    function = Counted(ts.jit.script(total), counter)
+    counter = InstructionCounter()
+    function = CountedFunction(ts.jit.script(total), counter)
     function(7)
     times = counter.counts_of(function.program)
     rows = function.program.rows

@@ -110,15 +110,15 @@ def test_error_of_a_deep_program():
 
 def test_thread_state_applies_on_the_large_stack():
     """Modes and limits of the calling thread apply."""
-    from ts.runtime.deep import with_deep_stack
+    from ts.runtime.deep import run_with_large_stack
 
     def depth(n):
         return depth(n - 1) + 1 if n else 0
 
     work = ts.jit.CompilationUnit("def f(n: int) -> int:\n    while n > 0:\n        n += 1\n    return n").f
     with ts.no_grad(), ts.limits(fuel=100_000), pytest.raises(ts.errors.FuelExceeded):
-        assert with_deep_stack(lambda: (depth(5000), ts.is_grad_enabled())) == (5000, False)
-        with_deep_stack(lambda: (depth(5000), work(1)))
+        assert run_with_large_stack(lambda: (depth(5000), ts.is_grad_enabled())) == (5000, False)
+        run_with_large_stack(lambda: (depth(5000), work(1)))
 
 
 BY_WAY_OF_PYTHON = """

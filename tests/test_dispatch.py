@@ -12,13 +12,13 @@ from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.overloads import overloads
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 from ts._core.dispatch.signature import arity, signature
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 tensor = construct.tensor
 
 
 def operator(schema_text, kernel, **fields):
-    return Operator(schema_text, Record(schema_text, kernel, "test", **fields))
+    return Operator(schema_text, OperatorRecord(schema_text, kernel, "test", **fields))
 
 
 def add_kernel(xp, a, b, alpha=1):

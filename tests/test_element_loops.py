@@ -17,7 +17,7 @@ from tests.machine_code import needs_llvm
 from ts import Tensor
 from ts.bytecode.native import worker
 from ts.bytecode.native.exits import REASON_OPERATORS
-from ts.passes.control_flow import nodes_of
+from ts.passes.control_flow import walk_nodes
 from ts.runtime.executor import optimized_execution
 
 
@@ -325,7 +325,7 @@ def test_numbers_that_become_elements():
     """The variable is a number before the loop; a float assigned to an int variable raises in each iteration."""
     for program, tensor in ((recurrence, ts.rand(4)), (whole_sum, ts.arange(4))):
         loops = [node for node in ts.jit.script(program).graph_for(tensor, tensor).all_nodes() if node.kind() == "prim::Loop"]
-        kinds = [{node.kind() for node in nodes_of(loop.blocks()[0])} for loop in loops]
+        kinds = [{node.kind() for node in walk_nodes(loop.blocks()[0])} for loop in loops]
         (first, *_) = [found for found in kinds if "prim::LoadElement" in found]
         assert not any("tensor" in kind or "Implicit" in kind for kind in first)
 
@@ -478,7 +478,7 @@ def test_lengths_are_read_before_the_loop():
     for program, left in ((lengths, set()), (lengths_that_are_not_there, {"aten::size"})):
         graph = ts.jit.script(program).graph_for(ts.rand(3), ts.rand(3))
         loops = [node for node in graph.all_nodes() if node.kind() == "prim::Loop"]
-        kinds = [{node.kind() for node in nodes_of(loop.blocks()[0])} for loop in loops]
+        kinds = [{node.kind() for node in walk_nodes(loop.blocks()[0])} for loop in loops]
         versions = [found & {"aten::size", "aten::len"} for found in kinds if "prim::LoadElement" in found]
         assert versions and all(asked == left for asked in versions)
 

@@ -6,7 +6,7 @@ import pytest
 
 import ts
 
-LARGEST = (1 << 63) - 1
+INT64_MAX = (1 << 63) - 1
 
 
 @pytest.mark.parametrize("degree", [7, 1000, 1 << 40])
@@ -26,7 +26,7 @@ def test_legendre_and_laguerre_polynomials_of_high_degree():
     size = math.exp(math.lgamma(2 * m + 1) - 2 * m * math.log(2) - 2 * math.lgamma(m + 1))
     zero = ts.zeros(1, dtype=ts.float64)
     assert ts.special.legendre_polynomial_p(zero, 2 * m).item() == pytest.approx(size, rel=1e-4)
-    assert ts.special.legendre_polynomial_p(zero + 1, LARGEST // 2).item() == 1
+    assert ts.special.legendre_polynomial_p(zero + 1, INT64_MAX // 2).item() == 1
     x = ts.tensor([0.3, 2.0], dtype=ts.float64)
     before, after = (ts.special.laguerre_polynomial_l(x, n) for n in ((1 << 16), (1 << 16) + 1))
     assert ts.allclose(before, after, rtol=0, atol=2e-3)
@@ -35,16 +35,16 @@ def test_legendre_and_laguerre_polynomials_of_high_degree():
 
 def test_integers_that_overflow_the_count_of_bins():
     with pytest.raises(RuntimeError, match="maximum value of input overflowed"):
-        ts.bincount(ts.tensor([LARGEST]))
+        ts.bincount(ts.tensor([INT64_MAX]))
     with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
-        ts.bincount(ts.tensor([1]), minlength=LARGEST)
+        ts.bincount(ts.tensor([1]), minlength=INT64_MAX)
 
 
 def test_matrix_powers():
     """By squaring: the largest exponent takes 63 steps; negative ones go through the inverse."""
     x = ts.tensor([[0.0, 1.0], [1.0, 0.0]])
-    assert ts.equal(ts.linalg.matrix_power(x, LARGEST), x)
-    assert ts.equal(ts.linalg.matrix_power(x, -LARGEST - 1), ts.eye(2))
+    assert ts.equal(ts.linalg.matrix_power(x, INT64_MAX), x)
+    assert ts.equal(ts.linalg.matrix_power(x, -INT64_MAX - 1), ts.eye(2))
     assert ts.equal(ts.linalg.matrix_power(2 * ts.eye(2), -2), ts.eye(2) / 4)
 
 
@@ -64,17 +64,17 @@ def test_memory_that_is_not_there():
 
 def test_triangles_and_diagonals_beside_the_matrix():
     x = ts.ones(2, 3)
-    assert ts.equal(ts.tril(x, -LARGEST - 1), 0 * x) and ts.equal(ts.tril(x, LARGEST), x)
-    assert ts.equal(ts.triu(x, LARGEST), 0 * x) and ts.diag(x, LARGEST).shape == (0,)
-    assert ts.tril_indices(2, 3, -LARGEST - 1).shape == (2, 0)
+    assert ts.equal(ts.tril(x, -INT64_MAX - 1), 0 * x) and ts.equal(ts.tril(x, INT64_MAX), x)
+    assert ts.equal(ts.triu(x, INT64_MAX), 0 * x) and ts.diag(x, INT64_MAX).shape == (0,)
+    assert ts.tril_indices(2, 3, -INT64_MAX - 1).shape == (2, 0)
     for function in (ts.tril_indices, ts.triu_indices):
         with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
             function(2**31, 2**31)
-    assert x.unfold(1, 2, LARGEST).tolist() == [[[1.0, 1.0]], [[1.0, 1.0]]]
+    assert x.unfold(1, 2, INT64_MAX).tolist() == [[[1.0, 1.0]], [[1.0, 1.0]]]
 
 
 def test_rounding_to_too_many_places():
-    assert ts.round(ts.ones(2), decimals=LARGEST).isnan().all()
+    assert ts.round(ts.ones(2), decimals=INT64_MAX).isnan().all()
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_signs_of_zeros():
 def test_parts_of_the_largest_number():
     """The length of a part and the number of parts are not added up to more than 64 bits."""
     x = ts.arange(3.0)
-    assert [part.tolist() for part in x.split(LARGEST)] == [[0, 1, 2]]
-    assert [part.tolist() for part in x.chunk(LARGEST)] == [[0], [1], [2]]
-    assert ts.ops.aten.slice(x, 0, 0, 3, LARGEST).tolist() == [0]
+    assert [part.tolist() for part in x.split(INT64_MAX)] == [[0, 1, 2]]
+    assert [part.tolist() for part in x.chunk(INT64_MAX)] == [[0], [1], [2]]
+    assert ts.ops.aten.slice(x, 0, 0, 3, INT64_MAX).tolist() == [0]
     for function in (ts.zeros(0).chunk, ts.zeros(0).tensor_split):
         with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
-            function(LARGEST)
+            function(INT64_MAX)
 
 
 def test_repetitions_that_are_no_size():
@@ -122,7 +122,7 @@ def test_repetitions_that_are_no_size():
     assert ts.ones(4, 0).repeat_interleave(1 << 50, 0).shape == (1 << 52, 0)
 
 
-@pytest.mark.parametrize("count", [1 << 42, 1 << 62, LARGEST])
+@pytest.mark.parametrize("count", [1 << 42, 1 << 62, INT64_MAX])
 def test_lists_without_memory_say_where(count):
     """The class is Python's; the text has the place in the script."""
     @ts.jit.script

@@ -12,7 +12,7 @@ import pytest
 import ts
 from ts.bytecode.native import worker
 from ts.fusion.groups import operands
-from ts.fusion.program import NUMBER, OTHER, TENSOR, GroupRecord, Program, Row, group_operator, deserialize_program
+from ts.fusion.program import NUMBER, OTHER, TENSOR, GroupRecord, FusedProgram, FusedOp, group_operator, deserialize_program
 from ts.ir.graph import Graph
 from ts.ir.types import FLOAT
 from ts.ops import registry
@@ -496,7 +496,7 @@ def test_programs_read_only_computed_values():
         ("t", [(0,)], [0]), ("t", [(0,)], [2]), ("t", [(0,)], []), ("t", [(0,), (3,)], [1]),
     ]:  # fmt: skip
         with pytest.raises(ValueError):
-            Program(inputs, tuple(Row(neg, row) for row in rows), tuple(outputs))
+            FusedProgram(inputs, tuple(FusedOp(neg, row) for row in rows), tuple(outputs))
 
 
 def test_a_bias_and_a_batch_of_one():
@@ -523,7 +523,7 @@ def f(x: Tensor, b: Tensor, c: Tensor):
 
 def test_program_serialization():
     mul, neg = operator("aten::mul.Tensor"), operator("aten::neg")
-    program = Program("tn", (Row(mul, (0, 1)), Row(neg, (2,))), (3,))
+    program = FusedProgram("tn", (FusedOp(mul, (0, 1)), FusedOp(neg, (2,))), (3,))
     data = program.data(lambda op: op.key)
     assert data == ["tn", [["aten::mul.Tensor", 0, 1], ["aten::neg", 2]], [3], [], []]
     assert deserialize_program(data, operator) == program
@@ -540,14 +540,14 @@ def test_invalid_programs_are_rejected(inputs, key, operands):
     """Programs may come from untrusted files."""
     x = ts.ones(5)
     arguments = [{"t": x, "n": 2.0, "o": None}[letter] for letter in inputs]
-    ran, result = group_operator(Program(inputs, (Row(operator(key), operands),), (len(inputs),)))(*arguments)
+    ran, result = group_operator(FusedProgram(inputs, (FusedOp(operator(key), operands),), (len(inputs),)))(*arguments)
     assert ran is False and result is x
 
 
 def test_oversized_group_is_not_fused():
     """Such a program may come from an untrusted file."""
     neg = operator("aten::neg")
-    program = Program("t", tuple(Row(neg, (i,)) for i in range(100)), (100,))
+    program = FusedProgram("t", tuple(FusedOp(neg, (i,)) for i in range(100)), (100,))
     x = ts.ones(3)
     ran, result = group_operator(program)(x)
     assert ran is False and result is x
@@ -603,7 +603,7 @@ def test_each_fusible_operator_has_a_float_loop():
         for x, number in ((ts.linspace(-0.9, 9.9, 500), 0.5), (ts.arange(60), 3)):
             args = [argument_for(sample, x, number) for sample in samples]
             kinds = "".join(map(letter, args))
-            program = Program(kinds, (Row(operator(key), tuple(range(len(kinds)))),), (len(kinds),))
+            program = FusedProgram(kinds, (FusedOp(operator(key), tuple(range(len(kinds)))),), (len(kinds),))
             try:
                 ran, result = group_operator(program)(*args)
             except ZeroDivisionError:
@@ -629,7 +629,7 @@ def test_mixed_dtypes_of_each_fusible_operator(beside):
         for first, second in itertools.product(DTYPES, DTYPES):
             x, y = ts.linspace(-3, 9.9, 37).to(first), ts.linspace(4, -2, 37).to(second)
             args = [x, y if beside else y[3], *samples[2:]]
-            program = Program("".join(map(letter, args)), (Row(operator(key), tuple(range(len(args)))),), (len(args),))
+            program = FusedProgram("".join(map(letter, args)), (FusedOp(operator(key), tuple(range(len(args)))),), (len(args),))
             if (y == 0).any() and not (x.is_floating_point() or y.is_floating_point()):
                 continue  # whole numbers are not divided by it
             ran, result = group_operator(program)(*args)

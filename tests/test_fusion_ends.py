@@ -6,7 +6,7 @@ import pytest
 
 import ts
 from tests.test_fusion import groups, run_unfused, runs, same, script
-from ts.fusion.program import ARGUMENT, GroupRecord, Program, Row, deserialize_program
+from ts.fusion.program import ARGUMENT, GroupRecord, FusedProgram, FusedOp, deserialize_program
 from ts.ops import registry
 
 ENDS = {
@@ -265,23 +265,23 @@ def operator(name, overload=""):
 
 def test_invalid_epilogues_are_rejected():
     mul, softmax = operator("aten::mul", "Tensor"), operator("aten::softmax", "int")
-    row, end = Row(mul, (0, 1)), Row(softmax, (4, 2, 3))
-    program = Program("tt--", (row,), (5,), (end,))
+    row, end = FusedOp(mul, (0, 1)), FusedOp(softmax, (4, 2, 3))
+    program = FusedProgram("tt--", (row,), (5,), (end,))
     name = {"mul": mul, "softmax": softmax}
     data = program.data(lambda operator: operator.name.partition("::")[2])
     assert deserialize_program(data, name.__getitem__) == program
     for inputs, rows, outputs, ends in (
         ("tt--", (row,), (6,), (end,)),  # no such result
         ("tt--", (row,), (5,), ()),  # nobody takes the arguments
-        ("tt---", (Row(mul, (0, 1)),), (5,), (Row(softmax, (5, 2, 3)),)),  # ... or one of them
-        ("tt-", (row,), (4,), (Row(softmax, (3, 2)),)),  # too few
-        ("tt--", (row,), (5,), (Row(softmax, (0, 2, 3)),)),  # of an input
-        ("tt--", (row,), (5,), (Row(softmax, (4, 2, 2)),)),  # one twice
-        ("tt--", (Row(mul, (0, 2)),), (5,), (end,)),  # a row reads one
-        ("tt--", (row,), (5,), (Row(mul, (4, 2, 3)),)),  # of an operator that is none
+        ("tt---", (FusedOp(mul, (0, 1)),), (5,), (FusedOp(softmax, (5, 2, 3)),)),  # ... or one of them
+        ("tt-", (row,), (4,), (FusedOp(softmax, (3, 2)),)),  # too few
+        ("tt--", (row,), (5,), (FusedOp(softmax, (0, 2, 3)),)),  # of an input
+        ("tt--", (row,), (5,), (FusedOp(softmax, (4, 2, 2)),)),  # one twice
+        ("tt--", (FusedOp(mul, (0, 2)),), (5,), (end,)),  # a row reads one
+        ("tt--", (row,), (5,), (FusedOp(mul, (4, 2, 3)),)),  # of an operator that is none
     ):
         with pytest.raises(ValueError):
-            Program(inputs, rows, outputs, ends)
+            FusedProgram(inputs, rows, outputs, ends)
 
 
 def test_argument_types_of_epilogues():

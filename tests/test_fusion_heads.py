@@ -4,7 +4,7 @@ import pytest
 
 import ts
 from tests.test_fusion import groups, run_unfused, runs, same, script
-from ts.fusion.program import Head, Program, Row, deserialize_program
+from ts.fusion.program import ViewInput, FusedProgram, FusedOp, deserialize_program
 from ts.ops import registry
 
 HEADS = {
@@ -172,8 +172,8 @@ def operator(key):
 
 def test_serialization_of_view_inputs():
     tanh, add, select = operator("aten::tanh"), operator("aten::add.Tensor"), operator("aten::select.int")
-    rows = (Row(tanh, (0,)), Row(add, (4, 1)))
-    program = Program("tt--", rows, (5,), (), (Head(select, 0, (2, 3)),))
+    rows = (FusedOp(tanh, (0,)), FusedOp(add, (4, 1)))
+    program = FusedProgram("tt--", rows, (5,), (), (ViewInput(select, 0, (2, 3)),))
     assert deserialize_program(program.data(lambda op: op.key), operator) == program
 
 
@@ -189,9 +189,9 @@ def test_serialization_of_view_inputs():
     ],
 )
 def test_invalid_view_inputs_are_rejected(key, input, operands, part, parts):
-    head = Head(operator(key), input, operands, part, parts)
+    head = ViewInput(operator(key), input, operands, part, parts)
     with pytest.raises(ValueError, match=r"view|arguments"):
-        Program("tn--", (Row(operator("aten::neg"), (0,)),), (4,), (), (head,))
+        FusedProgram("tn--", (FusedOp(operator("aten::neg"), (0,)),), (4,), (), (head,))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 import ts
 from ts.runtime import garbage
-from ts.runtime.garbage import no_collection
+from ts.runtime.garbage import gc_disabled
 
 
 class Cycle:
@@ -25,7 +25,7 @@ def test_new_objects_are_not_scanned():
     collected = []
     gc.callbacks.append(lambda phase, info: collected.append(phase))
     try:
-        with no_collection():
+        with gc_disabled():
             made = [[] for _ in range(10_000)]
         assert gc.get_count()[0] < 5_000, "the next object would begin a collection of all that were made"
         assert not collected and len(made) == 10_000 and gc.isenabled()
@@ -34,7 +34,7 @@ def test_new_objects_are_not_scanned():
 
 
 def test_full_collection_finds_garbage():
-    with no_collection():
+    with gc_disabled():
         dropped = weakref.ref(Cycle())
     assert dropped() is not None
     gc.collect()
@@ -44,7 +44,7 @@ def test_full_collection_finds_garbage():
 def test_collection_after_many_promoted_objects(monkeypatch):
     monkeypatch.setattr(garbage, "_threshold", 1_000)
     monkeypatch.setattr(garbage, "_promoted_objects", 0)
-    with no_collection():
+    with gc_disabled():
         dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
     assert not any(cycle() for cycle in dropped)
 
@@ -52,7 +52,7 @@ def test_collection_after_many_promoted_objects(monkeypatch):
 def test_no_collection_under_a_deadline(monkeypatch):
     monkeypatch.setattr(garbage, "_threshold", 1_000)
     monkeypatch.setattr(garbage, "_promoted_objects", 0)
-    with ts.limits(seconds=60), no_collection():
+    with ts.limits(seconds=60), gc_disabled():
         dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
     assert all(cycle() for cycle in dropped)
 
@@ -61,7 +61,7 @@ def test_objects_that_the_program_froze_stay_frozen():
     gc.freeze()
     try:
         frozen = gc.get_freeze_count()
-        with no_collection():
+        with gc_disabled():
             made = [[] for _ in range(1_000)]
         assert gc.get_freeze_count() >= frozen - 100 and made
     finally:
@@ -71,7 +71,7 @@ def test_objects_that_the_program_froze_stay_frozen():
 def test_disabled_collector_stays_disabled():
     gc.disable()
     try:
-        with no_collection():
+        with gc_disabled():
             pass
         assert not gc.isenabled()
     finally:
@@ -83,6 +83,6 @@ def test_frozen_objects_are_not_counted_each_time(monkeypatch):
     monkeypatch.setattr(garbage, "_UNASKED", 3)
     monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(1) or 7)
     for _ in range(8):
-        with no_collection():
+        with gc_disabled():
             pass
     assert len(asked) == 2

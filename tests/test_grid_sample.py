@@ -44,7 +44,7 @@ def test_threads_share_what_is_large(monkeypatch):
     x, grid = ts.randn(1, 40, 30, 30), ts.rand(1, 40, 40, 2) * 2 - 1
     alone = ts.grid_sampler(x, grid, 0, 0, False)
     monkeypatch.setattr(workers, "_count", 2)
-    monkeypatch.setattr(workers, "LEAST", 1 << 10)
+    monkeypatch.setattr(workers, "MIN_WORK_PER_THREAD", 1 << 10)
     assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), alone)
 
 

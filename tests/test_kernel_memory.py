@@ -77,7 +77,7 @@ def test_kernels_hold_what_they_read():
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "done"), ended.stdout[-100:] + ended.stderr[-2000:]
 
 
-MOST = 64  # dimensions that NumPy has
+MAX_DIMS = 64  # dimensions that NumPy has
 
 
 @pytest.mark.parametrize("n", [32, 33, 63, 64])
@@ -103,6 +103,6 @@ def test_as_many_dimensions_as_there_can_be(n):
 @pytest.mark.parametrize("join", [lambda x: ts.stack([x, x]), lambda x: x.unsqueeze(0), lambda x: x[None], lambda x: x[ts.zeros(1, 1, dtype=ts.int64)]])
 def test_one_dimension_too_many(join):
     """PyTorch stops at 64 as well, but for views; nothing is written beyond."""
-    x = ts.ones([1] * MOST)
+    x = ts.ones([1] * MAX_DIMS)
     with pytest.raises((RuntimeError, ValueError, IndexError)):
         join(x)

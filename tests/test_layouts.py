@@ -34,11 +34,11 @@ def test_rules(rule, shape, given, order):
 def test_placed_copies_only_what_lies_otherwise():
     """Values stay; an array that has the strides already is the result."""
     x = np.arange(6.0).reshape(2, 3)
-    assert layouts.placed(np, "contiguous", x, []) is x
-    y = layouts.placed(np, "columns", x, [])
+    assert layouts.with_result_strides(np, "contiguous", x, []) is x
+    y = layouts.with_result_strides(np, "columns", x, [])
     assert y.strides == (8, 16) and np.array_equal(x, y)
     one = np.ones((1, 3)).T
-    assert layouts.placed(np, "columns", one, []) is one
+    assert layouts.with_result_strides(np, "columns", one, []) is one
 
 
 def test_what_lies_plainly_is_what_the_rules_say():

@@ -17,7 +17,7 @@ import ts
 from ts._core.dispatch.operator import Operator
 from ts.cli import bounds
 from ts.errors import FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 from ts.runtime.limits import bytes_in
 
 MEGABYTE = 1 << 20
@@ -383,7 +383,7 @@ def nap(xp, x):
 
 def test_the_last_operator_ends_in_time_or_fails():
     """One that was let in and takes longer raises when it ends, also where nothing follows."""
-    operator = Operator("aten::nap(Tensor x) -> Tensor", Record("aten::nap(Tensor x) -> Tensor", nap, "unary"))
+    operator = Operator("aten::nap(Tensor x) -> Tensor", OperatorRecord("aten::nap(Tensor x) -> Tensor", nap, "unary"))
     with ts.limits(seconds=100):
         assert operator(ts.zeros(2)).tolist() == [1, 1]
     with pytest.raises(TimeExceeded, match="took more time"), ts.limits(seconds=0.1):

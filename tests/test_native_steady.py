@@ -167,7 +167,7 @@ def wrapped(xs: List[int], by: int, n: int) -> int:
 
 NUMBERS = [3, -1, 4, 1, -5, 9, 2, 6]
 HALVES = [x / 2 for x in NUMBERS]
-MOST = 2**63 - 1
+INT64_MAX = 2**63 - 1
 VECTOR = ts.tensor(HALVES, dtype=ts.float64)
 SINGLE = ts.tensor(HALVES)
 MATRIX = ts.tensor(HALVES + [0.1, 0.2, 0.3, 0.4], dtype=ts.float64).view(3, 4)
@@ -332,7 +332,7 @@ def every_other(x: Tensor, n: int) -> float:
 
 
 STEPS = [(0, 8, 1), (0, 8, 2), (0, 9, 3), (1, 8, 3), (0, 10, 2), (2, 8, 7), (5, 5, 1), (6, 3, 1), (-8, 0, 2), (-9, 0, 1)]
-FAR = [(0, MOST, 2**61), (0, MOST, MOST), (MOST - 1, MOST, 5), (-(2**63), 0, 2**62), (-(2**63), MOST, MOST)]
+FAR = [(0, INT64_MAX, 2**61), (0, INT64_MAX, INT64_MAX), (INT64_MAX - 1, INT64_MAX, 5), (-(2**63), 0, 2**62), (-(2**63), INT64_MAX, INT64_MAX)]
 AGAIN = [(0, 2, 1, 4), (0, 2, 1, 5), (7, -2, -1, 4), (7, -2, -1, 5), (5, 1, -1, 6), (6, 1, -1, 6), (2, -1, 1, 6), (1, -1, 1, 6)]
 
 # By program: whether a second loop is made, and arguments.
@@ -344,7 +344,7 @@ CASES = {
     strided: (
         True,
         [(NUMBERS, *how) for how in ((0, 1, 8), (0, 2, 4), (1, 2, 4), (1, 2, 5), (7, -1, 8), (7, -1, 9), (-1, 0, 3))]
-        + [(NUMBERS, *how) for how in ((0, MOST, 2), (0, 2**62, 5), (-(2**63), 1, 2), (MOST, 1, 2), (0, 2**61, 9))],
+        + [(NUMBERS, *how) for how in ((0, INT64_MAX, 2), (0, 2**62, 5), (-(2**63), 1, 2), (INT64_MAX, 1, 2), (0, 2**61, 9))],
     ),
     one_place: (True, [(NUMBERS, at, n) for at in (0, 7, -1, -8) for n in (0, 4)] + [(NUMBERS, 8, 0), (NUMBERS, 8, 4)]),
     neighbours: (True, [(HALVES, n) for n in (0, 1, 2, 8, 9)]),
@@ -357,14 +357,14 @@ CASES = {
     exchanged: (False, [(NUMBERS, NUMBERS[:5], n) for n in (5, 6, 7)]),
     written_to_itself: (True, [(NUMBERS, n) for n in (7, 8, 9)]),
     stopped: (False, [(NUMBERS, 8), ([20] + NUMBERS, 9), ([1, 2], 2), ([1, 2], 3), ([21], 4)]),
-    far: (True, [(NUMBERS, by, n) for by, n in ((0, 7), (1, 7), (2**62, 7), (MOST, 7), (5, 8))]),
+    far: (True, [(NUMBERS, by, n) for by, n in ((0, 7), (1, 7), (2**62, 7), (INT64_MAX, 7), (5, 8))]),
     wrapped: (True, [(NUMBERS, by, n) for by, n in ((1, 8), (2**61, 8), (2**61, 9), (-(2**63), 3), (2**62 + 1, 5))]),
     again: (True, [(NUMBERS, *how) for how in AGAIN]),
     again_with_tensors: (True, [(VECTOR, *how) for how in AGAIN]),
     marks: (True, [(NUMBERS, *how) for how in STEPS + FAR] + [(NUMBERS, 7, -2, -1), (NUMBERS, 6, -1, -3), (NUMBERS, 9, 0, -2)]),
     while_below: (True, [(NUMBERS, *how) for how in STEPS + FAR]),
-    while_not_above: (True, [(NUMBERS, *how) for how in ((0, 5), (1, 5), (0, 6), (0, 7), (3, 2), (-8, -3), (-9, 0), (MOST - 2, MOST - 2))]),
-    while_above: (True, [(NUMBERS, *how) for how in ((7, 0, 1), (7, -1, 1), (7, -2, 3), (8, 0, 1), (3, 3, 1), (7, -9, 1), (5, -(2**63) + 9, MOST))]),
+    while_not_above: (True, [(NUMBERS, *how) for how in ((0, 5), (1, 5), (0, 6), (0, 7), (3, 2), (-8, -3), (-9, 0), (INT64_MAX - 2, INT64_MAX - 2))]),
+    while_above: (True, [(NUMBERS, *how) for how in ((7, 0, 1), (7, -1, 1), (7, -2, 3), (8, 0, 1), (3, 3, 1), (7, -9, 1), (5, -(2**63) + 9, INT64_MAX))]),
     while_not_below: (True, [(NUMBERS, *how) for how in ((7, 0), (6, 0), (7, -8), (7, -9), (1, 2), (8, 0))]),
     sometimes: (False, [(NUMBERS, n) for n in (7, 8, 9)]),
     skipped: (False, [(NUMBERS, n) for n in (7, 8, 9)]),

@@ -479,17 +479,17 @@ def test_disk_cache_of_specializations(tmp_path):
 
 def test_code_of_another_signature_is_rejected():
     """A specialization must have the function's parameter and result types."""
-    from ts._core.vm.plan import Plans
+    from ts._core.vm.plan import Specializations
     from ts.errors import InternalError
 
     whole = unit("def f(x: int) -> int:\n  return x\n").compiled_code
     other = unit("def f(x: str) -> str:\n  return x\n").compiled_code
-    plans = Plans("f", whole.parameters, whole.result, [0], lambda values: None, lambda: other)
+    plans = Specializations("f", whole.parameters, whole.result, [0], lambda values: None, lambda: other)
     with pytest.raises(InternalError, match="of another type than the function"):
         plans.code_for_all()
     with pytest.raises(ValueError, match="no plans can guard"):
-        Plans("f", whole.parameters, whole.result, [1], lambda values: None, lambda: whole)
-    assert forms.Form.WRITTEN.value
+        Specializations("f", whole.parameters, whole.result, [1], lambda values: None, lambda: whole)
+    assert forms.GraphVariant.WRITTEN.value
 
 
 def test_bytecode_shows_the_code_of_each_plan():

@@ -104,7 +104,7 @@ def test_means_agree_with_the_general_kernel():
 
 
 def test_same_bits_for_every_number_of_threads(monkeypatch):
-    monkeypatch.setattr(workers, "LEAST", 1)
+    monkeypatch.setattr(workers, "MIN_WORK_PER_THREAD", 1)
     before = workers.count()
     x = ts.randn(2, 5, 20, 20)
     found = []

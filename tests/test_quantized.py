@@ -275,7 +275,7 @@ def test_every_class_has_its_type():
 
 def test_third_version_of_convolutions():
     """Windows as a list, and flags."""
-    weight = quantizer.onto(ts.ones(1, 1, 2, 2), quantizer.Grid(0.5, 0, quantizer.QINT8))
+    weight = quantizer.onto(ts.ones(1, 1, 2, 2), quantizer.QuantizationParams(0.5, 0, quantizer.QINT8))
     windows = [2, 1, 2, 3, 4, 1, 1, 0, 0, 1, 1]
     made = packed.Conv2dParams.from_state((3, windows, [None, weight, None]))
     assert (made.stride, made.padding, made.groups, made.transposed) == ([1, 2], [3, 4], 1, True)

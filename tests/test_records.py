@@ -13,7 +13,7 @@ from ts.ops import layouts, registry
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = registry.records()
-MANY = 8  # this many names of operators in one literal are a table of operators
+MIN_TABLE_NAMES = 8  # this many names of operators in one literal are a table of operators
 
 # Places with such tables, and why what they say is no fact about an operator on tensors.
 EXCUSED = {
@@ -166,13 +166,13 @@ def tables(path):
     if path.suffix == ".pyx":
         for group in re.finditer(r"[({\[][^(){}\[\]]*[)}\]]", text):
             words = [word for quoted in re.findall(r'"([^"\n]*)"', group.group()) for word in quoted.split()]
-            if len(_operators(words)) >= MANY:
+            if len(_operators(words)) >= MIN_TABLE_NAMES:
                 yield text.count("\n", 0, group.start()) + 1
         return
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Dict, ast.Set, ast.Tuple, ast.List)):
             constants = [x.value for x in ast.walk(node) if isinstance(x, ast.Constant) and isinstance(x.value, str)]
-            if len(_operators([word for constant in constants for word in constant.split()])) >= MANY:
+            if len(_operators([word for constant in constants for word in constant.split()])) >= MIN_TABLE_NAMES:
                 yield node.lineno
 
 

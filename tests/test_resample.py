@@ -6,9 +6,9 @@ import pytest
 import ts
 from ts.backends.cpu.kernels.resample import weighted_bytes, weighted_picks, weighted_sums
 from ts.backends.cpu.namespace import namespace
-from ts.backends.namespace import Over
+from ts.backends.namespace import WrappedNamespace
 
-PLAIN = Over(np)
+PLAIN = WrappedNamespace(np)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])

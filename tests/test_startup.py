@@ -10,7 +10,7 @@ import pytest
 
 from tests.import_graph import ROOT
 from ts.frontend import live_text
-from ts.runtime.frames import with_room
+from ts.runtime.frames import preallocate_frames
 
 LINE = """
 import ts
@@ -199,9 +199,9 @@ def test_frames_have_room():
         return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
     def at(depth):
-        return at(depth - 1) if depth else with_room(calls)
+        return at(depth - 1) if depth else preallocate_frames(calls)
 
     assert max(at(depth) for depth in range(200)) < 500
-    assert with_room(divmod, 7, 2) == (3, 1)
+    assert preallocate_frames(divmod, 7, 2) == (3, 1)
     with pytest.raises(ZeroDivisionError):
-        with_room(divmod, 7, 0)
+        preallocate_frames(divmod, 7, 0)

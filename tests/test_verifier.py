@@ -7,9 +7,9 @@ import pytest
 import ts
 import ts.ops.node_operator
 from ts._core.value.spec import KINDS, SPECS, TypeSpec
-from ts._core.vm.breaks import Breaks
+from ts._core.vm.breaks import Breakpoints
 from ts._core.vm.code import Code, Method
-from ts._core.vm.named import Called, CalledByName
+from ts._core.vm.named import CalleeBase, MethodBase
 from ts._core.vm.function import Function
 from ts.bytecode.opcodes import NUMBER
 from ts.bytecode.typespec import type_spec
@@ -226,7 +226,7 @@ def test_operators_are_given_what_their_schema_says(key, parameters, local, mess
         (Callee(STR, STR), [STR], "x", "1 arguments of a function that takes 2"),
         (Callee(STR, result=INT), [STR], "o", "cannot hold a value of type int"),
         (Method("f", (), type_spec(ANY)), [STR], "x", "none that it can call"),
-        (Breaks(print, print), [STR], "x", "none that it can call"),
+        (Breakpoints(print, print), [STR], "x", "none that it can call"),
     ],
 )
 def test_calls(function, parameters, local, message):
@@ -243,7 +243,7 @@ def test_methods_are_called_on_objects():
 
 def test_places_of_debuggers():
     with pytest.raises(InternalError, match="no such place"):
-        code([STR], [("BREAK", 0, 3, 0), ("RETURN", 0)], functions=[Breaks(print, print)], pool=[0])
+        code([STR], [("BREAK", 0, 3, 0), ("RETURN", 0)], functions=[Breakpoints(print, print)], pool=[0])
 
 
 def test_parameters():
@@ -275,7 +275,7 @@ def test_tables_hold_what_they_are_for(table):
         Code("test", [(NUMBER["RETURN"], 0, 0, 0)], "i", [SPECS["int"]], **tables)
 
 
-@pytest.mark.parametrize("cls", [Called, CalledByName])
+@pytest.mark.parametrize("cls", [CalleeBase, MethodBase])
 def test_functions_are_of_the_classes_that_the_loop_knows(cls):
     """The verifier knows functions by what it reads of them; the loop reads more."""
     with pytest.raises(InternalError, match="is none: Called"):

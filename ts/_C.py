@@ -68,7 +68,7 @@ _TYPES: Final = (
     "Any Bool Class Complex DeviceObj Dict Enum Float Future Interface Int List None Number Optional RRef "
     "String Tensor Tuple Union"
 )
-_HOMES: Final = {
+_NAME_TO_MODULE: Final = {
     "AliasDb": "ts.analysis.alias.AliasDb",
     "Argument": "ts.ir.schema.Argument",
     "Block": "ts.ir.graph.Block",
@@ -124,8 +124,8 @@ _OPERATORS: Final = {
 
 def __getattr__(name: str) -> Any:
     found: Any
-    if name in _HOMES:
-        found = _named(_HOMES[name])
+    if name in _NAME_TO_MODULE:
+        found = _named(_NAME_TO_MODULE[name])
     elif name in _OPERATORS:
         found = importlib.import_module(f"ts._C.{name}")  # which `operator_module` makes
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
@@ -189,4 +189,4 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_OPERATORS, *(f"{_PREFIX}{name}" for name in _PASSES)})
+    return sorted({*globals(), *_NAME_TO_MODULE, *_OPERATORS, *(f"{_PREFIX}{name}" for name in _PASSES)})

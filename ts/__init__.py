@@ -120,7 +120,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "set_rng_state",
     ),
 }  # fmt: skip
-_HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
+_NAME_TO_MODULE = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
@@ -140,19 +140,19 @@ _MODULES = frozenset({
 
 def __getattr__(name: str) -> Any:
     from ts._core.value.turns import import_turn
-    from ts.runtime.frames import with_room
-    from ts.runtime.garbage import no_collection
+    from ts.runtime.frames import preallocate_frames
+    from ts.runtime.garbage import gc_disabled
 
-    with import_turn(), no_collection():
-        value = globals()[name] = with_room(_find, name)
+    with import_turn(), gc_disabled():
+        value = globals()[name] = preallocate_frames(_find, name)
     return value
 
 
 def _find(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"ts.{name}")
-    if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _NAME_TO_MODULE:
+        value = getattr(importlib.import_module(_NAME_TO_MODULE[name]), name)
         if name == "Tensor":
             importlib.import_module("ts.ops.waiting").announce()
         return value
@@ -186,4 +186,4 @@ def __dir__() -> list[str]:
     from ts import dtypes
     from ts.ops import registry
 
-    return sorted({*globals(), *_HOMES, *_MODULES, *_NUMBERS, *dtypes.NAMES, *registry.functions()})
+    return sorted({*globals(), *_NAME_TO_MODULE, *_MODULES, *_NUMBERS, *dtypes.NAMES, *registry.functions()})

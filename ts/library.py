@@ -24,15 +24,15 @@ import ts
 from ts import dtypes
 from ts._core.dispatch.signature import signature
 from ts._core.layers.batch import call_rule, level_of_batch
-from ts._core.tensor.storage import root
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.storage import owning_array
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
-from ts._core.tensor.unknown_sizes import FakeImplCtx, Within, get_ctx
+from ts._core.tensor.unknown_sizes import FakeImplCtx, FakeContext, get_ctx
 from ts.absent import names_for
 from ts.autograd.function import Function
 from ts.ops import registry
 from ts.ops.namespace import OpOverload
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 from ts.utils import _pytree as pytree
 
 __all__ = [
@@ -112,7 +112,7 @@ class _Implementations:
         """Return the results of a call, as those of a node that runs the operator's backward function."""
         if self.recorded is None:
             name = self.name.replace("::", "_").replace(".", "_")
-            self.recorded = type(f"GeneratedBackwardFor_{name}_default", (_Recorded,), {})
+            self.recorded = type(f"GeneratedBackwardFor_{name}_default", (_AutogradCall,), {})
         nodes: list[Any] = []
 
         def run(*given: Any) -> Any:
@@ -127,11 +127,11 @@ class _Implementations:
     def _check_new(self, result: Any, tensors: Sequence[Tensor]) -> None:
         """RuntimeError where a result is an argument or another result, or lies in its memory."""
         results = [result] if isinstance(result, Tensor) else pytree.tree_leaves(result)
-        known = {id(root(x.array)) for x in tensors}
+        known = {id(owning_array(x.array)) for x in tensors}
         for x in results:
             if not isinstance(x, Tensor):
                 continue
-            if (at := id(root(x.array))) in known:
+            if (at := id(owning_array(x.array))) in known:
                 home = getattr(self.of_function, "__module__", "")
                 raise RuntimeError(
                     f"{self.name.partition('::')[2]} (with implementation in {home}): {_ALIASES}"
@@ -152,13 +152,13 @@ class _Implementations:
             return size
 
         try:
-            with Within(FakeImplCtx(self.name, new_size, asked.new_number)):
+            with FakeContext(FakeImplCtx(self.name, new_size, asked.new_number)):
                 result = function(*args)
         except Exception as error:  # whatever the program's function does without elements
             raise self._no_fake() from error
         for x in pytree.tree_leaves(result) if made else ():
             sizes = x.array.shape if isinstance(x, Tensor) else (x,)
-            if any(isinstance(n, Symbolic) and n.node.expr.free_symbols & made for n in sizes):
+            if any(isinstance(n, SymNumber) and n.node.expr.free_symbols & made for n in sizes):
                 raise self._no_fake()
         return result
 
@@ -186,7 +186,7 @@ class _Implementations:
         )
 
 
-class _Recorded(Function):
+class _AutogradCall(Function):
     """Autograd function of a custom operator call; nested lists of tensors are flattened.
 
     `forward(ctx, custom, function, layout, *leaves)` receives flattened arguments and returns flattened
@@ -265,7 +265,7 @@ def _declare(schema: str) -> _Implementations:
     made = _Implementations(schema)
     if made.name in _custom or registry.lookup(made.name.partition(".")[0]):
         raise RuntimeError(f"operator {made.name} is declared already")
-    registry.add(Record(schema, made, "custom", where="", whole=True, of_program=True))
+    registry.add(OperatorRecord(schema, made, "custom", where="", whole=True, of_program=True))
     _custom[made.name] = made
     return made
 

@@ -25,7 +25,7 @@ from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable, call_overridden, overriding_arguments
 from ts._core.dispatch.subclasses import NOT_CONVERTED
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import AsTensors
+from ts._core.thread.context import DisableTorchFunction
 from ts._core.thread.once import warn
 
 __all__ = [
@@ -74,7 +74,7 @@ def handle_torch_function(
     """
     overriding = overriding_arguments(list(relevant_args))
     if modes.stack():
-        with modes.without_last() as mode:
+        with modes.pop_mode() as mode:
             result = mode.__torch_function__(public_api, tuple(map(type, overriding)), args, kwargs)
         if result is not NotImplemented:
             return result
@@ -243,9 +243,9 @@ def _pop_mode() -> Any:
     return modes.pop()
 
 
-_pop_mode_temporarily = modes.without_last
+_pop_mode_temporarily = modes.pop_mode
 
 
-def enable_reentrant_dispatch() -> AsTensors:
+def enable_reentrant_dispatch() -> DisableTorchFunction:
     """A context manager: inside, classes see functions again that are called in a handler of theirs."""
-    return AsTensors(False)
+    return DisableTorchFunction(False)

@@ -49,7 +49,7 @@ def load(
         return saving.load(
             f, map_location, pickle_module, weights_only=weights_only, mmap=mmap, **pickle_load_args
         )
-    except saving.HoldsModule:
+    except saving.IsTorchScriptArchiveError:
         if begin is None or weights_only is None or weights_only:
             raise
     from ts.jit import load as load_module

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ts.backends.cpu.kernels.conv import Phase, Source, correlate
+from ts.backends.cpu.kernels.conv import SubConvolution, InputLayout, correlate
 from ts.backends.cpu.kernels.conv_weights import correlate_weights
 
 from ..base import Kernel, default_of
@@ -32,7 +32,7 @@ Array = NDArray[Any]
 _MAX_CACHED_ROWS = 1 << 16  # rows of the output; a plan stores several numbers for each
 
 
-class Axis(NamedTuple):
+class ConvAxis(NamedTuple):
     """One dimension of one phase: output element first + t * apart meets input element t * step + offset."""
 
     taps: list[tuple[int, int]]  # (index into the weight, offset)
@@ -45,29 +45,29 @@ class Axis(NamedTuple):
 class Plan(NamedTuple):
     """Plan of a convolution for inputs of given sizes."""
 
-    source: Source
-    phases: list[Phase]
+    source: InputLayout
+    phases: list[SubConvolution]
     complete: bool  # whether the phases write every element of the output
 
 
-def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[Axis]:
-    return [Axis([(k, k * dilation - before) for k in range(kernel)], stride, count)]
+def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[ConvAxis]:
+    return [ConvAxis([(k, k * dilation - before) for k in range(kernel)], stride, count)]
 
 
-def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[Axis]:
+def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[ConvAxis]:
     """Return a phase for each residue, modulo the stride, of an output index that some tap reaches."""
     phases: dict[int, list[tuple[int, int]]] = {}
     for k in range(kernel):
         first = (k * dilation - before) % stride
         phases.setdefault(first, []).append((k, (first + before - k * dilation) // stride))
     return [
-        Axis(taps, 1, -((first - count) // stride), first, stride)
+        ConvAxis(taps, 1, -((first - count) // stride), first, stride)
         for first, taps in phases.items()
         if first < count
     ]
 
 
-def _drop_padding(axis: Axis, size: int) -> Axis:
+def _drop_padding(axis: ConvAxis, size: int) -> ConvAxis:
     """Remove the taps that meet only padding."""
     taps = []
     for k, offset in axis.taps:
@@ -81,7 +81,7 @@ def make_plan(g: Geometry, sizes: Sequence[int]) -> Plan:
     """Return the plan for inputs of the given spatial sizes."""
     spatial = [1] * (3 - len(sizes)) + list(sizes)
     places = [1] * (3 - len(sizes)) + list(g.places)
-    axes = [[Axis([(0, 0)], 1, 1)] for _ in range(3 - len(sizes))]
+    axes = [[ConvAxis([(0, 0)], 1, 1)] for _ in range(3 - len(sizes))]
     of_axis = _transposed_axis if g.transposed else _forward_axis
     for kernel, stride, (before, _), dilation, count in zip(
         g.kernel, g.stride, g.pads, g.dilation, g.places, strict=True
@@ -127,9 +127,9 @@ def make_plan(g: Geometry, sizes: Sequence[int]) -> Plan:
         outer = (phase[0].first + x * phase[0].apart) * places[1]
         lines = np.add.outer(outer, phase[1].first + y * phase[1].apart)
         to = (lines * places[2] + phase[2].first).ravel()
-        result.append(Phase(taps, q, to, phase[2].number, phase[2].apart))
+        result.append(SubConvolution(taps, q, to, phase[2].number, phase[2].apart))
     written = math.prod(sum(axis.number for axis in phases) for phases in axes)
-    return Plan(Source(spatial, steps, firsts, lengths, residues), result, written == math.prod(places))
+    return Plan(InputLayout(spatial, steps, firsts, lengths, residues), result, written == math.prod(places))
 
 
 def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:

@@ -28,7 +28,7 @@ _MAX_CACHED_PLANS = 512  # plans
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ContractionOperand:
     """Conversion of an operand to a batch of matrices: dimensions to sum, permutation, shape."""
 
     sums: Shape
@@ -47,12 +47,12 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Contraction:
     """Contraction of two operands, given by their positions in the list of remaining ones."""
 
     places: tuple[int, int]
-    first: Side
-    second: Side
+    first: ContractionOperand
+    second: ContractionOperand
     summed: bool
     shape: Shape
 
@@ -61,7 +61,7 @@ class Pair:
 class Plan:
     """Contractions in order of execution, and the final permutation."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Contraction, ...]
     order: Shape | None
 
 
@@ -194,7 +194,7 @@ Operand = tuple[str, Shape]
 
 def _contract_pair(
     places: tuple[int, int], a: Operand, b: Operand, needed: set[str], sizes: dict[str, int], output: str
-) -> tuple[Pair, str]:
+) -> tuple[Contraction, str]:
     """Return the contraction of two operands, and the subscripts of its result."""
     # A dimension of size 1 that broadcasts is dropped.
     first, second = ([c for c, n in zip(*x, strict=True) if n == sizes[c]] for x in (a, b))
@@ -218,7 +218,7 @@ def _contract_pair(
             ),
         )
     letters = [*batch, *rows, *columns]
-    return Pair(places, *sides, bool(inner), _lengths(letters, sizes)), "".join(letters)
+    return Contraction(places, *sides, bool(inner), _lengths(letters, sizes)), "".join(letters)
 
 
 def _lengths(letters: Sequence[str], sizes: dict[str, int]) -> Shape:
@@ -227,7 +227,7 @@ def _lengths(letters: Sequence[str], sizes: dict[str, int]) -> Shape:
 
 def _matrices(
     x: Operand, batch: list[str], own: list[str], inner: list[str], sizes: dict[str, int], left: bool
-) -> Side:
+) -> ContractionOperand:
     """Return an operand as matrices of its own and the summed dimensions, in memory order if possible."""
     letters = x[0]
     inner_first = bool(own) and letters.index(inner[0]) < letters.index(own[0])
@@ -236,10 +236,10 @@ def _matrices(
     return _elements(x, [*batch, *groups[0], *groups[1]], tuple(lengths), inner_first == left)
 
 
-def _elements(x: Operand, needed: list[str], shape: Shape, turned: bool = False) -> Side:
+def _elements(x: Operand, needed: list[str], shape: Shape, turned: bool = False) -> ContractionOperand:
     """Return a conversion to the given subscripts; others are summed, or dropped if their size is 1."""
     letters, lengths = x
     sums = tuple(d for d, c in enumerate(letters) if c not in needed and lengths[d] != 1)
     left = [c for d, c in enumerate(letters) if d not in sums]
     order = tuple(left.index(c) for c in [*needed, *(c for c in left if c not in needed)])
-    return Side(sums, None if order == tuple(range(len(order))) else order, shape, turned)
+    return ContractionOperand(sums, None if order == tuple(range(len(order))) else order, shape, turned)

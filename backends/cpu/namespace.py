@@ -25,15 +25,15 @@ import numpy as np
 from ts import dtypes
 from ts._core.thread import deadline
 
-from ..namespace import Over
+from ..namespace import WrappedNamespace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
 
-_PIECE: Final = 1 << 14  # elements of a chunk if time is limited
-_LOOK: Final = 100_000.0  # nanoseconds charged for a chunk
+_CHUNK_ELEMENTS: Final = 1 << 14  # elements of a chunk if time is limited
+_CLOCK_INTERVAL_NS: Final = 100_000.0  # nanoseconds charged for a chunk
 
 
 class NumpyTransforms:
@@ -59,7 +59,7 @@ _OPPOSITE: dict[str | None, Any] = {
 }  # fmt: skip
 
 
-class CpuNamespace(Over):
+class CpuNamespace(WrappedNamespace):
     """Array namespace of NumPy."""
 
     @functools.cached_property
@@ -172,7 +172,7 @@ class CpuNamespace(Over):
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
         """Apply an elementwise function, in chunks with time checks if time is limited."""
-        if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _PIECE:
+        if not deadline.is_set() or max((np.size(x) for x in operands), default=0) <= _CHUNK_ELEMENTS:
             return function(*operands)
         arrays = np.broadcast_arrays(*operands)
         # In the memory order of an operand with the full shape, which the result has too.
@@ -180,9 +180,9 @@ class CpuNamespace(Over):
         axes = sorted(range(whole.ndim), key=lambda d: -abs(whole.strides[d]))
         flat = [x.transpose(axes).reshape(-1) for x in arrays]
         found = []
-        for start in range(0, flat[0].size, _PIECE):
-            deadline.spend(_LOOK)
-            found.append(function(*(x[start : start + _PIECE] for x in flat)))
+        for start in range(0, flat[0].size, _CHUNK_ELEMENTS):
+            deadline.charge(_CLOCK_INTERVAL_NS)
+            found.append(function(*(x[start : start + _CHUNK_ELEMENTS] for x in flat)))
         shape = [whole.shape[d] for d in axes]
         return np.concatenate(found).reshape(shape).transpose(np.argsort(axes))
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-LEAST = 1 << 17  # minimum work per thread in units of about 0.5 ns; a handover takes some 30 us
+MIN_WORK_PER_THREAD = 1 << 17  # minimum work per thread in units of about 0.5 ns; a handover takes some 30 us
 _count = 0
 _pool: ThreadPoolExecutor | None = None
 _size = 0  # threads of the pool
@@ -47,7 +47,7 @@ def _processors() -> int:
 
 def parts(units: int) -> int:
     """Return the number of parts to divide an amount of work into, at least 1."""
-    return max(1, min(_count or count(), units // LEAST))
+    return max(1, min(_count or count(), units // MIN_WORK_PER_THREAD))
 
 
 def run(function: Callable[[int, int], None], parts: int) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 
 from ..base import Backend, Kernel
 from .array import NO_DATA, MetaArray
@@ -58,7 +58,7 @@ def _results(made: Any) -> Any:
     """Arrays of the shapes and dtypes that a rule gives, or the argument or number that it gives back."""
     if isinstance(made, list):
         return tuple(map(_results, made))
-    return made if isinstance(made, MetaArray | Symbolic) else MetaArray(*made)
+    return made if isinstance(made, MetaArray | SymNumber) else MetaArray(*made)
 
 
 backend = MetaBackend()

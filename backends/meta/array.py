@@ -439,7 +439,7 @@ def _end(given: Any, missing: Any, n: Any) -> Any:
         return missing
     if not sizes.is_symbol(given) and given >= sys.maxsize:  # longer than any dimension
         return n
-    if sizes.decided(given < 0):  # counted from the end
+    if sizes.evaluate_guard(given < 0):  # counted from the end
         return sizes.larger(n + given, 0)
     return sizes.smaller(given, n)
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ts._core.tensor import sizes
-from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.symbols import SymNumber, SymInt
 
 from ..namespace import Namespace
 from .array import (
@@ -185,7 +185,7 @@ class MetaNamespace(Namespace):
         if isinstance(x, (list, tuple)) and any(isinstance(part, MetaArray) for part in x):
             made = self.stack([self.asarray(part) for part in x])
             return made if dtype is None else made.astype(dtype)
-        if isinstance(x, Symbolic):
+        if isinstance(x, SymNumber):
             return MetaArray((), np.dtype(dtype or (np.int64 if isinstance(x, SymInt) else np.float64)))
         host = np.asarray(x, dtype)
         return MetaArray(host.shape, host.dtype)
@@ -305,7 +305,7 @@ class MetaNamespace(Namespace):
         axis %= x.ndim
         n = x.shape[axis]
         if isinstance(parts, int):
-            if sizes.decided(n % parts != 0):
+            if sizes.evaluate_guard(n % parts != 0):
                 raise ValueError("array split does not result in an equal division")
             ends = [n // parts * k for k in range(parts + 1)]
         else:

@@ -3,13 +3,13 @@
 import pytest
 
 import ts
-from ts._core.autograd.staged import StagedRun, reach
+from ts._core.autograd.staged import PartialBackward, reach
 from ts.autograd.graph import get_gradient_edge as edge
 
 
 def run_of(roots, found, keep=False):
     """A pass from tensors, one root each, that notes the gradients of leaves."""
-    return StagedRun(
+    return PartialBackward(
         [[edge(root)] for root in roots],
         keep,
         lambda leaf, gradient, _: found.append((leaf, gradient.tolist())),
@@ -58,7 +58,7 @@ def test_roots_of_several_edges():
     """A root is a list of tensors; the same one twice counts twice."""
     x, found = ts.ones(2, requires_grad=True), []
     y = x * 2
-    run = StagedRun(
+    run = PartialBackward(
         [[edge(y), edge(y), edge(x)]], False, lambda leaf, gradient, _: found.append(gradient.tolist())
     )
     run.resume(0, [ts.ones(2), ts.ones(2), ts.ones(2)])
@@ -79,7 +79,7 @@ def test_what_is_refused():
     with pytest.raises(RuntimeError, match="a second time"):
         run_of([y], []).resume(0, [ts.ones(2)])
     with pytest.raises(RuntimeError, match="tensors that want gradients"):
-        StagedRun([[ts.ones(2)]], False, print)
+        PartialBackward([[ts.ones(2)]], False, print)
     with pytest.raises(ValueError, match="zip"):
         run_of([x * 2], []).resume(0, [])
 

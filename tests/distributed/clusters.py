@@ -12,7 +12,7 @@ import ts
 from ts.distributed import rpc
 from ts.distributed.rpc.api import current
 
-PATIENCE = 60  # seconds after which a test has failed
+TIMEOUT_SECONDS = 60  # seconds after which a test has failed
 HERE = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
 
 
@@ -61,10 +61,10 @@ def cluster(*words, workers=0, python=True):
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
-                process.wait(PATIENCE)
+                process.wait(TIMEOUT_SECONDS)
 
 
-def until(check, seconds=PATIENCE):
+def until(check, seconds=TIMEOUT_SECONDS):
     """What something gives as soon as it is true; it fails the test if that never comes."""
     end = time.monotonic() + seconds
     while True:

@@ -58,10 +58,10 @@ def standing():
 @pytest.fixture
 def ends():
     """What lends and what borrows memory, of a connection of this process to itself."""
-    from tests.distributed.parts import MARK, MOST
-    from ts.distributed.comm.segments import Borrower, Lender
+    from tests.distributed.parts import MARK, MAX_BYTES
+    from ts.distributed.comm.segments import SegmentReceiver, SegmentSender
 
-    lender, borrower = Lender(MOST, MARK), Borrower(os.getpid(), MARK)
+    lender, borrower = SegmentSender(MAX_BYTES, MARK), SegmentReceiver(os.getpid(), MARK)
     yield lender, borrower
     lender.close()
     borrower.close()

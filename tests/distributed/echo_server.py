@@ -6,7 +6,7 @@ import sys
 
 from distributed.core import Server, Status
 
-from ts.distributed.comm import Limits, Security
+from ts.distributed.comm import TransportLimits, Security
 from ts.distributed.comm.calls import answer
 
 
@@ -40,7 +40,7 @@ async def calls(comm):
 async def main():
     logging.disable()
     server = Server({"echo": echo, "fail": fail, "calls": calls})
-    security = Security(secret=bytes.fromhex(sys.argv[1]), limits=Limits(bytes=1 << 32, frames=100))
+    security = Security(secret=bytes.fromhex(sys.argv[1]), limits=TransportLimits(bytes=1 << 32, frames=100))
     await server.listen("ts://", **security.get_listen_args("worker"))
     print(server.address, flush=True)
     await asyncio.to_thread(sys.stdin.read)

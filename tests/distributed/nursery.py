@@ -14,7 +14,7 @@ import sys
 import time
 import traceback
 
-PATIENCE = 30  # seconds that a process may take to end
+TIMEOUT_SECONDS = 30  # seconds that a process may take to end
 FORK_CONFIRMATION_TIMEOUT_SECONDS = 2.0  # instead of 120
 RECONNECT_TIMEOUT_SECONDS = 2.0  # instead of 30
 
@@ -42,7 +42,7 @@ class Nursery:
         """End it."""
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(PATIENCE)
+        self._process.wait(TIMEOUT_SECONDS)
 
     def _ask(self, line):
         print(line, file=self._process.stdin, flush=True)
@@ -77,7 +77,7 @@ def work(port, rank, world_size):
 
 def wait(pid):
     """How a process ended."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < until:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:

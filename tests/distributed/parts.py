@@ -6,9 +6,9 @@ import struct
 
 import numpy as np
 
-from ts.distributed.comm.segments import LEAST, SHARED
+from ts.distributed.comm.segments import MIN_SHARED_BYTES, SHARED
 
-MOST = 1 << 22
+MAX_BYTES = 1 << 22
 MARK = b"an end of a test"
 
 
@@ -32,7 +32,7 @@ def lent(lender, data):
     return reference if reference is not None else lender.lend(data.data)
 
 
-def reference(file, size=LEAST):
+def reference(file, size=MIN_SHARED_BYTES):
     """To a part in a segment of this process."""
     return SHARED | file << 40 | size
 

@@ -95,7 +95,7 @@ def test_map_gives_batches_to_the_workers(me):
         batches = [ts.arange(float(k)) for k in range(6)]
         assert [x.item() for x in distributed_map(there.squares, batches)] == [0, 0, 1, 5, 14, 30]
         program.stdin.close()
-        assert program.wait(there.PATIENCE) == 0
+        assert program.wait(there.TIMEOUT_SECONDS) == 0
 
 
 PROGRAM = """
@@ -111,7 +111,7 @@ def test_names_are_taken_while_their_process_lives(me):
     there.until(lambda: "me" in {m["name"] for m in me.members()})
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(me.address).replace('"other"', '"worker0"')],
-        env=there.HERE, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=there.PATIENCE,
+        env=there.HERE, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=there.TIMEOUT_SECONDS,
     )  # fmt: skip
     assert done.returncode == 1
     assert "JoinError: there is a process named worker0 already" in done.stderr
@@ -162,7 +162,7 @@ def test_status(me):
     there.until(told)
     del future
     with there.command("cluster", "--status", me.address) as process:
-        out, err = process.communicate(timeout=there.PATIENCE)
+        out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
     assert (process.returncode, err) == (0, "")
     heading, *rows = out.splitlines()
     assert heading.split() == "name number kind address pid running done failed memory since".split()

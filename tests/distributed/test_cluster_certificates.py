@@ -84,7 +84,7 @@ def test_processes_that_have_them(cluster, folder):
         with there.command("worker", cluster.address, *words, stderr=None):
             assert there.until(lambda: there.answers("more")) == 14.0
     with there.command("cluster", "--status", cluster.address, "--tls-dir", str(folder)) as process:
-        out, err = process.communicate(timeout=there.PATIENCE)
+        out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
     assert (process.returncode, err) == (0, "") and "worker0" in out
 
 
@@ -95,7 +95,7 @@ def test_those_of_another_authority(cluster, tmp_path):
     with pytest.raises(RuntimeError, match=r"no way into the cluster .*(?i:certificate|ssl)"):
         rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address, security=other))
     with there.command("worker", cluster.address, "--tls-dir", str(tmp_path / "other")) as process:
-        _, err = process.communicate(timeout=there.PATIENCE)
+        _, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
     assert process.returncode == 1 and "no way into the cluster" in err
     assert [m["name"] for m in cluster.members()] == ["worker0"]
 

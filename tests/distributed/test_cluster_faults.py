@@ -18,7 +18,7 @@ from ts.distributed import values, LocalCluster, rpc
 from ts.distributed import map as distributed_map
 from ts.distributed.cluster.scheduler import NameService
 from ts.distributed.cluster.status import members
-from ts.distributed.cluster.supervisor import Cluster, Wanted
+from ts.distributed.cluster.supervisor import ClusterSupervisor, ClusterConfig
 from ts.distributed.comm import Security
 from ts.distributed.rpc.api import current
 
@@ -80,7 +80,7 @@ def test_ctrl_c_ends_all_processes():
         with there.joined(cluster.address):
             rpc.rpc_async("worker0", there.sleep, args=(60,))  # which nobody waits for
             cluster.send_signal(signal.SIGINT)
-            assert cluster.wait(there.PATIENCE) == 0
+            assert cluster.wait(there.TIMEOUT_SECONDS) == 0
             assert not any(map(there.is_alive, pids))
             with pytest.raises(RuntimeError, match="is gone"):
                 rpc.rpc_sync("worker1", there.number)
@@ -131,7 +131,7 @@ def test_a_scheduler_that_comes_back():
                     there.until(lambda: there.answers("b"))
                     assert rpc.get_worker_info("b").id > max(number, mine.id)
                     assert rpc.rpc_sync("b", there.look_up, args=("a",)) == number
-            assert one.wait(there.PATIENCE) == 0  # as the cluster has ended
+            assert one.wait(there.TIMEOUT_SECONDS) == 0  # as the cluster has ended
 
 
 def test_a_worker_that_the_scheduler_gave_up_comes_back():
@@ -153,7 +153,7 @@ def test_a_worker_that_the_scheduler_gave_up_comes_back():
         assert [after[name] for name in names] == [before[name] for name in names]
         assert before["name"] == "worker0" and after["since"] > before["since"]
 
-    asyncio.run(asyncio.wait_for(main(), there.PATIENCE))
+    asyncio.run(asyncio.wait_for(main(), there.TIMEOUT_SECONDS))
 
 
 def test_a_program_that_is_killed_takes_its_cluster_along():
@@ -176,17 +176,17 @@ def test_a_worker_that_cannot_start():
     """Whoever started it learns why, and nothing is left."""
 
     async def main():
-        async with Cluster(Wanted(1, words=("--threads", "0"))) as cluster:
+        async with ClusterSupervisor(ClusterConfig(1, words=("--threads", "0"))) as cluster:
             await cluster.complete()
 
     with pytest.raises(RuntimeError, match="worker0 does not start: it ended with 2"):
-        asyncio.run(asyncio.wait_for(main(), there.PATIENCE))
+        asyncio.run(asyncio.wait_for(main(), there.TIMEOUT_SECONDS))
 
 
 def test_a_port_that_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         with there.command("cluster", "--port", str(taken.getsockname()[1])) as process:
-            out, err = process.communicate(timeout=there.PATIENCE)
+            out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
     assert (process.returncode, out) == (1, "") and "Address already in use" in err
 
 
@@ -205,7 +205,7 @@ def test_a_port_that_is_taken():
 )
 def test_commands_that_are_wrong(words, code, told):
     with there.command(*words) as process:
-        out, err = process.communicate(timeout=there.PATIENCE)
+        out, err = process.communicate(timeout=there.TIMEOUT_SECONDS)
     assert (process.returncode, out) == (code, "") and told in err
 
 

@@ -16,7 +16,7 @@ from tests.distributed import SECRET
 from tests.distributed.test_connections import Trap
 from tests.distributed.worlds import free_port
 from ts.distributed.cluster.scheduler import LIMITS, NameService
-from ts.distributed.comm import NotAuthenticated, Security
+from ts.distributed.comm import AuthenticationError, Security
 from ts.distributed.comm.backend import connect
 
 KNOWN = Security(secret=SECRET, limits=LIMITS)
@@ -180,7 +180,7 @@ def test_strangers():
                 stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
             with pytest.raises(OSError, match="does not know the secret") as caught:
                 await connect(made.address, **Security(secret=b"x" * 32).get_connection_args("client"))
-            assert isinstance(caught.value.__cause__, NotAuthenticated)
+            assert isinstance(caught.value.__cause__, AuthenticationError)
             assert await ask(made, {"op": "find", "who": "x" * (1 << 21)}) is None
             assert await ask(made, {"op": "members"}) == ()
 

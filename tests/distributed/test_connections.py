@@ -17,8 +17,8 @@ from distributed.core import ConnectionPool, Server, rpc
 
 from tests.distributed import SECRET
 from tests.distributed.echo_server import calls as answer_calls
-from ts.distributed.comm import Channel, NotAuthenticated, Security, transport
-from ts.distributed.comm.calls import Calls
+from ts.distributed.comm import BlockingConnection, AuthenticationError, Security, transport
+from ts.distributed.comm.calls import RequestMultiplexer
 
 KNOWN = Security(secret=SECRET)
 HOW = KNOWN.get_connection_args("client")
@@ -81,7 +81,7 @@ def test_channels(security):
             address = server.address
 
             def thread():
-                channel = Channel(address, **known.get_connection_args("client"))
+                channel = BlockingConnection(address, **known.get_connection_args("client"))
                 found = [channel.call({"op": "echo", "data": each}) for each in (1, "a", b"b" * 1_000_000)]
                 channel.close()
                 assert channel.closed
@@ -203,8 +203,8 @@ def test_another_secret():
             other = Security(secret=bytes(32)).get_connection_args("client")
             with pytest.raises(CommClosedError, match="does not know the secret"):
                 await connect(server.address, **other)
-            with pytest.raises(NotAuthenticated):
-                await asyncio.to_thread(lambda: Channel(server.address, **other))
+            with pytest.raises(AuthenticationError):
+                await asyncio.to_thread(lambda: BlockingConnection(server.address, **other))
 
     run(main())
 
@@ -230,7 +230,7 @@ def test_strangers_have_little_time(security, monkeypatch):
         with pytest.raises(OSError, match="Timed out"):
             await connect(address, timeout=1, **how)
         with pytest.raises(TimeoutError):
-            await asyncio.to_thread(lambda: Channel(address, **how, timeout=0.3))
+            await asyncio.to_thread(lambda: BlockingConnection(address, **how, timeout=0.3))
         deaf.close()
 
     run(main())
@@ -247,7 +247,7 @@ def test_certificates_of_others():
                 await connect(server.address, timeout=3, **theirs.get_connection_args("client"))
             with pytest.raises(OSError):
                 await asyncio.to_thread(
-                    lambda: Channel(server.address, **theirs.get_connection_args("client"))
+                    lambda: BlockingConnection(server.address, **theirs.get_connection_args("client"))
                 )
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
             writer.write(b"no TLS at all".ljust(1000))
@@ -292,7 +292,7 @@ def test_an_end_that_goes_is_noticed():
             await comm.write(1)
         comm = await connect(listener.contact_address, **HOW)
         with pytest.raises(ConnectionError):
-            await Calls(comm).ask(1)
+            await RequestMultiplexer(comm).ask(1)
         listener.stop()
 
     run(main())
@@ -324,7 +324,7 @@ async def calling(scheme="ts", security=KNOWN):
     async with serving({"calls": answer_calls}, scheme, security) as server:
         comm = await connect(server.address, **security.get_connection_args("client"))
         await comm.write({"op": "calls", "reply": False})
-        yield Calls(comm), comm
+        yield RequestMultiplexer(comm), comm
         await comm.close()
 
 
@@ -411,7 +411,7 @@ def test_calls_whose_connection_breaks():
 
 def test_a_channel_waits_no_longer_than_it_should(server):
     """An answer that comes later is nobody's: the channel is closed."""
-    channel = Channel(server.address, **HOW)
+    channel = BlockingConnection(server.address, **HOW)
     channel.send({"op": "calls", "reply": False})
     with pytest.raises(TimeoutError):
         channel.call([0, "never"], timeout=0.1)

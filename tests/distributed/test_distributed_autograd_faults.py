@@ -11,7 +11,7 @@ from ts.distributed import autograd as dist_autograd
 from ts.distributed import rpc
 from ts.distributed.gradients import recording
 from ts.distributed.rpc.state import current
-from ts.distributed.values import MalformedValue, Tag
+from ts.distributed.values import MalformedValueError, Tag
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ MALFORMED = [
 @pytest.mark.parametrize("data", MALFORMED, ids=range(len(MALFORMED)))
 def test_malformed_parcels(standing, data):
     """What says that it belongs to a context, and does not, is an error of who sent it."""
-    with pytest.raises((ValueError, RuntimeError, MalformedValue)):
+    with pytest.raises((ValueError, RuntimeError, MalformedValueError)):
         recording.unpack((data, [bytearray(8)]), current())
 
 
@@ -177,7 +177,7 @@ def test_numbers_of_contexts_travel():
     msgpack = pytest.importorskip("msgpack")
     from types import SimpleNamespace
 
-    from ts.distributed.gradients.contexts import Contexts
+    from ts.distributed.gradients.contexts import DistAutogradContainer
 
-    number = Contexts(SimpleNamespace(info=SimpleNamespace(id=(1 << 31) + 5))).number()
+    number = DistAutogradContainer(SimpleNamespace(info=SimpleNamespace(id=(1 << 31) + 5))).number()
     assert msgpack.unpackb(msgpack.packb(number)) == number

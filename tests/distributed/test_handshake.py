@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
 
 from tests.distributed import SECRET
-from ts.distributed.comm import Channel, Security
-from ts.distributed.comm.handshake import MAGIC, REFUSED, NotAuthenticated, connector, listener
+from ts.distributed.comm import BlockingConnection, Security
+from ts.distributed.comm.handshake import MAGIC, REFUSED, AuthenticationError, connector, listener
 
 
 def talk(first, second):
@@ -32,7 +32,7 @@ def refuses(steps, data):
         said = steps.send(data)
         if said == (REFUSED, 0):
             steps.send(b"")
-    except NotAuthenticated:
+    except AuthenticationError:
         return True
     return False
 
@@ -53,7 +53,7 @@ def test_no_two_are_the_same():
 @pytest.mark.parametrize("theirs", [b"another secret, of 32 bytes......", b"", SECRET[:-1], SECRET + b"\0"])
 def test_another_secret(theirs):
     """The listener finds out first, and says so."""
-    with pytest.raises(NotAuthenticated, match="does not know the secret"):
+    with pytest.raises(AuthenticationError, match="does not know the secret"):
         talk(listener(SECRET), connector(theirs))
 
 
@@ -97,7 +97,7 @@ def test_another_protocol():
     """The connector says so."""
     one = connector(SECRET)
     next(one)
-    with pytest.raises(NotAuthenticated, match="another protocol"):
+    with pytest.raises(AuthenticationError, match="another protocol"):
         one.send(b"HTTP/1.1 400 Bad Request".ljust(len(MAGIC) + 32))
 
 
@@ -106,9 +106,9 @@ def test_there_is_no_connection_without_means():
     with pytest.raises(ValueError, match="at least 16 bytes"):
         Security(secret=b"short")
     with pytest.raises(ValueError, match="needs a shared secret"):
-        Channel("ts://127.0.0.1:1")
+        BlockingConnection("ts://127.0.0.1:1")
     with pytest.raises(ValueError, match="needs certificates"):
-        Channel("ts+tls://127.0.0.1:1", secret=SECRET)
+        BlockingConnection("ts+tls://127.0.0.1:1", secret=SECRET)
 
 
 def test_a_secret_is_not_shown():

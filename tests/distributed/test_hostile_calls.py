@@ -13,9 +13,9 @@ import psutil
 from tests.distributed import SECRET
 from tests.distributed.lasting import lasting
 from tests.distributed.nursery import RECONNECT_TIMEOUT_SECONDS
-from ts.distributed.comm import Channel
-from ts.distributed.comm.calls import UNDER_WAY, UNSENT
-from ts.distributed.comm.messages import Writer
+from ts.distributed.comm import BlockingConnection
+from ts.distributed.comm.calls import MAX_PENDING_CALLS, MAX_UNSENT_RESPONSE_BYTES
+from ts.distributed.comm.messages import MessageEncoder
 
 MUCH = 96 << 20  # bytes by which memory may differ
 TOGETHER = 100  # messages that are sent before their answers are read
@@ -32,7 +32,7 @@ def worker():
 
 def friend(worker, says=True, more=()):
     """A connection of one who knows the secret, and has said which process it is."""
-    channel = Channel(worker.address, secret=SECRET, timeout=20)
+    channel = BlockingConnection(worker.address, secret=SECRET, timeout=20)
     if says:
         assert channel.call([0, ["hello", 0, 0, *more]], 20)[1][0] == "value"
     return channel
@@ -222,7 +222,7 @@ def test_who_waits_no_more(worker):
 
 def send_until_it_stops(channel, message, most):
     """How many messages the other end takes when nobody reads what it answers."""
-    sock, data = channel._socket, b"".join(Writer().pack(message))
+    sock, data = channel._socket, b"".join(MessageEncoder().pack(message))
     sock.settimeout(0.5)
     count = 0
     with contextlib.suppress(TimeoutError):
@@ -241,9 +241,9 @@ def test_answers_that_nobody_reads(worker):
         [],
         None,
     ]
-    most = 6 * UNSENT // 100_000
+    most = 6 * MAX_UNSENT_RESPONSE_BYTES // 100_000
     assert send_until_it_stops(channel, [1, echo], most) < most - 1
-    assert memory(worker) < 10 * UNSENT
+    assert memory(worker) < 10 * MAX_UNSENT_RESPONSE_BYTES
     channel.close()
 
 
@@ -254,7 +254,7 @@ def test_calls_that_are_under_way(worker):
     for number in range(16):
         channel.send([number, sleep])
     filler = ["call", *add(1, 2)[1:3], [b"x" * 4000], None]
-    most = 30 * UNDER_WAY
+    most = 30 * MAX_PENDING_CALLS
     assert send_until_it_stops(channel, [1, filler], most) < most - 1
     channel.close()
 
@@ -266,7 +266,7 @@ def test_values_that_are_being_made_are_under_way(worker):
     for number in range(16):
         channel.send([number, ["remote", *sleep, [], None, [0, number + 2**52], [0, number], 0]])
     make = ["remote", ["operator", "aten::add"], [1, [1, 1, 2], [2]], [b"x" * 4000], None]
-    data = [b"".join(Writer().pack([1, [*make, [0, k + 2**53], [0, k], 0]])) for k in range(5 * UNDER_WAY)]
+    data = [b"".join(MessageEncoder().pack([1, [*make, [0, k + 2**53], [0, k], 0]])) for k in range(5 * MAX_PENDING_CALLS)]
     channel._socket.settimeout(0.5)
     with pytest.raises(TimeoutError):
         channel._socket.sendall(b"".join(data))

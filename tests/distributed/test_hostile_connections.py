@@ -13,7 +13,7 @@ import psutil
 
 from tests.distributed import SECRET
 from tests.distributed.test_messages import MALFORMED, prelude, sent
-from ts.distributed.comm import Channel
+from ts.distributed.comm import BlockingConnection
 from ts.distributed.comm.greeting import connector
 from ts.distributed.comm.handshake import MAGIC, REFUSED
 from ts.distributed.comm.transport import HELLO, MAX_UNAUTHENTICATED_CONNECTIONS
@@ -74,7 +74,7 @@ def send(sock, data):
 
 def works(server):
     """Whether the server answers."""
-    channel = Channel(server.address, secret=SECRET)
+    channel = BlockingConnection(server.address, secret=SECRET)
     assert channel.call({"op": "echo", "data": 7}, timeout=20) == 7
     channel.close()
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from ts.distributed import meeting_file
-from ts.distributed.rendezvous import Meeting, RendezvousError, meeting_place
+from ts.distributed.rendezvous import Rendezvous, RendezvousError, meeting_place
 
 RPC = """
 import sys, ts
@@ -60,19 +60,19 @@ def test_what_is_missing(tmp_path):
         meeting_place("file://", 0, 1)
     assert meeting_place("file:///tmp/a%20b?rank=1&world_size=2").file == "/tmp/a b"
     with pytest.raises(FileNotFoundError):
-        Meeting(meeting_place(f"file://{tmp_path}/none/x", 0, 1), "w0", "nowhere")
+        Rendezvous(meeting_place(f"file://{tmp_path}/none/x", 0, 1), "w0", "nowhere")
     with pytest.raises(
         RendezvousError, match=r"the first process is not at .*: it has not written to .* yet"
     ):
-        Meeting(meeting_place(f"file://{tmp_path}/x", 1, 2), "w1", "nowhere", timeout=0.2)
+        Rendezvous(meeting_place(f"file://{tmp_path}/x", 1, 2), "w1", "nowhere", timeout=0.2)
 
 
 def test_files_lead_to_this_machine_only(tmp_path):
     """Who else can write to the file sends nobody to another machine."""
     path = str(tmp_path / "x")
-    meeting_file.offer(path, ("10.0.0.1", 5))
+    meeting_file.publish_address(path, ("10.0.0.1", 5))
     assert meeting_file.found(path) is None
-    meeting_file.offer(path, (meeting_file.LOCAL, 5))
+    meeting_file.publish_address(path, (meeting_file.LOCAL, 5))
     assert meeting_file.found(path) == (meeting_file.LOCAL, 5)
     meeting_file.withdraw(path, (meeting_file.LOCAL, 6))  # another program's by now
     assert meeting_file.found(path) is not None

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ts.distributed.comm.message_pack import decode
-from ts.distributed.comm.messages import INLINE, STAGING, Limits, MalformedMessage, Reader, Writer
+from ts.distributed.comm.messages import INLINE, STAGING, TransportLimits, MalformedMessageError, MessageDecoder, MessageEncoder
 
 
 def read(data, limits=None, pieces=lambda: STAGING):
     """The messages in some bytes, which arrive in pieces."""
-    reader, messages, at = Reader(limits), [], 0
+    reader, messages, at = MessageDecoder(limits), [], 0
     while at < len(data):
         target = reader.target()
         piece = data[at : at + min(len(target), pieces())]
@@ -25,7 +25,7 @@ def read(data, limits=None, pieces=lambda: STAGING):
 
 
 def sent(message):
-    return b"".join(Writer().pack(message))
+    return b"".join(MessageEncoder().pack(message))
 
 
 def received(message, pieces=lambda: STAGING):
@@ -74,7 +74,7 @@ def test_one_piece_holds_many_messages(several):
 def test_a_view_is_sent_as_it_is():
     """The buffer is the array's own memory."""
     array = np.arange(10_000.0)
-    _, frame = Writer().pack({"data": memoryview(array)})
+    _, frame = MessageEncoder().pack({"data": memoryview(array)})
     assert np.shares_memory(np.frombuffer(frame), array)
     found = received({"data": memoryview(array)})["data"]
     assert not found.readonly
@@ -110,7 +110,7 @@ def test_frames_do_not_share_memory():
 def test_what_is_no_data_is_not_sent(message):
     """The sender is told."""
     with pytest.raises((TypeError, OverflowError)):
-        Writer().pack(message)
+        MessageEncoder().pack(message)
 
 
 def test_deep_messages_are_not_sent():
@@ -119,7 +119,7 @@ def test_deep_messages_are_not_sent():
     for _ in range(100_000):
         deep = [deep]
     with pytest.raises(ValueError, match="nested"):
-        Writer().pack(deep)
+        MessageEncoder().pack(deep)
 
 
 def prelude(head=b"", lengths=(), size=None, frames=None):
@@ -158,16 +158,16 @@ MALFORMED = {
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
 def test_malformed(data):
     """Refused, without the memory that it announces."""
-    with pytest.raises(MalformedMessage):
-        read(data, Limits(bytes=2**32, frames=100))
+    with pytest.raises(MalformedMessageError):
+        read(data, TransportLimits(bytes=2**32, frames=100))
 
 
 @given(st.binary(max_size=300))
 def test_random_bytes(data):
     """A message, no message yet, or none at all; never anything else."""
     try:
-        read(data, Limits(bytes=10_000))
-    except MalformedMessage:
+        read(data, TransportLimits(bytes=10_000))
+    except MalformedMessageError:
         return
 
 
@@ -179,7 +179,7 @@ def test_garbage():
         frames = [chance.randrange(20) for _ in range(chance.randrange(3))]
         try:
             read(prelude(head, frames) + chance.randbytes(sum(frames)))
-        except MalformedMessage:
+        except MalformedMessageError:
             continue
 
 
@@ -189,8 +189,8 @@ def test_damaged_messages(data):
     whole = bytearray(sent({"a": [1, 2.0, "text", b"x" * 5000], "b": None}))
     whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     try:
-        read(bytes(whole), Limits(bytes=10_000))
-    except MalformedMessage:
+        read(bytes(whole), TransportLimits(bytes=10_000))
+    except MalformedMessageError:
         return
 
 
@@ -203,6 +203,6 @@ def test_truncated_messages_are_waited_for(part):
 
 def test_the_head_holds_no_placeholder():
     """What stands for a frame cannot be said in a message."""
-    assert decode(Writer().pack([b"a" * 5000])[0][16:]) == ({b"": 0},)
+    assert decode(MessageEncoder().pack([b"a" * 5000])[0][16:]) == ({b"": 0},)
     with pytest.raises(TypeError, match="names in a message are of type str"):
-        Writer().pack([{b"": 0}, b"a" * 5000])
+        MessageEncoder().pack([{b"": 0}, b"a" * 5000])

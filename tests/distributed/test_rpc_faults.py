@@ -16,8 +16,8 @@ from tests.distributed import rpc_worker as there
 from tests.distributed.rpc_worker import eventually, start
 from tests.distributed.worlds import free_port
 from ts.distributed import rpc
-from ts.distributed.comm import Channel, Security
-from ts.distributed.rendezvous import Meeting, Place, RendezvousError, meeting_place
+from ts.distributed.comm import BlockingConnection, Security
+from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, meeting_place
 from ts.distributed.rpc.api import current
 
 
@@ -75,7 +75,7 @@ def test_strangers(together):
         with socket.create_connection(("127.0.0.1", port)) as stranger:
             stranger.sendall(data)
     with pytest.raises(ConnectionError):
-        Channel(address, secret=b"x" * 32)
+        BlockingConnection(address, secret=b"x" * 32)
     how = current().directory.security.get_connection_args("worker")
     nonsense = [
         1, None, [], ["call"], ["call", 1, 2, 3, 4], ["call", ["operator", "aten::nothing"], [1], [], None],
@@ -89,7 +89,7 @@ def test_strangers(together):
         ["need", [0, 99], [0, 1], 0], ["confirmed", [0, 99]], ["hello", "x"], ["hello", 1, "x"], ["bye"],
     ]  # fmt: skip
     for message in nonsense:
-        channel = Channel(address, **how)
+        channel = BlockingConnection(address, **how)
         try:
             assert channel.call([0, message], 10)[1][0] in ("failed", "unknown", "value")
         finally:
@@ -98,9 +98,9 @@ def test_strangers(together):
 
 
 def test_what_is_no_value():
-    from ts.distributed.values import MalformedValue, Travel, unpack
+    from ts.distributed.values import MalformedValueError, WireContext, unpack
 
-    travel = Travel(rpc.RRef, None, None)
+    travel = WireContext(rpc.RRef, None, None)
     for data in (
         (99,),
         (),
@@ -115,7 +115,7 @@ def test_what_is_no_value():
         (12, 1, 2),
         (2, (0,), 1),
     ):
-        with pytest.raises(MalformedValue):
+        with pytest.raises(MalformedValueError):
             unpack((data, ()), travel)
     tensor = (3, 6, 0, 0, 0, (2,), (1,))
     assert unpack((tensor, (bytes(8),)), travel).tolist() == [0, 0]
@@ -134,12 +134,12 @@ def test_what_is_no_value():
         (6, ()),
         (6, (-1,)),
     ):
-        with pytest.raises(MalformedValue):
+        with pytest.raises(MalformedValueError):
             unpack(((*tensor[:k], wrong, *tensor[k + 1 :]), (bytes(8),)), travel)
     deep = ()
     for _ in range(100_000):
         deep = (0, deep)
-    with pytest.raises(MalformedValue):
+    with pytest.raises(MalformedValueError):
         unpack((deep, ()), travel)
 
 
@@ -147,27 +147,27 @@ def test_what_is_no_value():
 
 
 def test_nobody_comes():
-    place = Place("127.0.0.1", free_port(), 0, 2)
+    place = RendezvousAddress("127.0.0.1", free_port(), 0, 2)
     with pytest.raises(RendezvousError, match="not all processes came to join in 1 s"):
-        Meeting(place, "one", "nowhere", timeout=1)
+        Rendezvous(place, "one", "nowhere", timeout=1)
     with pytest.raises(RendezvousError, match="the first process is not at 127"):
-        Meeting(place._replace(rank=1), "two", "nowhere", timeout=0.5)
+        Rendezvous(place._replace(rank=1), "two", "nowhere", timeout=0.5)
 
 
 def test_processes_that_do_not_fit():
-    place = Place("127.0.0.1", free_port(), 0, 1)
-    meeting = Meeting(place, "one", "nowhere", timeout=5)
+    place = RendezvousAddress("127.0.0.1", free_port(), 0, 1)
+    meeting = Rendezvous(place, "one", "nowhere", timeout=5)
     try:
         for wrong, told in (
-            (Place("127.0.0.1", place.port, 1, 2), "expects 1 processes"),
+            (RendezvousAddress("127.0.0.1", place.port, 1, 2), "expects 1 processes"),
             (place, "is a process of rank 0 already"),
         ):
             with pytest.raises(RendezvousError, match=told):
-                Meeting(
+                Rendezvous(
                     wrong._replace(rank=wrong.rank), "two", "nowhere", timeout=5
                 ) if wrong.rank else _again(wrong)
         with pytest.raises(RendezvousError):
-            Meeting(Place("127.0.0.1", place.port, 1, 2), "two", "x", Security(secret=b"y" * 32), timeout=1)
+            Rendezvous(RendezvousAddress("127.0.0.1", place.port, 1, 2), "two", "x", Security(secret=b"y" * 32), timeout=1)
     finally:
         meeting.close()
 
@@ -218,10 +218,10 @@ def test_secrets(tmp_path, monkeypatch):
     assert secret.shared("127.0.0.1", 7) == made
     secret.withdraw(7, made)
     assert secret.shared("127.0.0.1", 7) is None
-    with pytest.raises(secret.NoSecret, match="which is not this machine alone"):
+    with pytest.raises(secret.MissingSecretError, match="which is not this machine alone"):
         secret.new("192.0.2.1")
     folder.chmod(0o755)
-    with pytest.raises(secret.NoSecret, match="is not a folder of this user alone"):
+    with pytest.raises(secret.MissingSecretError, match="is not a folder of this user alone"):
         secret.make_known(7, secret.new("127.0.0.1"))
     monkeypatch.setenv("TS_RPC_SECRET", "sixteen letters or more")
     assert secret.new("192.0.2.1") == secret.shared("192.0.2.1", 7) == b"sixteen letters or more"

@@ -163,8 +163,8 @@ NOMINAL = values.Tag.NOMINAL
 )  # fmt: skip
 def test_malformed_objects(data):
     signature = Signature(moved.schema)
-    travel = values.Travel(rpc.RRef, repr, repr, signature)
-    with pytest.raises(values.MalformedValue):
+    travel = values.WireContext(rpc.RRef, repr, repr, signature)
+    with pytest.raises(values.MalformedValueError):
         values.unpack((data, []), travel)
 
 

@@ -11,25 +11,25 @@ pytest.importorskip("distributed", reason="connections need dask.distributed: th
 if not hasattr(os, "memfd_create"):
     pytest.skip("there are files without names on Linux only", allow_module_level=True)
 
-from tests.distributed.parts import MARK, MOST, lent, part, shared_files
+from tests.distributed.parts import MARK, MAX_BYTES, lent, part, shared_files
 from ts.distributed.comm import segments
 from ts._core.shared_memory import PAGE_BYTES
-from ts.distributed.comm.segments import LEAST, Lender
+from ts.distributed.comm.segments import MIN_SHARED_BYTES, SegmentSender
 
 
 def test_a_part_there_and_back(ends):
     """Only the first of a size is not lent; memory is the receiver's own, and is used again when it is gone."""
     lender, borrower = ends
-    data = part(LEAST)
+    data = part(MIN_SHARED_BYTES)
     assert lender.lend(data.data) is None
     numbers = set()
     for number in range(4):
-        data = part(LEAST, number)
+        data = part(MIN_SHARED_BYTES, number)
         reference = lender.lend(data.data)
         numbers.add(reference)
         data[:] = 0  # it was copied
         found = np.frombuffer(borrower.take(reference), np.uint8)
-        np.testing.assert_array_equal(found, part(LEAST, number))
+        np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
         found[:] = 7
         del found
     assert len(numbers) == 1
@@ -39,50 +39,50 @@ def test_what_is_kept_is_not_written_to(ends):
     """As many segments as are allowed, then the socket."""
     lender, borrower = ends
     kept = []
-    lender.lend(part(LEAST).data)
+    lender.lend(part(MIN_SHARED_BYTES).data)
     for number in range(1000):
-        reference = lender.lend(part(LEAST, number).data)
+        reference = lender.lend(part(MIN_SHARED_BYTES, number).data)
         if reference is None:
             break
         kept.append(np.frombuffer(borrower.take(reference), np.uint8))
     assert len(kept) == segments._SEGMENTS
     for number, found in enumerate(kept):
-        np.testing.assert_array_equal(found, part(LEAST, number))
+        np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
     del kept[0], found
-    assert lender.lend(part(LEAST).data) is not None
+    assert lender.lend(part(MIN_SHARED_BYTES).data) is not None
 
 
 def test_as_many_bytes_as_allowed(ends, monkeypatch):
     """Segments that nobody uses make room for others."""
     lender, borrower = ends
-    monkeypatch.setitem(segments._PATIENCE, segments._FREE, 0.0)
-    for size in (MOST // 2, MOST // 4, MOST // 4, MOST):
+    monkeypatch.setitem(segments._RECLAIM_AFTER_SECONDS, segments._FREE, 0.0)
+    for size in (MAX_BYTES // 2, MAX_BYTES // 4, MAX_BYTES // 4, MAX_BYTES):
         reference = lent(lender, part(size))
         assert borrower.take(reference).nbytes == size
-        assert sum(segments._made.values()) <= MOST
-    assert lent(lender, part(2 * MOST)) is None
+        assert sum(segments._made.values()) <= MAX_BYTES
+    assert lent(lender, part(2 * MAX_BYTES)) is None
 
 
 def test_what_is_kept_long_is_the_receivers(ends, monkeypatch):
     """Others may have segments again, and it stays as it is."""
     lender, borrower = ends
-    monkeypatch.setitem(segments._PATIENCE, segments._TAKEN, 0.5)
-    first = np.frombuffer(borrower.take(lent(lender, part(MOST, 1))), np.uint8)
-    assert lender.lend(part(MOST, 2).data) is None
+    monkeypatch.setitem(segments._RECLAIM_AFTER_SECONDS, segments._TAKEN, 0.5)
+    first = np.frombuffer(borrower.take(lent(lender, part(MAX_BYTES, 1))), np.uint8)
+    assert lender.lend(part(MAX_BYTES, 2).data) is None
     time.sleep(0.6)
-    second = np.frombuffer(borrower.take(lender.lend(part(MOST, 2).data)), np.uint8)
-    np.testing.assert_array_equal(first, part(MOST, 1))
-    np.testing.assert_array_equal(second, part(MOST, 2))
+    second = np.frombuffer(borrower.take(lender.lend(part(MAX_BYTES, 2).data)), np.uint8)
+    np.testing.assert_array_equal(first, part(MAX_BYTES, 1))
+    np.testing.assert_array_equal(second, part(MAX_BYTES, 2))
 
 
 def test_idle_connections_make_room_for_others(ends, monkeypatch):
     """Those that were used just now do not."""
     idle, borrower = ends
-    borrower.take(lent(idle, part(MOST)))
-    lender = Lender(MOST, MARK)
-    assert lent(lender, part(MOST)) is None
-    monkeypatch.setitem(segments._PATIENCE, segments._FREE, 0.0)
-    assert lent(lender, part(MOST)) is not None
+    borrower.take(lent(idle, part(MAX_BYTES)))
+    lender = SegmentSender(MAX_BYTES, MARK)
+    assert lent(lender, part(MAX_BYTES)) is None
+    monkeypatch.setitem(segments._RECLAIM_AFTER_SECONDS, segments._FREE, 0.0)
+    assert lent(lender, part(MAX_BYTES)) is not None
     assert not idle._segments
     lender.close()
 
@@ -91,11 +91,11 @@ def test_memory_outlives_the_connection(ends):
     """And files do not."""
     lender, borrower = ends
     files = shared_files()
-    found = np.frombuffer(borrower.take(lent(lender, part(LEAST, 3))), np.uint8)
+    found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, 3))), np.uint8)
     lender.close()
     borrower.close()
-    assert lender.lend(part(LEAST).data) is None
-    np.testing.assert_array_equal(found, part(LEAST, 3))
+    assert lender.lend(part(MIN_SHARED_BYTES).data) is None
+    np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, 3))
     del found
     gc.collect()
     assert shared_files() == files
@@ -104,9 +104,9 @@ def test_memory_outlives_the_connection(ends):
 def test_parts_of_several_sizes_in_one_segment(ends):
     """What the last one had no pages for, and what it had."""
     lender, borrower = ends
-    lender.lend(part(LEAST + 1).data)
-    for number, more in enumerate((1, 9000, 5, LEAST, 9001)):
-        data = part(LEAST + more, number)
+    lender.lend(part(MIN_SHARED_BYTES + 1).data)
+    for number, more in enumerate((1, 9000, 5, MIN_SHARED_BYTES, 9001)):
+        data = part(MIN_SHARED_BYTES + more, number)
         np.testing.assert_array_equal(borrower.take(lender.lend(data.data)), data)
     assert len(lender._segments) == 1
 
@@ -115,7 +115,7 @@ def test_parts_of_several_sizes_in_one_segment(ends):
 def test_no_memory_for_a_segment(ends, monkeypatch, after):
     """Parts go over the socket; to find out by writing to the mapping would end the process."""
     lender, borrower = ends
-    lender.lend(part(LEAST).data)
+    lender.lend(part(MIN_SHARED_BYTES).data)
     pwrite = os.pwrite
 
     def full(file, data, at):
@@ -125,18 +125,18 @@ def test_no_memory_for_a_segment(ends, monkeypatch, after):
 
     files = shared_files()
     monkeypatch.setattr(os, "pwrite", full)
-    assert [lender.lend(part(LEAST, 1).data) for _ in range(3)] == [None] * 3
+    assert [lender.lend(part(MIN_SHARED_BYTES, 1).data) for _ in range(3)] == [None] * 3
     assert shared_files() <= files + 2  # one segment waits for memory
     monkeypatch.undo()
-    reference = lender.lend(part(LEAST, 2).data)
-    np.testing.assert_array_equal(borrower.take(reference), part(LEAST, 2))
+    reference = lender.lend(part(MIN_SHARED_BYTES, 2).data)
+    np.testing.assert_array_equal(borrower.take(reference), part(MIN_SHARED_BYTES, 2))
 
 
 def test_a_lender_that_nobody_closes():
     """Its segments go with it."""
     before = dict(segments._made)
-    lender = Lender(MOST, MARK)
-    assert lent(lender, part(LEAST)) is not None
+    lender = SegmentSender(MAX_BYTES, MARK)
+    assert lent(lender, part(MIN_SHARED_BYTES)) is not None
     assert segments._made != before
     del lender
     gc.collect()
@@ -148,23 +148,23 @@ def test_more_mappings_than_files_may_be_taken_by(ends, monkeypatch):
     lender, borrower = ends
     monkeypatch.setattr(segments, "_MAPPINGS", len(segments._mapped))
     for number in range(3):
-        found = np.frombuffer(borrower.take(lent(lender, part(LEAST, number))), np.uint8)
-        np.testing.assert_array_equal(found, part(LEAST, number))
+        found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, number))), np.uint8)
+        np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
     assert not borrower._mappings
 
 
 def test_a_forked_process_keeps_what_it_has(ends):
     """Memory that two processes have is never given back."""
     lender, borrower = ends
-    found = np.frombuffer(borrower.take(lent(lender, part(LEAST, 1))), np.uint8)
+    found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, 1))), np.uint8)
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         os.read(reader, 1)
-        os._exit(0 if (found == part(LEAST, 1)).all() else 1)
+        os._exit(0 if (found == part(MIN_SHARED_BYTES, 1)).all() else 1)
     del found
     for number in range(5):
-        borrower.take(lent(lender, part(LEAST, number + 2)))
+        borrower.take(lent(lender, part(MIN_SHARED_BYTES, number + 2)))
     os.write(writer, b"x")
     assert os.waitpid(child, 0)[1] == 0
     os.close(reader)
@@ -174,18 +174,18 @@ def test_a_forked_process_keeps_what_it_has(ends):
 def test_a_forked_process_that_ends_lets_nothing_go(ends):
     """Segments are those of the process that made them."""
     lender, borrower = ends
-    borrower.take(lent(lender, part(LEAST)))
+    borrower.take(lent(lender, part(MIN_SHARED_BYTES)))
     (mapping,) = borrower._mappings.values()
     child = os.fork()
     if not child:
         lender.close()
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    borrower.take(lent(lender, part(LEAST)))
+    borrower.take(lent(lender, part(MIN_SHARED_BYTES)))
     assert [*borrower._mappings.values()] == [mapping]
 
 
-@pytest.mark.parametrize("size", [LEAST - 1, 0, 1])
+@pytest.mark.parametrize("size", [MIN_SHARED_BYTES - 1, 0, 1])
 def test_small_parts(ends, size):
     """They are not worth it."""
     assert lent(ends[0], part(size)) is None

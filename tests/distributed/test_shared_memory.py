@@ -18,15 +18,15 @@ from distributed.comm import listen
 
 from tests.distributed import SECRET
 from tests.distributed.lasting import lasting
-from tests.distributed.parts import MOST, head, part, reference, shared_files
-from ts.distributed.comm import Channel, Limits, Security, sharing
+from tests.distributed.parts import MAX_BYTES, head, part, reference, shared_files
+from ts.distributed.comm import BlockingConnection, TransportLimits, Security, sharing
 from ts.distributed.comm.backend import connect
-from ts.distributed.comm.segments import LEAST, SHARED, Borrower, Lender
+from ts.distributed.comm.segments import MIN_SHARED_BYTES, SHARED, SegmentReceiver, SegmentSender
 
 
 @pytest.fixture
 def channel(server):
-    made = Channel(server.address, secret=SECRET)
+    made = BlockingConnection(server.address, secret=SECRET)
     yield made
     made.close()
 
@@ -55,11 +55,11 @@ def agree(first, second):
 
 def test_both_ends_see_each_other():
     """Of one machine and user."""
-    for lender, borrower in agree(sharing.listener(MOST), sharing.connector(MOST)):
-        assert isinstance(lender, Lender) and isinstance(borrower, Borrower)
+    for lender, borrower in agree(sharing.listener(MAX_BYTES), sharing.connector(MAX_BYTES)):
+        assert isinstance(lender, SegmentSender) and isinstance(borrower, SegmentReceiver)
 
 
-@pytest.mark.parametrize("listener, connector", [(0, MOST), (MOST, 0), (0, 0)])
+@pytest.mark.parametrize("listener, connector", [(0, MAX_BYTES), (MAX_BYTES, 0), (0, 0)])
 def test_one_does_not_want_to(listener, connector):
     """Then neither does."""
     for shared in agree(sharing.listener(listener), sharing.connector(connector)):
@@ -73,13 +73,13 @@ def test_without_files(monkeypatch):
         raise OSError(24, "Too many open files")
 
     monkeypatch.setattr(sharing, "create_sealed_file", none)
-    for shared in agree(sharing.listener(MOST), sharing.connector(MOST)):
+    for shared in agree(sharing.listener(MAX_BYTES), sharing.connector(MAX_BYTES)):
         assert shared == (None, None)
 
 
 def test_an_offer_that_is_anothers():
     """Who says what another process said does not know the key in its file."""
-    steps = sharing.listener(MOST)
+    steps = sharing.listener(MAX_BYTES)
     ours, want = next(steps)
     steps.send(ours + bytes(want - len(ours)))  # this process, this file
     with pytest.raises(StopIteration) as end:
@@ -90,7 +90,7 @@ def test_an_offer_that_is_anothers():
 @pytest.mark.parametrize("file", [0, 1, 7, 1 << 31])
 def test_an_offer_of_what_is_no_key(file):
     """Whatever the other end names."""
-    steps = sharing.connector(MOST)
+    steps = sharing.connector(MAX_BYTES)
     next(steps)
     steps.send(struct.pack("<II16s", os.getpid(), file, bytes(16)))
     data, _ = steps.send(bytes(32) + b"\0")
@@ -104,7 +104,7 @@ def test_a_file_that_anybody_knows():
     """32 bytes that are written somewhere are no key."""
     file = os.memfd_create("test")
     os.write(file, bytes(32))
-    steps = sharing.connector(MOST)
+    steps = sharing.connector(MAX_BYTES)
     next(steps)
     data, _ = steps.send(struct.pack("<II16s", os.getpid(), file, bytes(16)))
     nonce = data[8:24]
@@ -116,7 +116,7 @@ def test_a_file_that_anybody_knows():
 @pytest.mark.parametrize("changed", [False, True])
 def test_who_passes_an_offer_on_cannot_change_it(changed):
     """The nonce, by which segments are known, is proved as well."""
-    listener, connector = sharing.listener(MOST), sharing.connector(MOST)
+    listener, connector = sharing.listener(MAX_BYTES), sharing.connector(MAX_BYTES)
     offer, _ = next(listener)
     next(connector)
     answer, _ = connector.send(offer)
@@ -130,7 +130,7 @@ def test_who_passes_an_offer_on_cannot_change_it(changed):
 def test_calls(channel):
     """All sizes, as they were sent; most of them shared."""
     for number in range(40):
-        data = part(LEAST // 2 * (number % 5 + 1), number)
+        data = part(MIN_SHARED_BYTES // 2 * (number % 5 + 1), number)
         np.testing.assert_array_equal(echo(channel, data), data)
     assert channel._writer.lender._segments
     assert channel._reader.borrower._mappings
@@ -138,17 +138,17 @@ def test_calls(channel):
 
 def test_answers_that_are_kept(channel):
     """None changes by those that follow."""
-    kept = [echo(channel, part(LEAST, number)) for number in range(60)]
+    kept = [echo(channel, part(MIN_SHARED_BYTES, number)) for number in range(60)]
     for number, found in enumerate(kept):
-        np.testing.assert_array_equal(found, part(LEAST, number))
+        np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
 
 
-@pytest.mark.parametrize("limits", [Limits(shared=0), Limits(shared=LEAST - 1)])
+@pytest.mark.parametrize("limits", [TransportLimits(shared=0), TransportLimits(shared=MIN_SHARED_BYTES - 1)])
 def test_who_shares_nothing(server, limits):
     """Everything goes over the socket."""
-    channel = Channel(server.address, secret=SECRET, limits=limits)
+    channel = BlockingConnection(server.address, secret=SECRET, limits=limits)
     for number in range(4):
-        data = part(LEAST, number)
+        data = part(MIN_SHARED_BYTES, number)
         np.testing.assert_array_equal(echo(channel, data), data)
     assert channel._writer.lender is None or not channel._writer.lender._segments
     channel.close()
@@ -167,8 +167,8 @@ def test_encrypted_connections_share_nothing():
         listener = await listen("ts+tls://", give_back, **security.get_listen_args("worker"))
         comm = await connect(listener.contact_address, **security.get_connection_args("client"))
         for number in range(3):
-            await comm.write(part(LEAST, number).data)
-            np.testing.assert_array_equal(await comm.read(), part(LEAST, number))
+            await comm.write(part(MIN_SHARED_BYTES, number).data)
+            np.testing.assert_array_equal(await comm.read(), part(MIN_SHARED_BYTES, number))
         assert comm.stream._writer.lender is None
         comm.abort()
         listener.stop()
@@ -191,10 +191,10 @@ def test_what_was_written_before_the_end_arrives():
         listener = await listen("ts://", read_late, **security.get_listen_args("worker"))
         comm = await connect(listener.contact_address, **security.get_connection_args("client"))
         for number in range(3):
-            await comm.write(part(LEAST, number).data)
+            await comm.write(part(MIN_SHARED_BYTES, number).data)
         await comm.close()
         for number in range(3):
-            np.testing.assert_array_equal(await got.get(), part(LEAST, number))
+            np.testing.assert_array_equal(await got.get(), part(MIN_SHARED_BYTES, number))
         listener.stop()
 
     asyncio.run(asyncio.wait_for(main(), 60))
@@ -205,9 +205,9 @@ def test_threads_of_one_process(server):
     wrong = []
 
     def thread(number):
-        channel = Channel(server.address, secret=SECRET)
+        channel = BlockingConnection(server.address, secret=SECRET)
         for turn in range(20):
-            data = part(LEAST + turn * 1000, number * 100 + turn)
+            data = part(MIN_SHARED_BYTES + turn * 1000, number * 100 + turn)
             if not np.array_equal(echo(channel, data), data):
                 wrong.append((number, turn))
         channel.close()
@@ -224,13 +224,13 @@ def test_a_process_that_is_killed():
     """Its memory stays with who has it, and nothing else of it."""
     files = shared_files()
     with lasting("tests.distributed.echo_server", status=-signal.SIGKILL) as other:
-        channel = Channel(other.address, secret=SECRET)
-        kept = [echo(channel, part(LEAST, number)) for number in range(3)]
+        channel = BlockingConnection(other.address, secret=SECRET)
+        kept = [echo(channel, part(MIN_SHARED_BYTES, number)) for number in range(3)]
         os.kill(other.pid, signal.SIGKILL)
         with pytest.raises(OSError):
-            echo(channel, part(LEAST))
+            echo(channel, part(MIN_SHARED_BYTES))
     for number, found in enumerate(kept):
-        np.testing.assert_array_equal(found, part(LEAST, number))
+        np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
     assert channel.closed and not channel._writer.lender._segments
     del kept, found, channel
     gc.collect()
@@ -240,27 +240,27 @@ def test_a_process_that_is_killed():
 def test_a_call_that_was_given_up_takes_nothing_of_another():
     """Its segment's file has closed, and its number is that of the next call's by the time it is read."""
     with lasting("tests.distributed.echo_server") as other:
-        first, second = (Channel(other.address, secret=SECRET) for _ in range(2))
+        first, second = (BlockingConnection(other.address, secret=SECRET) for _ in range(2))
         for each in (first, second):
-            echo(each, part(LEAST))  # the next of this size is in a segment
+            echo(each, part(MIN_SHARED_BYTES))  # the next of this size is in a segment
         os.kill(other.pid, signal.SIGSTOP)
         with pytest.raises(TimeoutError):
-            first.call({"op": "echo", "data": part(LEAST, 1).data}, timeout=0.1)
+            first.call({"op": "echo", "data": part(MIN_SHARED_BYTES, 1).data}, timeout=0.1)
         threading.Timer(0.3, os.kill, (other.pid, signal.SIGCONT)).start()
-        np.testing.assert_array_equal(echo(second, part(LEAST, 2)), part(LEAST, 2))
+        np.testing.assert_array_equal(echo(second, part(MIN_SHARED_BYTES, 2)), part(MIN_SHARED_BYTES, 2))
         second.close()
 
 
 def test_a_friend_who_lies(server):
     """Who knows the secret and names memory that is not there loses the connection."""
     for claim in (reference(1 << 20), reference(0), SHARED | (1 << 40) - 1):
-        channel = Channel(server.address, secret=SECRET)
+        channel = BlockingConnection(server.address, secret=SECRET)
         channel._socket.sendall(head(claim))
         with pytest.raises(OSError):
             channel.receive()
         channel.close()
-    channel = Channel(server.address, secret=SECRET)
-    np.testing.assert_array_equal(echo(channel, part(LEAST)), part(LEAST))
+    channel = BlockingConnection(server.address, secret=SECRET)
+    np.testing.assert_array_equal(echo(channel, part(MIN_SHARED_BYTES)), part(MIN_SHARED_BYTES))
     channel.close()
 
 
@@ -272,9 +272,9 @@ def test_memory_of_a_server_stays(server):
 
     def some():
         for _ in range(50):
-            channel = Channel(server.address, secret=SECRET)
+            channel = BlockingConnection(server.address, secret=SECRET)
             for number in range(4):
-                echo(channel, part(LEAST, number))
+                echo(channel, part(MIN_SHARED_BYTES, number))
             channel.close()
 
     some()

@@ -13,7 +13,7 @@ import signal
 import socket
 import traceback
 
-PATIENCE = 60  # seconds after which a test has failed
+TIMEOUT_SECONDS = 60  # seconds after which a test has failed
 
 
 def free_port():
@@ -26,7 +26,7 @@ def free_port():
 class World:
     """Some processes in one group."""
 
-    def __init__(self, size, timeout=PATIENCE, joins=True):
+    def __init__(self, size, timeout=TIMEOUT_SECONDS, joins=True):
         spawn = multiprocessing.get_context("spawn")
         pipes = [spawn.Pipe() for _ in range(size)]
         self.pipes = [ours for ours, _ in pipes]
@@ -54,7 +54,7 @@ class World:
         """What the processes returned; AssertionError with the traceback where one failed."""
         found, errors = [], []
         for rank in range(len(self.pipes)) if ranks is None else ranks:
-            assert self.pipes[rank].poll(PATIENCE), f"rank {rank} does not answer"
+            assert self.pipes[rank].poll(TIMEOUT_SECONDS), f"rank {rank} does not answer"
             ended, what = self.pipes[rank].recv()
             (found if ended else errors).append(what)
         assert not errors, "\n".join(errors)

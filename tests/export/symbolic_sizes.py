@@ -15,11 +15,11 @@ import sympy
 
 import ts
 from tests import samples
-from ts._core.tensor.symbols import Symbolic
-from ts.export.environment import Environment, Source
+from ts._core.tensor.symbols import SymNumber
+from ts.export.environment import ShapeEnv, Source
 from ts.export.fake import fake
 from ts.export.nodes import symbol_of
-from ts.export.recorder import Recorder
+from ts.export.recorder import ExportTracer
 
 DTYPES = (ts.float32, ts.int64, ts.bool)
 
@@ -50,10 +50,10 @@ class Call:
 
     def __init__(self, record: Any, dtype: Any) -> None:
         self.record, self.dtype = record, dtype
-        self.environment = Environment()
+        self.environment = ShapeEnv()
         self.symbols: list[Any] = []
         self.shapes: list[tuple[Any, ...]] = []
-        self.recorder = Recorder(self.environment)
+        self.recorder = ExportTracer(self.environment)
         arguments = [self._fake(x) for x in samples.arguments(record, dtype) or []]
         with self.recorder.recording():
             self.results = tensors(self.recorder.run(samples.operator(record), arguments))
@@ -93,7 +93,7 @@ class Call:
 
     def _value(self, n: Any, sizes: dict[Any, int]) -> int | None:
         """A size as a number; None where it follows from elements."""
-        if not isinstance(n, Symbolic):
+        if not isinstance(n, SymNumber):
             return int(n)
         found = self.environment.simplify(n.node.expr).subs(sizes)
         return int(found) if found.is_number else None

@@ -9,7 +9,7 @@ import ts
 from tests.export.one_operator import PROGRAMS, module_of, programs
 
 pytest.importorskip("sympy")
-from ts.export.lowering import Unsupported, _may_be_long, lowered
+from ts.export.lowering import UnsupportedNodeError, _may_be_long, lowered
 
 DRAWN = re.compile("rand|dropout|rrelu|bernoulli|multinomial|empty|cov")
 BY_PYTHON = {
@@ -39,7 +39,7 @@ def test_programs(family):
 def test_what_the_compiler_has_no_form_for(text):
     x = ts.rand(3)
     program = ts.export.export(module_of(text, 1, ts), (x,)).run_decompositions()
-    with pytest.raises(Unsupported):
+    with pytest.raises(UnsupportedNodeError):
         lowered(program.graph_module)
     module = program.module()
     assert ts.equal(module(x), module(x)) and ts.equal(module(x), module(x))

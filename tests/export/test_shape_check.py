@@ -9,7 +9,7 @@ from tests.export.test_files import changed
 from tests.test_cli import output
 from ts.errors import ArchiveError
 from ts.export import Dim, export, load, save
-from ts.export.explained import explained
+from ts.export.explained import explain_symbols
 from ts.export.shape_check import ShapeError, check_shapes
 
 
@@ -75,7 +75,7 @@ def test_right_for_the_example_alone(saved):
 
 
 def test_explained(program):
-    first, second, data, count = explained(program)
+    first, second, data, count = explain_symbols(program)
     assert (first.name, first.found, first.range) == ("s0", ["x.size()[0]"], "5 to int_oo")
     lines = {c.text: c.where.text for c in first.conditions if c.where}
     assert lines["x.size()[0] > 2 * y.size()[0]"] == "if x.shape[0] > 2 * y.shape[0]:"

@@ -7,7 +7,7 @@ import pytest
 from tests.export.symbolic_sizes import Call, sample
 from tests.test_operators import RECORDS
 from ts.export.truths import TRUTHS
-from ts.ops.shapes import Refusal
+from ts.ops.shapes import DataDependentShapeError
 
 PARTS = 4
 # What cannot run without elements though no rule says so, and why.
@@ -26,7 +26,7 @@ QUANTIZED = re.compile(r"quantized::|aten::(quantized?_|q_|int_repr|fake_quantiz
 
 def needs_elements(record):
     """Whether a record's rule says that elements decide what it gives."""
-    return isinstance(record.shape, Refusal) and record.shape.rule is None
+    return isinstance(record.shape, DataDependentShapeError) and record.shape.rule is None
 
 
 @pytest.mark.parametrize("part", range(PARTS))

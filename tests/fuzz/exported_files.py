@@ -144,7 +144,7 @@ def used(program: Any) -> None:
     exported.takes(function), exported.ranges(program), exported.operators(program), exported.conditions(program)
     for attempt, errors in (
         (lambda: exported.wrong_shapes(program), ()),
-        (lambda: explained.explained(program), ShapeError),
+        (lambda: explained.explain_symbols(program), ShapeError),
         (program.validate, (TsError, SpecViolationError)),
         (lambda: unflatten(program), (TsError, RuntimeError)),  # of signatures that cannot be preserved
         (lambda: save(program, io.BytesIO()), ArchiveError),

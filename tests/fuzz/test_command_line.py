@@ -14,14 +14,14 @@ LIMITS = ["--seconds", "20", "--bytes", "256M"]
 def test_changed_archives(tmp_path, capsys, monkeypatch):
     """Every command ends with its own exit codes; what is no error of a program or of ts was told as one of a file."""
     accidents = []
-    told = main.told
+    told = main.format_error
 
     def noted(error):
         if not isinstance(error, RuntimeError) and not archives.is_located(error):
             accidents.append(f"{type(error).__name__}: {error}")
         return told(error)
 
-    monkeypatch.setattr(main, "told", noted)
+    monkeypatch.setattr(main, "format_error", noted)
     path, good, out = (tmp_path / name for name in ("changed.pt", "good.pt", "out.pt"))
     ts.jit.save(ts.jit.script(Net()), good)
     for seed in range(COUNT):

@@ -14,7 +14,7 @@ from ts.debugger.debugger import Debugger
 
 # CPython stops at a `for` each time round, and leaves some lines out where its compiler joins jumps.
 NOT_COMPARED = ("for ", "break", "continue", "pass")
-MOST_STOPS = 400
+MAX_STOPS = 400
 FAILURES = (ArithmeticError, LookupError, RuntimeError, ValueError)
 
 
@@ -43,7 +43,7 @@ def compare(source, argument_tuples):
         expected = each_line_once(python_stops(python, arguments), compared)
         stops = each_line_once(debugger_stops(scripted, arguments), compared)
         assert [line for line, _ in stops] == [line for line, _ in expected[: len(stops)]]
-        assert len(stops) == len(expected) or len(stops) >= MOST_STOPS // 4
+        assert len(stops) == len(expected) or len(stops) >= MAX_STOPS // 4
         for (line, variables), (_, values) in zip(stops, expected, strict=False):
             for name, shown in variables.items():
                 assert unsigned(shown) == unsigned(repr(values[name])), (line, name)
@@ -71,7 +71,7 @@ def python_stops(function, arguments):
     def trace(frame, event, argument):
         if frame.f_code.co_filename != file or frame.f_code.co_name.startswith("<"):
             return None
-        if event == "line" and len(stops) < 2 * MOST_STOPS:
+        if event == "line" and len(stops) < 2 * MAX_STOPS:
             stops.append((frame.f_lineno, copy.deepcopy(dict(frame.f_locals))))
         return trace
 
@@ -97,7 +97,7 @@ def debugger_stops(function, arguments):
 
     def read():
         frame = debugger._frame
-        if len(stops) >= MOST_STOPS or failed:
+        if len(stops) >= MAX_STOPS or failed:
             return None
         stops.append((frame.range.line, {name: debugger._text_of(name) for name in debugger._variables()}))
         return "s"

@@ -39,7 +39,7 @@ from ts.passes import (
     remove_mutation,
     shape_analysis,
 )
-from ts.passes.control_flow import nodes_of
+from ts.passes.control_flow import walk_nodes
 
 EXACT = [
     canonicalize_graph_fuser_ops.canonicalize_graph_fuser_ops,
@@ -94,7 +94,7 @@ def with_profiles(graph, seed):
     """The graph with a profile of each tensor, as a run with matrices of three rows would leave it."""
     typed = graph.copy()
     shape_analysis.complete_shape_analysis(typed, arguments(seed, 3, ts))
-    nodes = [node for node in nodes_of(typed.block()) if node.kind() != "prim::Constant"]
+    nodes = [node for node in walk_nodes(typed.block()) if node.kind() != "prim::Constant"]
     found = [(node, value, value.type()) for node in nodes for value in node.outputs()]
     erase_shapes.erase_shape_information(typed)
     for node, value, known in found:
@@ -125,7 +125,7 @@ def moved(graph, seed):
     """Nodes at random places, where the analysis lets them go."""
     chance = random.Random(seed)
     aliases = AliasDb(graph)
-    nodes = list(nodes_of(graph.block()))
+    nodes = list(walk_nodes(graph.block()))
     for _ in range(2 * len(nodes)):
         node, target = chance.choice(nodes), chance.choice(nodes)
         move = chance.choice([aliases.move_before_topologically_valid, aliases.move_after_topologically_valid])

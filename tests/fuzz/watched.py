@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE = int(os.environ.get("TS_PATIENCE", "1"))  # builds that check are slower
+TIMEOUT_FACTOR = int(os.environ.get("TS_PATIENCE", "1"))  # builds that check are slower
 BYTES = 1 << 29  # that a process may take once it began with its calls
 _FOUND = "found: "
 
@@ -33,7 +33,7 @@ class Calls:
     def __init__(self, after: str, place: str, seconds: float, bytes: int = BYTES) -> None:
         self.after = int(after)
         self.count = 0
-        self.seconds = seconds * PATIENCE
+        self.seconds = seconds * TIMEOUT_FACTOR
         self._number = os.open(place, os.O_WRONLY)
         self._out = os.fdopen(os.dup(1), "w")
         faulthandler.enable(sys.__stderr__)

@@ -1,6 +1,6 @@
 """What the functions of an operator may do and give, and the errors of those that do not: PyTorch's.
 
-In: the `Outcome` of each function, on tensors without elements, which an export records and eager code looks
+In: the `SubgraphResult` of each function, on tensors without elements, which an export records and eager code looks
 at before it runs.  Out: nothing, or an error.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ts._core.tensor.symbols import SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.aliases import Aliases
-from ts._higher_order_ops.surroundings import Surroundings
+from ts._higher_order_ops.surroundings import SideEffectSnapshot
 from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
 
 SHOWN = {
@@ -30,7 +30,7 @@ _UNCAPTURED = (
 )
 
 
-class Outcome(NamedTuple):
+class SubgraphResult(NamedTuple):
     """What a function did with its arguments.
 
     leaves   what it returned, flattened: tensors and numbers
@@ -72,7 +72,7 @@ def shown(x: Any) -> str:
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
     """Inside, functions run that may not change what is around them: that is put back, and refused."""
-    kept = Surroundings(functions)
+    kept = SideEffectSnapshot(functions)
     try:
         yield
     finally:
@@ -100,7 +100,7 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
         return
 
 
-def check_memory(operator: str, found: Outcome, writable: Callable[[Tensor], bool]) -> None:
+def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
     """UncapturedHigherOrderOpError where memory from outside is written to, or shared by a result."""
     aliases = found.aliases
     roots = {aliases.root(x) for x in found.outside}

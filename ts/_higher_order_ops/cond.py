@@ -16,9 +16,9 @@ from ts._core.layers.batch import Batched
 from ts._core.tensor.symbols import SymBool
 from ts._core.tensor.tensor import Tensor, layer_of
 from ts._higher_order_ops import checks
-from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.checks import SubgraphResult
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
-from ts._higher_order_ops.preview import Preview, Unknown, look
+from ts._higher_order_ops.preview import MetaEvaluator, DataDependentError, look
 from ts.frontend.markers import not_compiled
 from ts.utils import _pytree as pytree
 
@@ -75,7 +75,7 @@ def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
         checks.check_call("cond", function, operands)
 
 
-def check_branches(first: Outcome, second: Outcome, pred: Any, operands: list[Any]) -> None:
+def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
     """The errors of branches that may not be, or that do not fit together."""
     for found in (first, second):
         checks.check_memory("cond", found, lambda x: not ts.is_grad_enabled())
@@ -123,7 +123,7 @@ def _difference(a: Any, b: Any) -> Exception | None:
     return None
 
 
-def _previewed(preview: Preview, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+def _previewed(preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
     """What both branches give, on tensors without elements."""
     check_calls(true_fn, false_fn, operands)
     first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
@@ -144,12 +144,12 @@ class CondOp(HigherOrderOperator):
             return _chosen(pred, true_fn(*operands), false_fn(*operands))
         return (true_fn if pred else false_fn)(*operands)
 
-    def previewed(self, preview: Preview, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+    def previewed(self, preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
         """The result on tensors without elements; Unknown where it follows from the truth."""
         first, second = _previewed(preview, pred, true_fn, false_fn, operands)
         for a, b in zip(first.leaves, second.leaves, strict=True):
             if (a.shape != b.shape) if isinstance(a, Tensor) else a != b:
-                raise Unknown("cond")
+                raise DataDependentError("cond")
         return pytree.tree_unflatten(first.leaves, first.spec)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops import checks
-from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.checks import SubgraphResult
 from ts._higher_order_ops.operator import HigherOrderOperator, recorder
-from ts._higher_order_ops.preview import Preview, look
+from ts._higher_order_ops.preview import MetaEvaluator, look
 from ts.frontend.markers import not_compiled
 from ts.utils import _pytree as pytree
 
@@ -54,7 +54,7 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
     return map_op.run(flat_f, leaves, others)
 
 
-def check_body(found: Outcome, slices: list[Any]) -> None:
+def check_body(found: SubgraphResult, slices: list[Any]) -> None:
     """The errors of a function that may not be mapped."""
     checks.check_memory("map_impl", found, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices))
     if not all(isinstance(x, Tensor | None) for x in found.leaves):
@@ -63,7 +63,7 @@ def check_body(found: Outcome, slices: list[Any]) -> None:
         )
 
 
-def _previewed(preview: Preview, f: Any, xs: Any, args: Any) -> Any:
+def _previewed(preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
     slices = [preview.fresh(x, x.shape[1:]) for x in xs]
     found = preview.outcome(f, (*slices, *args))
     check_body(found, slices)
@@ -88,7 +88,7 @@ class MapOp(HigherOrderOperator):
         ]
         return pytree.tree_unflatten(stacked, each[0][1])
 
-    def previewed(self, preview: Preview, f: Any, xs: Any, args: Any) -> Any:
+    def previewed(self, preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
         """The result on tensors without elements."""
         found, n = _previewed(preview, f, xs, args), xs[0].shape[0]
         made = [x if x is None else preview.fresh(x, (n, *x.shape)) for x in found.leaves]

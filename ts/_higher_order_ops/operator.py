@@ -66,7 +66,7 @@ class HigherOrderOperator:
         return getattr, (operators, self.name)
 
 
-_HOMES: Final = {  # the files of operators, which are imported when somebody asks for one
+_OPERATOR_TO_MODULE: Final = {  # the files of operators, which are imported when somebody asks for one
     "associative_scan": "associative_scan", "auto_functionalized_v2": "auto_functionalize", "cond": "cond",
     "map_impl": "map", "scan": "scan",
     "while_loop": "while_loop", "wrap_with_autocast": "wrapped", "wrap_with_set_grad_enabled": "wrapped",
@@ -79,7 +79,7 @@ class _Operators:
     name = "higher_order"
 
     def __getattr__(self, name: str) -> Any:
-        if (home := _HOMES.get(name)) is not None:
+        if (home := _OPERATOR_TO_MODULE.get(name)) is not None:
             import_module(f"ts._higher_order_ops.{home}")  # which puts its operators here
             return vars(self)[name]
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))

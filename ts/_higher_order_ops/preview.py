@@ -1,10 +1,10 @@
 """What functions would make of tensors like these: eager code looks before it runs.
 
     preview = Preview()
-    preview.outcome(branch, (x,))        the `Outcome`: shapes, dtypes, who shares memory, what is written to
+    preview.outcome(branch, (x,))        the `SubgraphResult`: shapes, dtypes, who shares memory, what is written to
 
 Neither the tensors of the program nor its random numbers are touched. What depends on elements is not known
-(`Unknown`). Functions that were looked at with tensors of these kinds are not looked at again.
+(`DataDependentError`). Functions that were looked at with tensors of these kinds are not looked at again.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import Any, Final
 import ts
 from ts import devices, dtypes
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import TracedBy, current_tracer
+from ts._core.thread.context import TracingScope, current_tracer
 from ts._higher_order_ops.aliases import Aliases
-from ts._higher_order_ops.checks import Outcome, no_side_effects
+from ts._higher_order_ops.checks import SubgraphResult, no_side_effects
 from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
 from ts.tracing.types import arguments_of_to
-from ts.tracing.without_elements import WithoutElements
+from ts.tracing.without_elements import MetaTracer
 from ts.utils import _pytree as pytree
 
-_MOST: Final = 512  # kinds of calls that are remembered
+_MAX_CACHED_CALLS: Final = 512  # kinds of calls that are remembered
 _seen: OrderedDict[Any, Exception | None] = OrderedDict()  # what came of it
 
 
-class Unknown(Exception):
+class DataDependentError(Exception):
     """What comes next follows from elements."""
 
 
-def look(operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[Preview], None]) -> None:
+def look(operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]) -> None:
     """Check once what an operator's functions do with operands of these kinds."""
     if current_tracer() is not None:  # of `ts.jit.trace`, or inside of another operator that is looked at
         return
@@ -47,14 +47,14 @@ def look(operator: str, functions: tuple[Any, ...], operands: Any, check: Callab
         return
     try:
         with no_side_effects(operator, functions):
-            check(Preview())
+            check(MetaEvaluator())
     except (UncapturedHigherOrderOpError, TorchRuntimeError):
         raise
     except Exception as error:  # of the program: it is raised again where that runs, if it does
         _seen[key] = error.with_traceback(None)
     else:
         _seen[key] = None
-    if len(_seen) > _MOST:
+    if len(_seen) > _MAX_CACHED_CALLS:
         _seen.popitem(last=False)
 
 
@@ -80,7 +80,7 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
     return function.__code__, tuple(found)
 
 
-class Preview(WithoutElements):
+class MetaEvaluator(MetaTracer):
     """Computes on tensors of the meta device in place of those of the program, as a tracer of this thread."""
 
     def __init__(self) -> None:
@@ -89,18 +89,18 @@ class Preview(WithoutElements):
         self._made: set[int] = set()  # ids in `_metas` of what functions make: of numbers, `y.data`
         self._aliases = Aliases()
 
-    def outcome(self, function: Callable[..., Any], args: Any) -> Outcome:
+    def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
         """What the function does with these arguments; others it may have taken from around it."""
         self._aliases = Aliases()
         before = set(self._metas)
-        with TracedBy(self), ts.no_grad():
+        with TracingScope(self), ts.no_grad():
             given = pytree.tree_map(self.like, args)
             found = function(*given)
         leaves, spec = pytree.tree_flatten(found)
         leaves = [self.like(x) for x in leaves]
         taken = [made for key, (_, made) in self._metas.items() if key not in before | self._made]
         outside = [x for x in pytree.tree_leaves(given) if isinstance(x, Tensor)] + taken
-        return Outcome(leaves, spec, outside, self._aliases)
+        return SubgraphResult(leaves, spec, outside, self._aliases)
 
     def like(self, x: Any) -> Any:
         """The tensor without elements that stands for one of the program; other values as they are."""
@@ -111,7 +111,7 @@ class Preview(WithoutElements):
             known = self._metas[id(x)] = x, shown
             self._made.add(id(x))
         if known is None:
-            with TracedBy(None):
+            with TracingScope(None):
                 made = ts.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
             self._own[id(made)] = made
             known = self._metas[id(x)] = x, made
@@ -123,7 +123,7 @@ class Preview(WithoutElements):
 
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
         """Another tensor like this one, or of another shape."""
-        with TracedBy(None):
+        with TracingScope(None):
             made = ts.empty(x.shape if shape is None else shape, dtype=x.dtype, device="meta")
         self._own[id(made)] = made
         return made
@@ -132,7 +132,7 @@ class Preview(WithoutElements):
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         """An operator on what stands for its arguments."""
-        with TracedBy(None):
+        with TracingScope(None):
             op, values, _ = operators.resolve(args, kwargs or {})
         result = self._run(op, values)
         return operators.for_python(op, result) if hasattr(operators, "for_python") else result
@@ -146,7 +146,7 @@ class Preview(WithoutElements):
             else self._lowered(x)
             for kind, x in zip(kinds, values, strict=True)
         ]
-        with TracedBy(None):
+        with TracingScope(None):
             result = op.call_list(lowered)
         for y in _flat([result]):
             if isinstance(y, Tensor):
@@ -176,7 +176,7 @@ class Preview(WithoutElements):
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """A tensor becomes a value of Python: unknown."""
-        raise Unknown(kind)
+        raise DataDependentError(kind)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """x.to(...)"""
@@ -187,7 +187,7 @@ class Preview(WithoutElements):
         return x if wanted is x.dtype and not given.get("copy") else self._converted(x, wanted)
 
     def _converted(self, x: Tensor, dtype: Any) -> Tensor:
-        with TracedBy(None):
+        with TracingScope(None):
             made: Tensor = x.to(dtype, copy=True)
         self._own[id(made)] = made
         return made
@@ -196,7 +196,7 @@ class Preview(WithoutElements):
         """A scripted function: what it is written as runs."""
         written = getattr(function, "__wrapped__", None)
         if written is None:
-            raise Unknown("compiled")
+            raise DataDependentError("compiled")
         return written(*args, **kwargs)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops import checks
-from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.checks import SubgraphResult
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
-from ts._higher_order_ops.preview import Preview, look
+from ts._higher_order_ops.preview import MetaEvaluator, look
 from ts.frontend.markers import not_compiled
 from ts.utils import _pytree as pytree
 
@@ -112,7 +112,7 @@ def _check_pair(found: Any) -> None:
         )
 
 
-def check_combine(found: Outcome, own: list[Any], init: list[Any]) -> None:
+def check_combine(found: SubgraphResult, own: list[Any], init: list[Any]) -> None:
     """The errors of a function that may not be scanned with.
 
     own    what each step has of its own: carries and slices
@@ -128,7 +128,7 @@ def check_combine(found: Outcome, own: list[Any], init: list[Any]) -> None:
             raise checks.failed("scan", f"GraphModule(), [{shown}]", error)
 
 
-def _previewed(preview: Preview, combine_fn: Any, init: Any, xs: Any) -> Any:
+def _previewed(preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> Any:
     given = [preview.fresh(x) for x in init]
     slices = [preview.fresh(x, x.shape[1:]) for x in xs]
     found = preview.outcome(combine_fn, (*given, *slices))
@@ -161,7 +161,7 @@ class ScanOp(HigherOrderOperator):
             columns.append(found[len(init) :])
         return (*carry, *(ts.stack(each) for each in zip(*columns, strict=True)))
 
-    def previewed(self, preview: Preview, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
+    def previewed(self, preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
         """The result on tensors without elements."""
         found, n = _previewed(preview, combine_fn, init, xs), xs[0].shape[0]
         carry = [preview.fresh(x) for x in found.leaves[: len(init)]]

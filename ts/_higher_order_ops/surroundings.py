@@ -14,12 +14,12 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.nn.modules.module import Module
 
-_DEEPEST: Final = 8
-_LARGEST: Final = 1000
+_MAX_DEPTH: Final = 8
+_MAX_ITEMS: Final = 1000
 _OF_MODULES: Final = ("_parameters", "_buffers", "_modules")
 _SIMPLE = int | float | str | bytes | bool | None | type | types.ModuleType
 _VALUES = int | float | str | bytes | bool
@@ -28,11 +28,11 @@ _VALUES = int | float | str | bytes | bool
 def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Iterator[Any]:
     """All that can be reached from an object, each once, with how one gets there; `join` makes names."""
     seen = {} if seen is None else seen
-    if isinstance(x, _SIMPLE) or depth > _DEEPEST or id(x) in seen:
+    if isinstance(x, _SIMPLE) or depth > _MAX_DEPTH or id(x) in seen:
         return
     seen[id(x)] = x
     yield name, x
-    if not isinstance(x, Tensor | Symbolic):
+    if not isinstance(x, Tensor | SymNumber):
         for step, inside in _parts(x):
             yield from walk(join(name, step), inside, join, depth + 1, seen)
 
@@ -59,9 +59,9 @@ def _parts(x: Any) -> Iterable[tuple[str, Any]]:
         yield from ((f".{name}", getattr(x, name)) for name in _OF_MODULES)
         yield from ((f".{name}", inside) for name, inside in vars(x).items() if not name.startswith("_"))
     elif isinstance(x, list | tuple):
-        yield from ((f"[{i}]", y) for i, y in enumerate(x if len(x) <= _LARGEST else ()))
+        yield from ((f"[{i}]", y) for i, y in enumerate(x if len(x) <= _MAX_ITEMS else ()))
     elif isinstance(x, dict):
-        yield from ((f"[{key}]", y) for key, y in (x.items() if len(x) <= _LARGEST else ()))
+        yield from ((f"[{key}]", y) for key, y in (x.items() if len(x) <= _MAX_ITEMS else ()))
     elif hasattr(x, "__dict__") and not callable(x):
         yield from ((f".{name}", y) for name, y in vars(x).items())
 
@@ -74,7 +74,7 @@ def is_filled(cell: types.CellType) -> bool:
         return False
 
 
-class Surroundings:
+class SideEffectSnapshot:
     """What there is around functions, as it is now."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
@@ -86,7 +86,7 @@ class Surroundings:
 
     def _keep(self, x: Any) -> None:
         if isinstance(x, list | dict):
-            if len(x) <= _LARGEST:
+            if len(x) <= _MAX_ITEMS:
                 self._kept.append((x, x.copy()))
         elif isinstance(x, types.CellType):
             self._kept.append((x, [x.cell_contents] if is_filled(x) else []))

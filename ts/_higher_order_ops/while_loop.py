@@ -15,9 +15,9 @@ import ts
 from ts._core.tensor.symbols import SymBool, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops import checks
-from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.checks import SubgraphResult
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
-from ts._higher_order_ops.preview import Preview, Unknown, look
+from ts._higher_order_ops.preview import MetaEvaluator, DataDependentError, look
 from ts.frontend.markers import not_compiled
 from ts.utils import _pytree as pytree
 
@@ -50,7 +50,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     return _run(flat_cond, flat_body, leaves)
 
 
-def check_functions(first: Outcome, second: Outcome, carried: list[Any]) -> None:
+def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list[Any]) -> None:
     """The errors of a condition or a body that may not be."""
     for found, what in ((first, "cond_fn"), (second, "body_fn")):
         for x in found.leaves if what == "body_fn" else ():
@@ -80,10 +80,10 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
     return not ts.is_grad_enabled() and not any(x is y for y in carried)
 
 
-def _previewed(preview: Preview, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
+def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
     """What the body gives, on tensors without elements."""
     if any(not isinstance(x, Tensor) for x in carried):
-        raise Unknown("while_loop")  # a number that changes
+        raise DataDependentError("while_loop")  # a number that changes
     given = [preview.fresh(x) for x in carried]
     first, second = preview.outcome(cond_fn, given), preview.outcome(body_fn, given)
     check_functions(first, second, given)
@@ -135,7 +135,7 @@ class WhileLoopOp(HigherOrderOperator):
             carried_inputs,
         )
 
-    def previewed(self, preview: Preview, cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
+    def previewed(self, preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
         """The result on tensors without elements."""
         found = _previewed(preview, cond_fn, body_fn, carried)
         return pytree.tree_unflatten([preview.fresh(x) for x in found.leaves], found.spec)

@@ -13,10 +13,10 @@ from typing import Any, Final
 import ts
 from ts._core.layers import levels
 from ts._core.tensor.tensor import Tensor, layer_of
-from ts._core.thread.context import TracedBy
+from ts._core.thread.context import TracingScope
 from ts.export.fake import is_fake, tensors_in
 
-MOST_ELEMENTS: Final = 1024  # of what Python's numbers are kept for
+MAX_ELEMENTS: Final = 1024  # of what Python's numbers are kept for
 
 
 class Constant:
@@ -81,11 +81,11 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
 
 def computed(op: Any, given: list[Any]) -> Any:
     """What an operator makes of tensors with elements, unseen."""
-    with TracedBy(None), levels.unwatched(), ts.no_grad():
+    with TracingScope(None), levels.no_transforms(), ts.no_grad():
         return op.call_list(given)
 
 
 def number(x: Constant) -> Any:
     """The only element."""
-    with TracedBy(None), levels.unwatched():
+    with TracingScope(None), levels.no_transforms():
         return x.tensor.item()

@@ -14,7 +14,7 @@ from typing import Any, Final
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.cond import check_branches, check_calls
-from ts._higher_order_ops.preview import Preview
+from ts._higher_order_ops.preview import MetaEvaluator
 from ts._higher_order_ops.while_loop import check_functions
 from ts.errors import DynamicOutputShapeException
 from ts.utils import _pytree as pytree
@@ -22,7 +22,7 @@ from ts.utils import _pytree as pytree
 
 def _cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
     check_calls(true_fn, false_fn, operands)
-    preview = Preview()
+    preview = MetaEvaluator()
     first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
     check_branches(first, second, preview.like(pred), list(map(preview.like, pytree.tree_leaves(operands))))
     for a, b in zip(first.leaves, second.leaves, strict=True):
@@ -43,7 +43,7 @@ def _cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
 def _while_loop(cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
     if any(not isinstance(x, Tensor) for x in carried):
         raise DynamicOutputShapeException("while_loop: it carries numbers")
-    preview = Preview()
+    preview = MetaEvaluator()
     given = [preview.fresh(x) for x in carried]
     first, second = (preview.outcome(f, [*given, *additional]) for f in (cond_fn, body_fn))
     check_functions(first, second, given)

@@ -27,7 +27,7 @@ from ts import devices, dtypes
 from ts._core.autograd.engine import reaches_all_leaves
 from ts._core.layers import levels
 from ts._core.tensor.tensor import Tensor, layer_of, rebind_array, set_layer
-from ts._core.thread.context import TracedBy, current_tracer
+from ts._core.thread.context import TracingScope, current_tracer
 from ts._core.value.objects import Object
 from ts._subclasses import constants, control_flow
 from ts.absent import names_for
@@ -43,7 +43,7 @@ from ts.export.fake import fake as fake_of
 from ts.export.result_devices import result_device
 from ts.ops.derivatives.formulas import Inputs
 from ts.tracing.types import arguments_of_to
-from ts.tracing.without_elements import WithoutElements
+from ts.tracing.without_elements import MetaTracer
 
 __all__ = [
     "DataDependentOutputException",
@@ -114,7 +114,7 @@ def _runs_others(op: Any) -> bool:
     return op.record.whole or (row is not None and bool(row.decomposition))
 
 
-class _Stands(ts.autograd.Function):
+class _FakeCounterpart(ts.autograd.Function):
     """A fake tensor in the place of one with elements; its gradient is that one's."""
 
     @staticmethod
@@ -166,10 +166,10 @@ def _blocks() -> list[_Block]:
 
 def _let_see(recorder: Any) -> None:
     """Let somebody see the thread's operators, or nobody, until somebody else does."""
-    TracedBy(recorder).__enter__()
+    TracingScope(recorder).__enter__()
 
 
-class FakeTensorMode(WithoutElements):
+class FakeTensorMode(MetaTracer):
     """A context manager: within it, tensors that are made have no elements, and operators compute shapes.
 
     allow_non_fake_inputs    whether tensors of outside may be arguments; they are read as fake ones, and
@@ -220,7 +220,7 @@ class FakeTensorMode(WithoutElements):
 
     def without_history(self, x: Tensor) -> Tensor:
         """A fake tensor like this one, to which no gradient leads."""
-        with TracedBy(None), ts.no_grad():
+        with TracingScope(None), ts.no_grad():
             made = fake_of(x).detach()
             set_layer(made, _FakeOfMode(layer_of(made).inner, device_of(x), self))
         return made
@@ -237,8 +237,8 @@ class FakeTensorMode(WithoutElements):
                 "'allow_non_fake_inputs'."
             )
         if x.requires_grad and ts.is_grad_enabled():
-            with TracedBy(None):
-                made: Tensor = _Stands.apply(x, self)
+            with TracingScope(None):
+                made: Tensor = _FakeCounterpart.apply(x, self)
         else:
             made = self.without_history(x)
         layer_of(made).of_real = True
@@ -248,7 +248,7 @@ class FakeTensorMode(WithoutElements):
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         """An operator's result, without elements."""
-        with TracedBy(None):
+        with TracingScope(None):
             op, values, _ = operators.resolve(args, kwargs or {})
         result = self.run(op, values)
         if (kwargs or {}).get("requires_grad") is True and isinstance(result, Tensor):
@@ -262,14 +262,14 @@ class FakeTensorMode(WithoutElements):
         given = [self.like(x) for x in values]
         inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(given))  # of a transform
         if inside or (any(is_fake(x) for x in tensors_in(given)) and not _runs_others(op)):
-            with TracedBy(None):
+            with TracingScope(None):
                 return op.call_list(given)
         place, known = _numbered(result_device(op, given, ignore_meta=True)), constants.known(given)
         given = [
             devices.device("meta") if p.kind == "Device" and (x is not None or not has_tensors) else x
             for p, x in zip(op.signature.parameters, given, strict=True)
         ]
-        with TracedBy(None), _bare(given):
+        with TracingScope(None), _bare(given):
             result = _run_bare(op, given, known)
         found = self._standing(op, given, result, place)
         if op.name == "aten::scalar_tensor":  # of a number, as `ts.tensor`
@@ -289,14 +289,14 @@ class FakeTensorMode(WithoutElements):
         """What an operator makes of fake tensors, without a history."""
         self._check(op, values)
         if any(not x.is_meta for x in tensors_in(values)):
-            with TracedBy(None):
+            with TracingScope(None):
                 return op.call_list([self.like(x) for x in values])
         place, known = _numbered(result_device(op, values, ignore_meta=True)), constants.known(values)
         given = [
             devices.device("meta") if p.kind == "Device" and x is not None else x
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
-        with TracedBy(None), levels.unwatched(), ts.no_grad(), _bare(given):
+        with TracingScope(None), levels.no_transforms(), ts.no_grad(), _bare(given):
             result = _run_bare(op, given, known)
         return self._standing(op, given, result, place)
 
@@ -318,7 +318,7 @@ class FakeTensorMode(WithoutElements):
         """Let tensors of the meta device stand for some on another device, unless they do."""
         for x in tensors_in([found]):
             if layer_of(x) is None and place.type != "meta":
-                with TracedBy(None), levels.unwatched(), ts.no_grad():
+                with TracingScope(None), levels.no_transforms(), ts.no_grad():
                     set_layer(x, _FakeOfMode(x.detach(), place, self))
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
@@ -339,7 +339,7 @@ class FakeTensorMode(WithoutElements):
         place = device_of(x) if device is None else _numbered(devices.as_device(device))
         if dtype is x.dtype and place == device_of(x) and not given.get("copy"):
             return x
-        with TracedBy(None):
+        with TracingScope(None):
             made = x.clone() if dtype is x.dtype else x.to(dtype, copy=True)
         if place != device_of(made):
             layer_of(made).stands_on = place
@@ -351,8 +351,8 @@ class FakeTensorMode(WithoutElements):
         """A tensor of numbers of Python: without them from now on."""
         made = self.without_history(x)
         layer = layer_of(made)
-        if x.array.size <= constants.MOST_ELEMENTS:
-            with TracedBy(None), levels.unwatched(), ts.no_grad():
+        if x.array.size <= constants.MAX_ELEMENTS:
+            with TracingScope(None), levels.no_transforms(), ts.no_grad():
                 layer.constant = constants.Constant(x.clone().detach())
         rebind_array(x, made.array)
         set_layer(x, layer)
@@ -401,9 +401,9 @@ class FakeTensorMode(WithoutElements):
 
     line: Any = None  # of a compiled function that runs
 
-    def paused(self) -> TracedBy:
+    def paused(self) -> TracingScope:
         """A context manager: within it, tensors have elements."""
-        return TracedBy(None)
+        return TracingScope(None)
 
     def of_tensors(self, op: Any) -> Any:
         """The overload itself: numbers need not become tensors."""

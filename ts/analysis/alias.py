@@ -28,7 +28,7 @@ from itertools import product
 from typing import Final
 
 from ts._core.thread import deadline
-from ts.analysis.alias_text import Findings, to_graphviz, to_text
+from ts.analysis.alias_text import AliasReport, to_graphviz, to_text
 from ts.analysis.effects import GROUPS, calls_programs, has_side_effects, may_return_self, updates_moments
 from ts.analysis.reorder import blocks_of, move
 from ts.analysis.writes import ONLY_READING, any_mutable, is_written
@@ -99,7 +99,7 @@ class AliasDb:
         while self._changed:
             self._changed = False
             for visit, node in self._steps:
-                deadline.spend(_STEP_NS + (len(self._contents) >> 4))  # bit sets grow with it
+                deadline.charge(_STEP_NS + (len(self._contents) >> 4))  # bit sets grow with it
                 visit(node)
         self._closures = {}
         self._returned = 0
@@ -275,7 +275,7 @@ class AliasDb:
 
     # -- printing --------------------------------------------------------------------------------------
 
-    def _findings(self) -> Findings:
+    def _findings(self) -> AliasReport:
         names = {location: f"%{value.debug_name()}" for value, location in self._fresh.items()}
         for key, locations in self._wildcards.items():
             names |= {1 << bit: f"WILDCARD for type {key}" for bit in _bits(locations)}
@@ -285,7 +285,7 @@ class AliasDb:
 
         points = {value: names_of(locations) for value, locations in self._points.items()}
         writes = {node: names_of(written) for node, written in self._writes.items()}
-        return Findings(self._graph, points, writes)
+        return AliasReport(self._graph, points, writes)
 
     def __str__(self) -> str:
         return to_text(self._findings())

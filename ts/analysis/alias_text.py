@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ts.ir.graph import Graph, Node, Value
 
 
-class Findings(NamedTuple):
+class AliasReport(NamedTuple):
     """Named results of an alias analysis, for printing."""
 
     graph: Graph
@@ -20,7 +20,7 @@ class Findings(NamedTuple):
     writes: Mapping[Node, Iterable[str]]  # names of the locations that a node writes to
 
 
-def to_text(report: Findings) -> str:
+def to_text(report: AliasReport) -> str:
     """Return the graph, the points-to sets and the writes, in PyTorch's layout."""
     lines = ["\n===1. GRAPH===", str(report.graph), "===2. ALIAS DB==="]
     lines += [f"%{v.debug_name()} points to: {', '.join(names)}" for v, names in report.points.items()]
@@ -30,7 +30,7 @@ def to_text(report: Findings) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_graphviz(report: Findings) -> str:
+def to_graphviz(report: AliasReport) -> str:
     """Return the points-to graph in Graphviz' language."""
     arrows = [
         f'  "%{value.debug_name()}" -> "{name}"'

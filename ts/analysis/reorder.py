@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ts.analysis.alias import AliasDb
 
 
-class Group:
+class MovableGroup:
     """Nodes of one block that move together, with their combined reads, writes and effects."""
 
     def __init__(self, aliases: AliasDb, first: Node, forward: bool) -> None:
@@ -88,7 +88,7 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
     stays = forward != after  # does not pass the target
     if (node.next() if forward else node.prev()) is target and stays:
         return True
-    group = Group(aliases, node, forward)
+    group = MovableGroup(aliases, node, forward)
     between = node.next() if forward else node.prev()
     while between is not target:
         if group.conflicts_with(between):
@@ -98,7 +98,7 @@ def move(aliases: AliasDb, node: Node, target: Node, after: bool, dry: bool = Fa
     if stays:
         passing = passing[1:]
         if passing:
-            group = Group(aliases, passing[0], forward)
+            group = MovableGroup(aliases, passing[0], forward)
             for other in passing[1:]:
                 group.add(other)
     if passing and group.conflicts_with(target):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from ts.archive.output import write_record
-from ts.archive.records import Records
+from ts.archive.records import ZipRecords
 from ts.errors import ArchiveError
 
 _VERSION = b"3\n"  # of the format of these files
@@ -63,7 +63,7 @@ class PyTorchFileReader:
         except OSError as error:
             told = f"open file failed because of errno {error.errno} on fopen: {error}"
             raise ArchiveError(told) from error
-        self._records = Records(opened, scripted=None)
+        self._records = ZipRecords(opened, scripted=None)
 
     def get_all_records(self) -> list[str]:
         return list(self._records.entries)

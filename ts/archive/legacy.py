@@ -35,7 +35,7 @@ _SIZES: Final = {"short": 2, "int": 4, "long": 4}
 BEGINNING: Final = pickle.dumps(_MAGIC, _PROTOCOL)
 
 
-class Parts(NamedTuple):
+class LegacyArchive(NamedTuple):
     """What is in a file: the pickle of the value, and the storages by name."""
 
     pickle: bytes
@@ -56,7 +56,7 @@ def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDAr
         file.write(elements.data)
 
 
-def read(file: IO[bytes]) -> Parts:
+def read(file: IO[bytes]) -> LegacyArchive:
     """The parts of a file; ArchiveError for one that is damaged."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
@@ -70,7 +70,7 @@ def read(file: IO[bytes]) -> Parts:
     if system.get("little_endian") is not True:
         raise ArchiveError("files of machines with another byte order cannot be read")
     begin = at
-    named = _Named()
+    named = _StorageCollector()
     machine = Unpickler(data, blank, named.storage)
     machine.at = at
     machine.load()
@@ -92,7 +92,7 @@ def read(file: IO[bytes]) -> Parts:
         elements = np.frombuffer(data, np.uint8, end - at - 8, at + 8).copy()
         storages[key] = read_storage(elements, kind, numel, location)
         at = end
-    return Parts(value, storages, at)
+    return LegacyArchive(value, storages, at)
 
 
 def part_of(storage: Storage, view: Any) -> Storage:
@@ -105,7 +105,7 @@ def part_of(storage: Storage, view: Any) -> Storage:
     raise ArchiveError("a part of a storage is not in it")
 
 
-class _Named:
+class _StorageCollector:
     """Notes the storages that a value names."""
 
     def __init__(self) -> None:

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from typing import IO, Any, Final
 
 from ts.archive.read import NEWEST_VERSION, Reader, may_be_named, read_sources
-from ts.archive.records import Records, opened
+from ts.archive.records import ZipRecords, opened
 from ts.archive.unpickler import Global, Unpickler, blank
 from ts.errors import ArchiveError, FrontendError, SchemaMatchError
 from ts.frontend import parse
-from ts.frontend.imported import Unit
+from ts.frontend.imported import ArchiveUnit
 from ts.frontend.needs import is_operator, needs
 from ts.frontend.ranges import Ranges
 from ts.ir.source import Source, SourceRange
@@ -41,7 +41,7 @@ Definition = ast.ClassDef | ast.FunctionDef
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingFeature:
     """One thing that an archive needs.
 
     kind      "version" of the format, "operator", "overload" of an operator (no form takes these arguments),
@@ -65,16 +65,16 @@ class Missing:
         return "\n".join(lines)
 
 
-def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[Missing]:
+def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     """What an archive of a scripted module needs and is not there, in the order in which it is met."""
-    with opened(f) as file, Records(file) as records:
-        return _Search(records).run()
+    with opened(f) as file, ZipRecords(file) as records:
+        return _CompatibilityScan(records).run()
 
 
-class _Search:
+class _CompatibilityScan:
     """The search through one archive."""
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: ZipRecords) -> None:
         self.records = records
         self.sources = read_sources(records)
         self.files = {name: _definitions(source) for name, source in self.sources.items()}
@@ -82,7 +82,7 @@ class _Search:
         self.reasons: dict[tuple[str, str], str] = {}
         self.stopped: set[ast.AST] = set()  # functions that name something which is missing
 
-    def run(self) -> list[Missing]:
+    def run(self) -> list[MissingFeature]:
         """All that is missing."""
         version = self.records.version
         if version > NEWEST_VERSION:
@@ -94,7 +94,7 @@ class _Search:
         if version <= NEWEST_VERSION:
             self.calls()
         return [
-            Missing(kind, name, tuple(places), self.reasons.get((kind, name), ""))
+            MissingFeature(kind, name, tuple(places), self.reasons.get((kind, name), ""))
             for (kind, name), places in self.found.items()
         ]
 
@@ -164,7 +164,7 @@ class _Search:
             else:
                 self.add("code", error.message.strip().split("\n")[0], place, error.message)
 
-    def errors(self, unit: Unit) -> Iterator[FrontendError]:
+    def errors(self, unit: ArchiveUnit) -> Iterator[FrontendError]:
         for name, definitions in self.files.items():
             prefix = name.removeprefix("code/").removesuffix(".py").replace("/", ".")
             for last, definition in definitions.items():

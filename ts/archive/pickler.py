@@ -22,7 +22,7 @@ from ts._core.value.ivalue import from_core, object_get, to_core
 from ts._core.value.lists import List, Tuple
 from ts._core.value.objects import Object
 from ts.archive import quantized
-from ts.archive.storages import Place, name_in_modules
+from ts.archive.storages import TensorStorageRef, name_in_modules
 from ts.bytecode.typespec import type_spec
 from ts.devices import device
 from ts.errors import ArchiveError
@@ -43,7 +43,7 @@ from ts.ir.types import (
     UnionType,
 )
 from ts.ops.packed import Packed
-from ts.ops.quantizer import Grid, grid_of
+from ts.ops.quantizer import QuantizationParams, grid_of
 
 _PICKLE: Final = "torch.jit._pickle"
 _BUILDERS: Final[dict[Type, str]] = {
@@ -69,7 +69,7 @@ class Pickler:
     """Writes one pickle."""
 
     def __init__(
-        self, spell: Callable[[Type], str], name: Callable[[Type], str], place: Callable[[Tensor], Place]
+        self, spell: Callable[[Type], str], name: Callable[[Type], str], place: Callable[[Tensor], TensorStorageRef]
     ) -> None:
         """`spell` writes a type, `name` says what a class is called, `place` where a tensor lies."""
         self.spell = spell
@@ -295,7 +295,7 @@ class Pickler:
         self.write(b")RtR")
         self.remember(id(value))
 
-    def grid(self, grid: Grid) -> None:
+    def grid(self, grid: QuantizationParams) -> None:
         """What a quantized tensor says of its numbers."""
         self.write(b"(")
         self.named("torch", quantized.scheme(grid))

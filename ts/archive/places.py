@@ -22,8 +22,8 @@ from ts.ir.source import Source, SourceRange
 from ts.ir.types import ANY
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
-_MOST_TEXT: Final = 1 << 26  # characters of one source
-_MOST_LINES: Final = 1 << 31  # before a source in its file
+_MAX_TEXT: Final = 1 << 26  # characters of one source
+_MAX_LINES: Final = 1 << 31  # before a source in its file
 _NOWHERE: Final[tuple[Any, ...]] = (([0], 0, 0), 0, 0)  # the empty text
 
 
@@ -94,7 +94,7 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
 
 def _is_count(x: Any) -> bool:
     """Whether a number can be one of lines or characters."""
-    return isinstance(x, int) and 0 <= x < _MOST_LINES
+    return isinstance(x, int) and 0 <= x < _MAX_LINES
 
 
 class _Sources:
@@ -116,9 +116,9 @@ class _Sources:
         if self.texts is not None:
             lines = [self.texts[number] for number in text]
             size = sum(map(len, lines))
-            if size > _MOST_TEXT:
+            if size > _MAX_TEXT:
                 raise ValueError(f"a source would have {size} characters")
-            deadline.spend(0, bytes=size)
+            deadline.charge(0, bytes=size)
             text = "".join(lines)
             name = self.texts[name]
         if not isinstance(text, str) or not isinstance(name, str | None) or not _is_count(line):

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from ts._core.tensor.construct import from_numpy
 from ts._core.tensor.strides import contiguous
 from ts._core.tensor.tensor import Tensor
-from ts.archive.storages import QUANTIZED, Place, Storage, view
+from ts.archive.storages import QUANTIZED, TensorStorageRef, Storage, view
 from ts.archive.unpickler import Global
 from ts.errors import ArchiveError
 from ts.ops.packed import CLASSES, Packed
-from ts.ops.quantizer import QUINT2X4, QUINT4X2, Grid, checked_grid, from_integers, grid_of, to_integers
+from ts.ops.quantizer import QUINT2X4, QUINT4X2, QuantizationParams, checked_grid, from_integers, grid_of, to_integers
 
 REBUILD: Final = "torch._utils._rebuild_qtensor"
 _BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # of those that share bytes; a storage counts its bytes
@@ -62,7 +62,7 @@ def _integers(storage: Storage, offset: Any, size: Any, stride: Any) -> NDArray[
     return view(Storage(parts.reshape(-1), storage.location), offset, size, stride)
 
 
-def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> Grid:
+def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> QuantizationParams:
     scheme, scale, zero_point, *rest = parameters
     name = scheme.name if isinstance(scheme, Global) else ""
     if f"torch.{name}" not in SCHEMES:
@@ -82,7 +82,7 @@ def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> Grid:
     return checked_grid(scale, zero_point, dtype, axis)
 
 
-def scheme(grid: Grid) -> str:
+def scheme(grid: QuantizationParams) -> str:
     """The name of the scheme, in `torch`."""
     if grid.axis < 0:
         return "per_tensor_affine"
@@ -90,7 +90,7 @@ def scheme(grid: Grid) -> str:
     return "per_channel_affine_float_qparams" if floats else "per_channel_affine"
 
 
-def place(x: Tensor, of: Callable[[Tensor], Place], kept: list[object]) -> Place:
+def place(x: Tensor, of: Callable[[Tensor], TensorStorageRef], kept: list[object]) -> TensorStorageRef:
     """Where the integers of a tensor on a grid lie: `of` a tensor of them, which must be `kept`."""
     grid = grid_of(x)
     assert grid is not None

@@ -26,27 +26,27 @@ from ts._core.value.spec import KINDS, TypeSpec
 from ts._core.value.type_of import infer_spec, is_small
 from ts.archive import quantized
 from ts.archive.places import read_places
-from ts.archive.records import Location, Records, StoredTensors, device_named, opened
+from ts.archive.records import Location, ZipRecords, TensorLoader, device_named, opened
 from ts.archive.storages import storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.bytecode.typespec import object_class, type_spec
 from ts.errors import ArchiveError
 from ts.frontend.compile import compile_all
-from ts.frontend.imported import Unit
-from ts.frontend.terms import ANY_TERMS, Terms
+from ts.frontend.imported import ArchiveUnit
+from ts.frontend.terms import ANY_TERMS, LoadPolicy
 from ts.ir.source import Source
 from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, NoneType, OptionalType
 from ts.passes.unwrap_numbers import as_number
 
 NEWEST_VERSION: Final = 10
-_MOST_ELEMENTS: Final = 1 << 20  # of a constant of the code; tensors are one each
+_MAX_ELEMENTS: Final = 1 << 20  # of a constant of the code; tensors are one each
 
 
 def read(
     f: str | os.PathLike[str] | IO[bytes],
     map_location: Location = None,
     extra_files: dict[str, Any] | None = None,
-    terms: Terms = ANY_TERMS,
+    terms: LoadPolicy = ANY_TERMS,
     mapped: bool = False,
 ) -> Object:
     """The object of the module that an archive holds.
@@ -58,7 +58,7 @@ def read(
     With `mapped`, large storages of a file that is given by its path are mapped into memory.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
-    with opened(f) as file, terms.within(), Records(file, mapped=mapped) as records:
+    with opened(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:
         if extra_files is not None:
             for name in extra_files:
                 found = records.has(f"extra/{name}")
@@ -71,7 +71,7 @@ def read(
     return made
 
 
-def read_sources(records: Records) -> dict[str, Source]:
+def read_sources(records: ZipRecords) -> dict[str, Source]:
     """The source files; with debug records they know which program they were made from."""
     sources = {}
     for name in records.entries:
@@ -94,10 +94,10 @@ def _methods(root: ClassType) -> Iterator[Any]:
         rest += below
 
 
-class Reader(StoredTensors):
+class Reader(TensorLoader):
     """Reads the pickles of one archive."""
 
-    def __init__(self, records: Records, map_location: Location, terms: Terms = ANY_TERMS) -> None:
+    def __init__(self, records: ZipRecords, map_location: Location, terms: LoadPolicy = ANY_TERMS) -> None:
         super().__init__(records, map_location)
         version = records.version
         if version > NEWEST_VERSION:
@@ -108,12 +108,12 @@ class Reader(StoredTensors):
         self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
         self.unfilled: dict[int, Object] = {}  # objects that are made, and have nothing yet
         constants: list[object] = []
-        self.unit = Unit(read_sources(records), constants, version, terms)
+        self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
         values = self.value("constants")
         if not isinstance(values, tuple):
             raise ArchiveError("constants.pkl holds no tuple")
         for i, value in enumerate(values):
-            if not is_small(value, _MOST_ELEMENTS) or not _fits_program(value):
+            if not is_small(value, _MAX_ELEMENTS) or not _fits_program(value):
                 raise ArchiveError(f"CONSTANTS.c{i} in constants.pkl is too large, or nested too deeply")
             constants.append(as_number(value))
 

@@ -36,11 +36,11 @@ from ts.errors import ArchiveError, MissingCudaError
 
 Location = str | device | Mapping[str, str] | Callable[[Any, str], Any] | None
 
-_PIECE: Final = 1 << 20  # bytes that are read without looking at the clock
-_LEAST_MAPPED: Final = 1 << 16  # bytes of a record: to read fewer takes no longer than to map them
+_CHUNK_BYTES: Final = 1 << 20  # bytes that are read without looking at the clock
+_MIN_MAPPED_BYTES: Final = 1 << 16  # bytes of a record: to read fewer takes no longer than to map them
 _ALIGNMENT: Final = 64  # of records that can be mapped, so that their elements lie where kernels expect them
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # before the name and the extra field of a record
-_MOST_TEXT: Final = 1 << 30  # bytes of one source file or pickle: what is larger was not written by a program
+_MAX_TEXT: Final = 1 << 30  # bytes of one source file or pickle: what is larger was not written by a program
 _ZIP_ERRORS: Final = (zipfile.BadZipFile, zlib.error, struct.error)
 _DAMAGED: Final = (
     "PytorchStreamReader failed reading zip archive: {}. The file is corrupted, or it is no archive of a "
@@ -70,7 +70,7 @@ def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
     return open(f, "rb")
 
 
-class Records:
+class ZipRecords:
     """The records of an archive by their names, without the folder that all of them are in.
 
     `scripted` says what it has to be: a module's, a value's, or (None) of any records.
@@ -103,7 +103,7 @@ class Records:
                 "of a scripted module: it may be what torch.save wrote"
             )
 
-    def __enter__(self) -> Records:
+    def __enter__(self) -> ZipRecords:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -119,7 +119,7 @@ class Records:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
         if size is not None and entry.file_size != size:
             raise ArchiveError(f"the record {name} has {entry.file_size} bytes instead of {size}")
-        if entry.compress_type != zipfile.ZIP_STORED and entry.file_size > _MOST_TEXT:
+        if entry.compress_type != zipfile.ZIP_STORED and entry.file_size > _MAX_TEXT:
             raise ArchiveError(f"the record {name} would have {entry.file_size} bytes")
         if entry.compress_type == zipfile.ZIP_STORED and entry.file_size != entry.compress_size:
             raise ArchiveError(f"the record {name} has two sizes")
@@ -131,10 +131,10 @@ class Records:
             record: Any = stream
             rest = data.data
             while rest:
-                read = record.readinto(rest[:_PIECE])
+                read = record.readinto(rest[:_CHUNK_BYTES])
                 if not read:
                     raise ArchiveError(f"the record {name} ends too early")
-                deadline.spend(0.1 * read)
+                deadline.charge(0.1 * read)
                 rest = rest[read:]
             if record.read(1):
                 raise ArchiveError(f"the record {name} has two sizes")
@@ -148,7 +148,7 @@ class Records:
     def mapped(self, name: str, size: int) -> NDArray[np.uint8] | None:
         """A record in the map of the file; None if it is not of those that are mapped."""
         entry = self.entries.get(name)
-        if self.map is None or entry is None or size < _LEAST_MAPPED:
+        if self.map is None or entry is None or size < _MIN_MAPPED_BYTES:
             return None
         is_plain = entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1
         if not is_plain or not entry.file_size == entry.compress_size == size:
@@ -167,7 +167,7 @@ class Records:
     def bytes(self, name: str) -> bytes:
         """The contents of a record that is read as a whole: a pickle, a text."""
         data = self.read(name)
-        deadline.spend(0, bytes=data.size)
+        deadline.charge(0, bytes=data.size)
         return data.tobytes()
 
     def text(self, name: str) -> str:
@@ -191,10 +191,10 @@ class Records:
         return int(text)
 
 
-class StoredTensors:
+class TensorLoader:
     """Makes the tensors that the pickles of one file speak of."""
 
-    def __init__(self, records: Records, map_location: Location) -> None:
+    def __init__(self, records: ZipRecords, map_location: Location) -> None:
         self.records = records
         self.map_location = map_location
         self.storages: dict[tuple[str, str], Storage] = {}

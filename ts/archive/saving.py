@@ -36,9 +36,9 @@ from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
 from ts.archive import legacy, quantized
 from ts.archive.output import replaced, write_record
-from ts.archive.records import Location, Records, StoredTensors, device_named
+from ts.archive.records import Location, ZipRecords, TensorLoader, device_named
 from ts.archive.safe_globals import safe_global
-from ts.archive.storages import LoadedStorage, Place, Storage, WrittenStorages, storage_type
+from ts.archive.storages import LoadedStorage, TensorStorageRef, Storage, StorageWriter, storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.errors import ArchiveError
 from ts.module_names import is_own, torch_name
@@ -88,7 +88,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
     def __init__(self, file: IO[bytes], legacy: bool = False) -> None:
         super().__init__(file, _PROTOCOL)
         self.legacy = legacy
-        self.storages = WrittenStorages()
+        self.storages = StorageWriter()
         self.references: dict[str, _Reference] = {}
         self.named: dict[Any, _Named] = {}
 
@@ -133,7 +133,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 
-    def reference(self, place: Place) -> _Reference:
+    def reference(self, place: TensorStorageRef) -> _Reference:
         """What stands for the storage of a place."""
         found = self.references.get(place.key)
         if found is None:
@@ -276,7 +276,7 @@ def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
 _Build = Callable[[bytes, "_Reader"], Any]  # from a pickle to its value
 
 
-class HoldsModule(ArchiveError):
+class IsTorchScriptArchiveError(ArchiveError):
     """The file is one of `ts.jit.save`."""
 
 
@@ -346,9 +346,9 @@ def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) 
         return build(parts.pickle, _LegacyReader(parts.storages, map_location))
     if not beginning.startswith(b"PK"):
         raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 0.2 wrote it")
-    with Records(file, scripted=False, mapped=mapped) as records:
+    with ZipRecords(file, scripted=False, mapped=mapped) as records:
         if records.has("constants.pkl"):
-            raise HoldsModule("the file holds a scripted module: ts.jit.load reads it")
+            raise IsTorchScriptArchiveError("the file holds a scripted module: ts.jit.load reads it")
         value = build(records.bytes("data.pkl"), _Reader(records, map_location))
     file.seek(0, io.SEEK_END)
     return value
@@ -361,10 +361,10 @@ def _value(encoding: str, data: bytes, reader: _Reader) -> Any:
 
 def _trusted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
     """What a pickle holds."""
-    return _Trusting(data, reader, options).load()
+    return _UnrestrictedUnpickler(data, reader, options).load()
 
 
-class _Trusting(pickle.Unpickler):
+class _UnrestrictedUnpickler(pickle.Unpickler):
     """Reads a pickle whose names are imported, PyTorch's as their namesakes in `ts`."""
 
     def __init__(self, data: bytes, reader: _Reader, options: dict[str, Any]) -> None:
@@ -390,12 +390,12 @@ class _Trusting(pickle.Unpickler):
         return self.reader.storage("data", pid)
 
 
-class _Reader(StoredTensors):
+class _Reader(TensorLoader):
     """What the pickle of a file may name."""
 
     values: dict[int, LoadedStorage]
 
-    def __init__(self, records: Records, map_location: Location) -> None:
+    def __init__(self, records: ZipRecords, map_location: Location) -> None:
         super().__init__(records, map_location)
         self.values = {}
 

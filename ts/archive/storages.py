@@ -40,7 +40,7 @@ _NAMES: Final[dict[str, dtype]] = {
 _DTYPES: Final = {dtype: name for name, dtype in _NAMES.items() if name != "UntypedStorage"}
 
 
-class Place(NamedTuple):
+class TensorStorageRef(NamedTuple):
     """Where a tensor lies: in which storage, and how."""
 
     key: str
@@ -52,7 +52,7 @@ class Place(NamedTuple):
     stride: tuple[int, ...]
 
 
-class WrittenStorages:
+class StorageWriter:
     """Collects the storages of tensors, each of them once."""
 
     def __init__(self) -> None:
@@ -60,14 +60,14 @@ class WrittenStorages:
         self._keys: dict[tuple[int, int], str] = {}
         self._kept: list[object] = []  # so that addresses stay those of these tensors
 
-    def place_of_storage(self, storage: UntypedStorage | TypedStorage) -> Place:
+    def place_of_storage(self, storage: UntypedStorage | TypedStorage) -> TensorStorageRef:
         """A storage as the place of all its elements."""
         if isinstance(storage, TypedStorage):
             return self.place(storage._elements())
         place = self.place(wrap_array(storage.bytes))
         return place._replace(storage="UntypedStorage", numel=storage.nbytes())
 
-    def place(self, tensor: Tensor) -> Place:
+    def place(self, tensor: Tensor) -> TensorStorageRef:
         """Where a tensor lies in its storage, which is taken up if it is new."""
         name = _DTYPES.get(tensor.dtype, "UntypedStorage")
         check_storage(tensor)
@@ -83,7 +83,7 @@ class WrittenStorages:
             self.arrays[key] = root.ravel(order="K").view(np.uint8)
         if not np.may_share_memory(array, root):
             array = root
-        return Place(
+        return TensorStorageRef(
             key,
             name,
             str(tensor.device),

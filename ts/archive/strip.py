@@ -13,12 +13,12 @@ import zipfile
 from typing import IO, Final
 
 from ts.archive.output import replaced, write_record
-from ts.archive.records import Records
+from ts.archive.records import ZipRecords
 
 _DEBUG: Final = ".debug_pkl"
 
 
-def strip_debug(records: Records, path: str | os.PathLike[str]) -> int:
+def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
     """Write all records but those; how many bytes were left out."""
 
     def write(file: IO[bytes], root: str) -> None:

@@ -50,7 +50,7 @@ class Global:
         return self.call(*arguments)
 
 
-class Blank(dict[Any, Any]):
+class PlaceholderValue(dict[Any, Any]):
     """What calls and classes give while a pickle runs only for its names: filled, hashed, and thrown away."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
@@ -58,11 +58,11 @@ class Blank(dict[Any, Any]):
 
 def blank(module: str, name: str) -> Global:
     """What a name stands for then."""
-    return Global(f"{module}.{name}", call=_blank, new=Blank, build=_ignore)
+    return Global(f"{module}.{name}", call=_blank, new=PlaceholderValue, build=_ignore)
 
 
-def _blank(*arguments: Any) -> Blank:
-    return Blank()
+def _blank(*arguments: Any) -> PlaceholderValue:
+    return PlaceholderValue()
 
 
 def _ignore(made: Any, state: Any) -> None:
@@ -95,7 +95,7 @@ class Unpickler:
             while True:
                 steps += 1
                 if steps % _STEPS == 0:
-                    deadline.spend(_STEPS * 200, bytes=_STEPS * 50)
+                    deadline.charge(_STEPS * 200, bytes=_STEPS * 50)
                 code = self.take(1)[0]
                 if code == _STOP:
                     return self.pop()

@@ -23,11 +23,11 @@ from ts._core.value.objects import Object
 from ts.archive.output import replaced, write_record
 from ts.archive.pickler import Pickler
 from ts.archive.places import write_places
-from ts.archive.storages import WrittenStorages
+from ts.archive.storages import StorageWriter
 from ts.errors import ArchiveError
 from ts.ir.attributes import type_of_constant
 from ts.ir.graph import Graph
-from ts.ir.print_class import DefinitionPrinter, Names
+from ts.ir.print_class import DefinitionPrinter, ArchiveNamespace
 from ts.ir.types import NONE, TupleType
 
 ExtraFiles = Mapping[str, str | bytes] | None
@@ -62,7 +62,7 @@ class ArchiveWriter:
     def __init__(self, file: zipfile.ZipFile, root: str) -> None:
         self.file = file
         self.root = root
-        self.names = Names()
+        self.names = ArchiveNamespace()
         self.constants: list[Any] = []
         self.version = _OLDEST_VERSION
         self.digest = hashlib.sha256()
@@ -85,7 +85,7 @@ class ArchiveWriter:
 
     def pickle(self, archive: str, value: Any, type: Any) -> None:
         """A pickle, and before it the storages of its tensors."""
-        storages = WrittenStorages()
+        storages = StorageWriter()
         data = Pickler(self.names.spell, self.names.name, storages.place).dump(value, type)
         for key, elements in storages.arrays.items():
             self.record(f"{archive}/{key}", elements.data)

@@ -1,6 +1,6 @@
 """Plans of differentiable graphs: which functions run there and back, and what one leaves for the other.
 
-In: the rule of a part, and arguments.  Out: a `Plan`, or None where the tape takes the part's operators one
+In: the rule of a part, and arguments.  Out: a `DifferentiablePlan`, or None where the tape takes the part's operators one
 by one: what they do is nothing that a graph could hold.
 
     forward(x, w) -> y, s            y is what the part gives, s what the way back reads beside x, w and y
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.autograd.graph import Backward, GraphRule, Plan, set_planner
+from ts._core.autograd.graph import BackwardVariant, GraphRule, DifferentiablePlan, set_planner
 from ts._core.dispatch.writer import identity
 from ts._core.tensor.tensor import Tensor
 from ts.autodiff.trace import (
@@ -33,7 +33,7 @@ from ts.passes.log import debug
 Place = tuple[int, int]
 
 
-def plan_of(rule: GraphRule, args: list[Any], wanted: list[bool]) -> Plan | None:
+def plan_of(rule: GraphRule, args: list[Any], wanted: list[bool]) -> DifferentiablePlan | None:
     """The plan for arguments like these."""
     inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, wanted, strict=True)]
     try:
@@ -51,7 +51,7 @@ class _Planner:
         self.trace = Trace(rule.function, inputs)
         self.saved: list[Place] = []  # beside the outputs
 
-    def plan(self) -> Plan:
+    def plan(self) -> DifferentiablePlan:
         trace = self.trace
         outputs = [trace.place[identity(x)] for x in trace.outputs]
         roots = [x for x in trace.outputs if x.requires_grad]
@@ -65,7 +65,7 @@ class _Planner:
         wants = tuple(trace.tensor(place).requires_grad and not trace.is_input(place) for place in results)
         self.reads = {place: -1 - i for i, place in enumerate(reads)}
         bases = tuple(-1 if place is None else results.index(place) for place in hidden)
-        return Plan(forward, len(outputs), wants, bases, saves, self.backward)
+        return DifferentiablePlan(forward, len(outputs), wants, bases, saves, self.backward)
 
     def hidden_base(self, place: Place) -> Place | None:
         """What the output at a place is a view of, if the program does not see that."""
@@ -96,14 +96,14 @@ class _Planner:
         known = {*kept, *((number, 0) for number in self.again)}
         return all(self.trace.place.get(identity(x)) in known for x in args if isinstance(x, Tensor))
 
-    def backward(self, given: tuple[int, ...]) -> Backward:
+    def backward(self, given: tuple[int, ...]) -> BackwardVariant:
         """The way back for the gradients of some of the results."""
         trace = Trace(self.rule.function, self.trace.inputs)
         outputs = [trace.place[identity(x)] for x in trace.outputs]
         roots = [trace.tensor([*outputs, *self.saved][k]) for k in given]
         graph, places, gives = backward_graph(trace, trace.back(roots), self.again)
         function = SubgraphFunction(graph, self.rule.prepare, "<backward>")
-        return Backward(function, (*given, *(self.reads[place] for place in places)), tuple(gives))
+        return BackwardVariant(function, (*given, *(self.reads[place] for place in places)), tuple(gives))
 
 
 def _is_cheap(line: Line) -> bool:

@@ -20,9 +20,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ts._core.autograd.engine import run_backward
-from ts._core.autograd.rule import How
+from ts._core.autograd.rule import DifferentiationKind
 from ts._core.dispatch.operator import Operator
-from ts._core.dispatch.writer import Writer, identity
+from ts._core.dispatch.writer import OperatorLog, identity
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import GradMode
 from ts.devices import device
@@ -94,8 +94,8 @@ class Trace:
         self._check_outputs()
 
     @staticmethod
-    def _writer() -> Writer:
-        return Writer(_is_group, _looks_inside)
+    def _writer() -> OperatorLog:
+        return OperatorLog(_is_group, _looks_inside)
 
     def _places(self) -> Iterator[tuple[int, tuple[int, int]]]:
         for i, x in enumerate(self.blanks):
@@ -123,16 +123,16 @@ class Trace:
         found: Tensor = self.blanks[i] if number < 0 else list(_tensors(self.lines[number][2]))[i]
         return found
 
-    def back(self, roots: Sequence[Tensor]) -> Back:
+    def back(self, roots: Sequence[Tensor]) -> BackwardGraph:
         """The way back from `roots`, which have gradients."""
         grads = [aten.empty(list(x.shape), dtype=x.dtype, device="meta") for x in roots]
         wanted = [x for x, i in zip(self.blanks, self.inputs, strict=True) if i.wanted]
         with GradMode(True), self._writer() as writer:
             found = run_backward(list(roots), list(grads), True, False, wanted, False)
-        return Back(grads, writer.lines, found)
+        return BackwardGraph(grads, writer.lines, found)
 
 
-class Back(NamedTuple):
+class BackwardGraph(NamedTuple):
     """A way back."""
 
     grads: list[Tensor]  # of the roots
@@ -150,7 +150,7 @@ def _looks_inside(operator: Operator, args: list[Any]) -> bool:
 
 @cache
 def _is_transparent(operator: Operator) -> bool:
-    return bool(operator.record.whole) and rule_of(operator.record).how == How.INSIDE
+    return bool(operator.record.whole) and rule_of(operator.record).how == DifferentiationKind.INSIDE
 
 
 def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
@@ -164,7 +164,7 @@ def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
 # ---------------------------------------------------------------- graphs
 
 
-class Writing:
+class GraphBuilder:
     """A graph that is made of lines."""
 
     def __init__(self, trace: Trace) -> None:
@@ -235,7 +235,7 @@ def _present(kind: Type) -> Type:
     return kind.elem if isinstance(kind, OptionalType) else kind
 
 
-class Reading(Writing):
+class BackwardGraphBuilder(GraphBuilder):
     """The graph of a way back: what it reads of the way there becomes inputs, or is computed again."""
 
     def __init__(self, trace: Trace, again: Sequence[int]) -> None:
@@ -257,7 +257,7 @@ class Reading(Writing):
 
 def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
     """The way there: all arguments to the outputs, and then what else is saved."""
-    writing = Writing(trace)
+    writing = GraphBuilder(trace)
     for i, x in zip(trace.inputs, trace.blanks, strict=True):
         if i.dtype is None:
             writing.graph.add_input()
@@ -271,13 +271,13 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 
 
 def backward_graph(
-    trace: Trace, back: Back, again: Sequence[int]
+    trace: Trace, back: BackwardGraph, again: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
     """The way back; where what it reads beside the roots' gradients is; which arguments it has results for.
 
     `again`: the lines of the way there that it computes anew.
     """
-    reading = Reading(trace, again)
+    reading = BackwardGraphBuilder(trace, again)
     for x in back.grads:
         reading.add_input(x)
     for line in back.lines:

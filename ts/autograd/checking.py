@@ -358,7 +358,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
         results = differentiable(func(*inputs))
         used = [y for k, y in enumerate(results) if not is_absent(k)]
         if not used:  # as a sum of no parts: a gradient that is not there
-            used = [_Absent.of(y) for y in results]
+            used = [_NoGradient.of(y) for y in results]
         if not used:
             continue
         try:
@@ -376,7 +376,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
             )
 
 
-class _Absent:
+class _NoGradient:
     """A result whose gradient is None on the way back."""
 
     @staticmethod

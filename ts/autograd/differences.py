@@ -140,7 +140,7 @@ def _difference(a: Tensor, b: Tensor, eps: float, where: str) -> Tensor:
 # ---------------------------------------------------------------- the tape
 
 
-class Rows:
+class BackwardJacobian:
     """What passes back gave: matrices, and whether they look like the arguments."""
 
     def __init__(self, matrices: list[Tensor], sizes_hold: bool, dtypes_hold: bool) -> None:
@@ -149,7 +149,7 @@ class Rows:
         self.dtypes_hold = dtypes_hold
 
 
-def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = None) -> Rows:
+def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = None) -> BackwardJacobian:
     """A matrix for each argument that wants a gradient, by a pass for each element, or for a direction."""
     leaves = [inputs[i] for i in wanted(inputs)]
     if direction is None:
@@ -173,7 +173,7 @@ def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = 
         ts.stack(column, 1) if column else ts.zeros(x.numel(), 0, dtype=x.dtype)
         for column, x in zip(columns, leaves, strict=True)
     ]
-    return Rows(made, sizes_hold, dtypes_hold)
+    return BackwardJacobian(made, sizes_hold, dtypes_hold)
 
 
 # ---------------------------------------------------------------- tangents

@@ -97,7 +97,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     inner, _ = dual.parts(here, tensor)
     made: Tensor = tensor.view_as(tensor)
-    with levels.beneath(here):
+    with levels.below_level(here):
         fitted = dual.fitting(tangent, inner)
     set_layer(made, dual.Dual(here, inner, fitted, seen=dual.writes(here, made)))
     return made

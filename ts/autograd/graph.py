@@ -72,7 +72,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         refuse_hooks(before)
 
 
-class _Copies:
+class _ClonedSavedTensors:
     """What nodes saved, in memory that nobody writes to, for as long as they want it."""
 
     def __init__(self) -> None:
@@ -106,14 +106,14 @@ _copying = threading.local()  # `is_on`: whether the thread is inside of such a 
 
 
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[_Copies]:
+def allow_mutation_on_saved_tensors() -> Iterator[_ClonedSavedTensors]:
     """Inside, tensors may be written in place though nodes have saved them: these save copies.
 
     Passes back run inside, too: the copies go at the end, or by `clear()`.  Blocks do not nest.
     """
     if getattr(_copying, "is_on", False):
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    copies = _Copies()
+    copies = _ClonedSavedTensors()
     _copying.is_on = True
     try:
         with saved_tensors_hooks(copies.keep, copies.at):
@@ -175,11 +175,11 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of {('all', 'any')} but got {mode}")
-    hook = _All(tensors, fn).of if mode == "all" else _First(fn).of
+    hook = _CollectAllGradients(tensors, fn).of if mode == "all" else _FirstGradientOnly(fn).of
     return _Handles([x.register_hook(hook(i)) for i, x in enumerate(tensors)])
 
 
-class _All:
+class _CollectAllGradients:
     """Collects the gradients of a pass."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
@@ -206,7 +206,7 @@ class _All:
         return hook
 
 
-class _First:
+class _FirstGradientOnly:
     """Lets the first gradient of a pass through."""
 
     def __init__(self, fn: Callable[..., None]) -> None:

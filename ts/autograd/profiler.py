@@ -13,7 +13,7 @@ from ts.absent import names_for
 from ts.profiler.averages import EventList, FunctionEventAvg
 from ts.profiler.events import FunctionEvent
 from ts.profiler.labels import record_function
-from ts.profiler.profile import Recording, kineto_available
+from ts.profiler.profile import ProfileWindow, kineto_available
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "kineto_available", "profile", "record_function"]
 
@@ -35,7 +35,7 @@ class profile:
             raise NotImplementedError(f"ts.autograd.profiler.profile has no {', '.join(wanted)}")
         self.enabled = enabled
         self._options = record_shapes, profile_memory, with_stack
-        self._recording: Recording | None = None
+        self._recording: ProfileWindow | None = None
         self.entered = False
 
     def __enter__(self) -> profile:
@@ -43,7 +43,7 @@ class profile:
             if self.entered:
                 raise RuntimeError("Profiler context manager is not reentrant")
             self.entered = True
-            self._recording = Recording(*self._options)
+            self._recording = ProfileWindow(*self._options)
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:

@@ -49,19 +49,19 @@ _BLANKS: Final[dict[str, Any]] = {
 _NO_METHODS: Final = ClassType("__torch__.Uninitialized")
 
 
-def blank(type: Type) -> Any:
+def uninitialized_value(type: Type) -> Any:
     """Return a placeholder value of the given type; None if the type admits None."""
     if type is NONE or type is ANY or type.can_hold(NONE):
         return None
     if isinstance(type, UnionType):
-        return blank(type.types[0])
+        return uninitialized_value(type.types[0])
     return to_core(_blank(type), type_spec(type)) if not isinstance(type, InterfaceType) else _blank(type)
 
 
 def _blank(type: Type) -> Any:
     match type:
         case TupleType():
-            return tuple(map(blank, type.elems))
+            return tuple(map(uninitialized_value, type.elems))
         case TensorType():
             return from_numpy(np.empty(0, np.float32))
         case ClassType():

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.bytecode.emission import Emission
+from ts.bytecode.emission import CodeBuilder
 from ts.bytecode.instruction import Label
 from ts.bytecode.opcodes import BRANCHES, BY_NAME, BY_OPERATOR
 from ts.bytecode.typespec import register_class
@@ -42,7 +42,7 @@ def line_of(node: Node) -> Any:
     return (node.callstack, node.range) if node.range is not None or node.callstack else None
 
 
-class Branches(Emission):
+class BranchLowering(CodeBuilder):
     """Lowering of branches, a base class of `loops.Loops` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:

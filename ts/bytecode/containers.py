@@ -12,13 +12,13 @@ called.
 from __future__ import annotations
 
 from ts.bytecode.instruction import SCALARS
-from ts.bytecode.loops import Loops
+from ts.bytecode.loops import LoopLowering
 from ts.bytecode.typespec import register_class
 from ts.ir.graph import Node, Value
 from ts.ir.types import DictType, ListType
 
 
-class Containers(Loops):
+class ContainerLowering(LoopLowering):
     """Lowering of lists and dicts, a base class of `lower.Lowering`."""
 
     def lower_list_construct(self, node: Node) -> None:

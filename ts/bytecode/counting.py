@@ -9,7 +9,7 @@ In: the arguments of a `Code`.  Out: an instrumented `Code`, and after it ran th
                                   2  RETURN
 
 Programs that are not counted run the unchanged interpreter loop at full speed.  An instrumented program
-computes the same results, about a hundred times slower; functions that it calls count if the same `Counter`
+computes the same results, about a hundred times slower; functions that it calls count if the same `InstructionCounter`
 instrumented them.
 """
 
@@ -18,27 +18,27 @@ from __future__ import annotations
 from collections import Counter as Bag
 from collections.abc import Sequence
 
-from ts._core.vm.breaks import Breaks, Stopped
+from ts._core.vm.breaks import Breakpoints, PausedProgram
 from ts._core.vm.code import Code
 from ts.bytecode.opcodes import NUMBER, OPCODES
-from ts.bytecode.program import Program
+from ts.bytecode.program import SerializedCode
 
 _ENDS = frozenset(NUMBER[name] for name in ("RETURN", "RAISE"))
 _CALLS = frozenset(NUMBER[name] for name in ("CALL", "CALL_METHOD"))
 
 
-class Counter:
+class InstructionCounter:
     """Instruments programs and collects the execution counts of their instructions."""
 
     def __init__(self) -> None:
-        self._breaks = Breaks(self._count_block, self._ignore_failure)
+        self._breaks = Breakpoints(self._count_block, self._ignore_failure)
         self._breaks.go(None)
-        self._blocks: list[tuple[Program, int, int]] = []  # (program, first instruction, end) of each block
+        self._blocks: list[tuple[SerializedCode, int, int]] = []  # (program, first instruction, end) of each block
         self._counts: list[int] = []  # executions of each block
         self._steps: Bag[tuple[int, int]] = Bag()  # executions by (previous block, block)
         self._last = -1
 
-    def instrument(self, program: Program) -> Code:
+    def instrument(self, program: SerializedCode) -> Code:
         """Return an instrumented `Code` of the program."""
         starts = leaders(program.rows)
         blocks = {}  # the block of each leader
@@ -51,12 +51,12 @@ class Counter:
             blocks[start] = place
         return _with_breaks(program, blocks, self._breaks).code()
 
-    def _count_block(self, stopped: Stopped, place: int, armed: bool) -> None:
+    def _count_block(self, stopped: PausedProgram, place: int, armed: bool) -> None:
         self._counts[place] += 1
         self._steps[self._last, place] += 1
         self._last = place
 
-    def _ignore_failure(self, stopped: Stopped, error: BaseException) -> None:
+    def _ignore_failure(self, stopped: PausedProgram, error: BaseException) -> None:
         """Accept a failure: instructions after the failing one in its block are counted as well."""
 
     def instructions(self) -> Bag[str]:
@@ -79,11 +79,11 @@ class Counter:
                 counts[_name(program, end - 1), _name(*self._blocks[after][:2])] += count
         return counts
 
-    def programs(self) -> list[Program]:
+    def programs(self) -> list[SerializedCode]:
         """Return the instrumented programs in the order of instrumentation."""
         return list({id(program): program for program, _, _ in self._blocks}.values())
 
-    def counts_of(self, program: Program) -> list[int]:
+    def counts_of(self, program: SerializedCode) -> list[int]:
         """Return the number of executions of each instruction of a program."""
         counts = [0] * len(program.rows)
         for (owner, start, end), count in zip(self._blocks, self._counts, strict=True):
@@ -92,7 +92,7 @@ class Counter:
         return counts
 
 
-def _name(program: Program, at: int) -> str:
+def _name(program: SerializedCode, at: int) -> str:
     return OPCODES[program.rows[at][0]].name
 
 
@@ -110,7 +110,7 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
     return sorted(at for at in indices if at < len(rows))
 
 
-def _with_breaks(program: Program, places: dict[int, int], breaks: Breaks) -> Program:
+def _with_breaks(program: SerializedCode, places: dict[int, int], breaks: Breakpoints) -> SerializedCode:
     """Return the program with a BREAK before each instruction of `places`."""
     number: dict[int, int] = {}  # new index of each instruction, or of the break before it
     for at in range(len(program.rows) + 1):

@@ -21,8 +21,8 @@ from ts._core.value.spec import TypeSpec
 from ts._core.vm.code import Code
 from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.opcodes import BY_NAME, NUMBER, register_format
-from ts.bytecode.program import Program
-from ts.bytecode.registers import Allocator
+from ts.bytecode.program import SerializedCode
+from ts.bytecode.registers import RegisterAllocator
 from ts.bytecode.tidy import tidy
 from ts.bytecode.typespec import register_class, type_spec
 from ts.errors import CompilationError, InternalError
@@ -55,7 +55,7 @@ class Handler(NamedTuple):
     end: Label
 
 
-class Emission:
+class CodeBuilder:
     """Builder of the code of one graph, a base class of `branches.Branches` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
@@ -76,7 +76,7 @@ class Emission:
         self.types: dict[Type, int] = {}
         self.active_handlers: list[Handler] = []  # `with` statements that enclose the next instruction
         self.handlers: list[Handler] = []
-        self.program: Program | None = None  # set by `assemble`
+        self.program: SerializedCode | None = None  # set by `assemble`
 
     # ---- registers -------------------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class Emission:
         `parameters` and `result` are the types of the function's signature.
         """
         constants = set(self.constant_values)
-        allocator = Allocator(self.code, self.classes, len(parameters), constants, self.strings)
+        allocator = RegisterAllocator(self.code, self.classes, len(parameters), constants, self.strings)
         place, real = allocator.run()
         code = tidy(self.code, place)
         used = sorted({r for i in code for r in i.reads if r in constants})
@@ -255,7 +255,7 @@ class Emission:
                 line = instruction.line
                 stack = self.stack_of(line)
             lines.append(stack)
-        self.program = Program(
+        self.program = SerializedCode(
             self.name,
             rows,
             "".join(real) + "".join(self.classes[r] for r in used),

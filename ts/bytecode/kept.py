@@ -19,14 +19,14 @@ from typing import Final
 
 from ts.ir.hashing import blake2b
 
-_MOST_BYTES: Final = 8 << 20  # size limit of one file
+_MAX_BYTES: Final = 8 << 20  # size limit of one file
 _STAMP: Final = "build.txt"  # written by `setup.py` into the installed package
-_MOST_FILES: Final = 4_096  # above this, the oldest eighth is deleted
+_MAX_FILES: Final = 4_096  # above this, the oldest eighth is deleted
 
 
 def read(path: Path) -> bytes | None:
     """Return the bytes that `write` stored; None if the file is missing, corrupt or not the user's own."""
-    if not is_ours(path.parent):
+    if not is_owned_by_user(path.parent):
         return None
     try:
         stored_digest, _, body = _content(path).partition(b"\n")
@@ -37,7 +37,7 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, body: bytes) -> None:
     """Store a file, unless it is too large or the folder is not writable."""
-    if len(body) > _MOST_BYTES:
+    if len(body) > _MAX_BYTES:
         return
     try:
         _write(path, digest(body).encode() + b"\n" + body)
@@ -45,7 +45,7 @@ def write(path: Path, body: bytes) -> None:
         return
 
 
-def place(name: str, suffix: str) -> Path | None:
+def cache_path(name: str, suffix: str) -> Path | None:
     """Return the cache file of a digest; None if the cache is disabled."""
     folder = cache_folder()
     return None if folder is None else folder / name[:2] / f"{name[2:]}{suffix}"
@@ -72,7 +72,7 @@ def digest(body: bytes) -> str:
 def _write(path: Path, content: bytes) -> None:
     """Write a file atomically, through a temporary file in the same folder."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not is_ours(path.parent):
+    if not is_owned_by_user(path.parent):
         return
     temporary = f"{path}.{os.getpid()}.{get_ident()}"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -89,10 +89,10 @@ def _write(path: Path, content: bytes) -> None:
 def _content(path: Path) -> bytes:
     """Return the content of a regular file of at most twice the size limit; else b""."""
     status = path.stat()
-    return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= 2 * _MOST_BYTES else b""
+    return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= 2 * _MAX_BYTES else b""
 
 
-def is_ours(folder: Path) -> bool:
+def is_owned_by_user(folder: Path) -> bool:
     """Return whether only the current user can write to a folder."""
     try:
         status = folder.stat()
@@ -106,7 +106,7 @@ def is_ours(folder: Path) -> bool:
 def _trim(folder: Path) -> None:
     """Delete the oldest files of one of the 256 folders if it exceeds its share of the file limit."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
-    limit = _MOST_FILES // 256
+    limit = _MAX_FILES // 256
     for file in files[: len(files) - limit + limit // 8] if len(files) > limit else ():
         file.unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
 """Live ranges of virtual registers, by a backward data-flow analysis over linear code.
 
-In: instructions in order, over virtual registers.  Out: a `Lifetime` for each register, and the instructions
+In: instructions in order, over virtual registers.  Out: a `LiveRange` for each register, and the instructions
 after which objects are dead.
 
     0  ADD_I64   %a, %x, %x                 %x   [-1, 2)            a parameter: written before the code
@@ -33,7 +33,7 @@ _CHECK_INTERVAL: Final = 64  # instructions between two checks of the limits
 _LIVE_SET_BYTES: Final = 32  # per register in the live set of a label
 
 
-class Lifetime:
+class LiveRange:
     """Live ranges of a register, or of several that share one, and the instructions that write it."""
 
     __slots__ = ("ends", "starts", "writes")
@@ -48,7 +48,7 @@ class Lifetime:
         i = bisect_right(self.starts, place) - 1
         return self.ends[i] if i >= 0 and self.ends[i] > place else -1
 
-    def writes_in(self, other: Lifetime) -> list[int]:
+    def writes_in(self, other: LiveRange) -> list[int]:
         """Return the writes that occur while the other register is live, or is written as well."""
         conflicts, writes = [], self.writes
         starts, ends, written = other.starts, other.ends, other.writes
@@ -66,7 +66,7 @@ class Lifetime:
                 conflicts.append(place)
         return conflicts
 
-    def absorb(self, other: Lifetime) -> None:
+    def absorb(self, other: LiveRange) -> None:
         """Become the union of both lifetimes."""
         for start, end in zip(other.starts, other.ends, strict=True):
             first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
@@ -78,7 +78,7 @@ class Lifetime:
             insort(self.writes, place)
 
 
-class Lifetimes:
+class LiveRanges:
     """Lifetimes of all registers of `code`, except `constants`.
 
     lifetimes   by register
@@ -142,7 +142,7 @@ class Lifetimes:
         reads, targets = self.reads, self.targets
         for at in range(len(self.code) - 1, -1, -1):
             if not at % _CHECK_INTERVAL:
-                deadline.spend(_CHECK_INTERVAL * _STEP_NS, _CHECK_INTERVAL * _STEP_BYTES)
+                deadline.charge(_CHECK_INTERVAL * _STEP_NS, _CHECK_INTERVAL * _STEP_BYTES)
             instruction = self.code[at]
             if not instruction.name:
                 labels.reach(instruction.a, alive)
@@ -159,7 +159,7 @@ class Lifetimes:
 
         Returns whether the live set of a loop head grew, so that another walk is necessary.
         """
-        self.lifetimes = lifetimes = [Lifetime() for _ in range(len(self.variable))]
+        self.lifetimes = lifetimes = [LiveRange() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
         self.alive = alive = dict[int, int]()  # live registers, with the end of their range
@@ -167,7 +167,7 @@ class Lifetimes:
         code, reads, targets = self.code, self.reads, self.targets
         for at in range(len(code) - 1, -1, -1):
             if not at % _CHECK_INTERVAL:
-                deadline.spend(_CHECK_INTERVAL * _STEP_NS, _CHECK_INTERVAL * _STEP_BYTES)
+                deadline.charge(_CHECK_INTERVAL * _STEP_NS, _CHECK_INTERVAL * _STEP_BYTES)
             instruction = code[at]
             if not instruction.name:
                 labels.reach(instruction.a, alive)
@@ -245,7 +245,7 @@ class _Labels:
         jumps, heads = self.jumps, self.heads
         if label in jumps or label in heads:
             here = frozenset(alive)
-            deadline.spend(0, _LIVE_SET_BYTES * len(here))
+            deadline.charge(0, _LIVE_SET_BYTES * len(here))
             if label in jumps:
                 self.here[label] = here
             if label in heads and heads[label] != here:

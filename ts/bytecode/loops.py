@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ts.bytecode.branches import Branches, line_of
+from ts.bytecode.branches import BranchLowering, line_of
 from ts.bytecode.instruction import Label
 from ts.ir.graph import Block, Graph, Node, Value
 
 INT_MAX = 2**63 - 1
 
 
-class Loops(Branches):
+class LoopLowering(BranchLowering):
     """Lowering of loops, a base class of `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:

@@ -21,18 +21,18 @@ from typing import Any
 
 from ts._core.prims.module_index import ContainerIndex
 from ts._core.thread import deadline
-from ts._core.value.fitting import fits, present
+from ts._core.value.fitting import is_subtype, present
 from ts._core.vm.code import Code, Method
 from ts._core.vm.python_call import PythonOperator, WarnOperator
-from ts.bytecode.blanks import blank
+from ts.bytecode.blanks import uninitialized_value
 from ts.bytecode.branches import line_of, operator_of
 from ts.bytecode.emission import Handler
 from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, Opcode, register_format
 from ts.bytecode.parts import Prepare, differentiable_operator
-from ts.bytecode.program import Program
+from ts.bytecode.program import SerializedCode
 from ts.bytecode.typespec import register_class, result_spec, type_spec
-from ts.bytecode.waiting import Waiting
+from ts.bytecode.waiting import FutureLowering
 from ts.errors import CompilationError, FrontendError
 from ts.fusion.groups import program_of_graph
 from ts.fusion.program import group_operator
@@ -87,8 +87,8 @@ def lower_to_program(
     prepare: Prepare | None = None,
     twin: Twin | None = None,
     prepare_differentiable: Prepare | None = None,
-) -> tuple[Code, Program]:
-    """Lower a graph and return its code and the `Program` that the code is built from.
+) -> tuple[Code, SerializedCode]:
+    """Lower a graph and return its code and the `SerializedCode` that the code is built from.
 
     twin           returns the function to call instead of a given one
     prepare_differentiable   compiles the forward and backward graphs of differentiable graphs
@@ -99,7 +99,7 @@ def lower_to_program(
     return code, lowering.program
 
 
-class Lowering(Waiting):
+class Lowering(FutureLowering):
     """Lowering of one graph. Base classes lower futures, containers, loops and branches."""
 
     def __init__(
@@ -144,7 +144,7 @@ class Lowering(Waiting):
         """Lower the nodes of a block up to one that ends the control flow."""
         entered = len(self.active_handlers)
         for node in block.nodes():
-            deadline.spend(5_000, bytes=500)
+            deadline.charge(5_000, bytes=500)
             if self.terminated:
                 break
             if node.kind() == "prim::Constant" or self.is_deferred(node):
@@ -283,7 +283,7 @@ class Lowering(Waiting):
             input_spec, output_spec = type_spec(node.input().type()), type_spec(node.output().type())
             if a == "o":
                 input_spec = present(input_spec) or output_spec
-            if a in SCALARS or b in SCALARS or fits(input_spec, output_spec) or _is_measured(node):
+            if a in SCALARS or b in SCALARS or is_subtype(input_spec, output_spec) or _is_measured(node):
                 self.move(target, source)
             else:  # a refined union member that the verifier cannot prove
                 self.emit("CAST_TO", target, source, self.type_number(node.output().type()))
@@ -476,7 +476,7 @@ class Lowering(Waiting):
         if not node.claimed:
             self.uninitialized.add(register)
         try:
-            self.constant_values[register] = blank(type)
+            self.constant_values[register] = uninitialized_value(type)
         except KeyError:
             if node.claimed:
                 message = f"a value of type {type} cannot be left uninitialized"

@@ -16,7 +16,7 @@ from ts._core.vm.function import Function
 from ts.bytecode.typespec import result_spec, type_spec
 from ts.ir.graph import Graph
 from ts.ir.types import unshaped
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 KIND: Final = "prim::DifferentiableGraph"
 Prepare = Callable[[Graph, str], Code]
@@ -35,7 +35,7 @@ class SubgraphFunction(Function):
         return self._make_code(self.graph, self.name)
 
 
-class DifferentiableRecord(Record):
+class DifferentiableRecord(OperatorRecord):
     """Operator record of a differentiable graph."""
 
     def __init__(self, schema_text: str, make_graph: Callable[[], Graph]) -> None:

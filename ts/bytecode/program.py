@@ -5,9 +5,9 @@
     serialize_program(program, owner)                   numbers, strings, lists of them
     deserialize_program(data, owner)                    the Program again
 
-References that data cannot hold are resolved by the `Place` that owns the program, usually an archive: types
+References that data cannot hold are resolved by the `CodeOwner` that owns the program, usually an archive: types
 and functions by name, source texts, large tensors.  A program that cannot be represented as data (it starts
-tasks, calls Python, holds large tensors) raises `NotPlainError`.  Data is untrusted: `Code` verifies it.
+tasks, calls Python, holds large tensors) raises `NotSerializableError`.  Data is untrusted: `Code` verifies it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ts._core.value.lists import List, Tuple
 from ts._core.value.spec import KINDS, SPECS, TypeSpec
 from ts._core.value.type_of import infer_spec
 from ts._core.vm.code import Code, Method
-from ts._core.vm.plan import Plans
+from ts._core.vm.plan import Specializations
 from ts._core.vm.python_call import WarnOperator
 from ts.devices import device
 from ts.ops import registry
@@ -46,11 +46,11 @@ _CONTAINERS: Final = {"List[": _LIST, "Optional[": _OPTIONAL}
 _plain_types: dict[str, Type] = {}  # by text: types that do not refer to classes
 
 
-class NotPlainError(Exception):
+class NotSerializableError(Exception):
     """Raised for a part of a program that cannot be serialized."""
 
 
-class Program(NamedTuple):
+class SerializedCode(NamedTuple):
     """The arguments of a `Code`."""
 
     name: str
@@ -71,7 +71,7 @@ class Program(NamedTuple):
         return Code(*self)
 
 
-class Place:
+class CodeOwner:
     """Owner of serialized programs, which resolves their references to types, functions and sources."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Place:
         sources: Mapping[str, Source],
         constants: Sequence[Any],
         prepare: Prepare | None = None,
-        plans: Callable[..., Plans] | None = None,
+        plans: Callable[..., Specializations] | None = None,
     ) -> None:
         self.type_named = type_named  # returns the type with this text
         self.function_named = function_named  # returns the function with this qualified name, or None
@@ -91,14 +91,14 @@ class Place:
         self.plans = plans  # returns specializations, for parameter types, result type, guarded registers
 
 
-def serialize_program(program: Program, owner: Place) -> dict[str, Any]:
+def serialize_program(program: SerializedCode, owner: CodeOwner) -> dict[str, Any]:
     """Return the program as dictionaries, lists, numbers and strings.
 
     Raises NotPlainError if a part of it cannot be serialized.
     """
     if program.handlers:
-        raise NotPlainError
-    lines = _Lines(owner)
+        raise NotSerializableError
+    lines = _LineTable(owner)
     return {
         "name": program.name,
         "rows": list(chain.from_iterable(program.rows)),
@@ -116,14 +116,14 @@ def serialize_program(program: Program, owner: Place) -> dict[str, Any]:
     }
 
 
-def deserialize_program(data: Mapping[str, Any], owner: Place) -> Program:
+def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> SerializedCode:
     """Return the program that `serialize_program` serialized.
 
     Raises LookupError, TypeError or ValueError for malformed data.
     """
     words = iter(data["rows"])
     stacks = _stacks(data["stacks"], data["texts"], owner)
-    return Program(
+    return SerializedCode(
         data["name"],
         list(zip(words, words, words, words, strict=True)),
         data["classes"],
@@ -142,18 +142,18 @@ def deserialize_program(data: Mapping[str, Any], owner: Place) -> Program:
 # ---- types -------------------------------------------------------------------------------------------------
 
 
-def serialize_spec(spec: TypeSpec, owner: Place, parameter: bool = False) -> str:
+def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
     """Return the text of a type descriptor; raise NotPlainError if it cannot be restored from it."""
     try:
         same = deserialize_spec(spec.text, owner, parameter) == spec
     except Exception as error:  # parsing a text that is not a type may raise anything
-        raise NotPlainError(spec.text) from error
+        raise NotSerializableError(spec.text) from error
     if not same:
-        raise NotPlainError(spec.text)
+        raise NotSerializableError(spec.text)
     return spec.text
 
 
-def deserialize_spec(text: str, owner: Place, parameter: bool = False) -> TypeSpec:
+def deserialize_spec(text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:
     """Return the type descriptor for the text of a type, or of a parameter's type."""
     simple = _simple_spec(text)
     if simple is not None:
@@ -183,7 +183,7 @@ def _simple_spec(text: str) -> TypeSpec | None:
 # ---- constants ---------------------------------------------------------------------------------------------
 
 
-def serialize_constant(value: Any, owner: Place) -> Any:
+def serialize_constant(value: Any, owner: CodeOwner) -> Any:
     """Return a constant as data: scalars unchanged, all others as a dictionary with their kind."""
     if type(value) in _SCALARS:
         return value
@@ -195,10 +195,10 @@ def serialize_constant(value: Any, owner: Place) -> Any:
         return {"device": str(value)}
     if isinstance(value, Tensor):
         return _serialize_tensor(value, owner)
-    raise NotPlainError(type(value).__name__)
+    raise NotSerializableError(type(value).__name__)
 
 
-def deserialize_constant(data: Any, owner: Place) -> Any:
+def deserialize_constant(data: Any, owner: CodeOwner) -> Any:
     """Return the constant that `serialize_constant` serialized."""
     if not isinstance(data, dict):
         return data
@@ -217,7 +217,7 @@ def deserialize_constant(data: Any, owner: Place) -> Any:
     return wrap_array(array.reshape(data["sizes"]).copy())
 
 
-def _serialize_items(container: Any, owner: Place) -> list[Any]:
+def _serialize_items(container: Any, owner: CodeOwner) -> list[Any]:
     nested = (
         _serialize_items(x, owner) if isinstance(x, List | Tuple) else serialize_constant(x, owner)
         for x in container
@@ -225,7 +225,7 @@ def _serialize_items(container: Any, owner: Place) -> list[Any]:
     return list(nested)
 
 
-def _deserialize_items(data: Any, spec: TypeSpec, owner: Place) -> Any:
+def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
     """Return the items of a container in lists and tuples, as its type prescribes."""
     if spec.kind == _LIST:
         return [_deserialize_items(item, spec.children[0], owner) for item in data]
@@ -238,15 +238,15 @@ def _deserialize_items(data: Any, spec: TypeSpec, owner: Place) -> Any:
     return deserialize_constant(data, owner)
 
 
-def _serialize_tensor(x: Any, owner: Place) -> dict[str, Any]:
+def _serialize_tensor(x: Any, owner: CodeOwner) -> dict[str, Any]:
     for number, constant in enumerate(owner.constants):
         if constant is x:
             return {"constant": number}
     if x.device.type != "cpu" or x.requires_grad or not x.is_contiguous():
-        raise NotPlainError("a tensor")
+        raise NotSerializableError("a tensor")
     array = x._host()
     if array.nbytes > _MAX_TENSOR_BYTES or array.dtype.kind not in "biufc":
-        raise NotPlainError("a tensor")
+        raise NotSerializableError("a tensor")
     from binascii import b2a_base64
 
     text = b2a_base64(array.tobytes(), newline=False).decode()
@@ -265,14 +265,14 @@ def _serialize_operator(operator: Any) -> Any:
     if isinstance(operator.record, DifferentiableRecord):
         data = serialize_subgraph(operator)
         if data is None:
-            raise NotPlainError(operator.name)
+            raise NotSerializableError(operator.name)
         return {"part": data}
     if isinstance(operator.record, GroupRecord):
         assert operator.record.program is not None
         return {"group": operator.record.program.data(_serialize_operator)}
     name = f"{operator.name}.{operator.overload}" if operator.overload else operator.name
     if _deserialize_operator(name, None) is not operator:
-        raise NotPlainError(name)
+        raise NotSerializableError(name)
     return name
 
 
@@ -281,7 +281,7 @@ def _deserialize_operator(data: Any, prepare: Prepare | None) -> Any:
         from ts.bytecode.parts import deserialize_subgraph
 
         if prepare is None:
-            raise NotPlainError(data["part"])
+            raise NotSerializableError(data["part"])
         return deserialize_subgraph(data["part"], prepare)
     if isinstance(data, dict):
         from ts.fusion.program import deserialize_program as deserialize_group
@@ -295,29 +295,29 @@ def _deserialize_operator(data: Any, prepare: Prepare | None) -> Any:
         return WarnOperator(filename, line)
     operator = registry.operator(data)
     if operator is None:  # created for a node, such as the index into a ModuleDict
-        raise NotPlainError(data)
+        raise NotSerializableError(data)
     return operator
 
 
-def _serialize_function(function: Any, owner: Place) -> Any:
+def _serialize_function(function: Any, owner: CodeOwner) -> Any:
     if isinstance(function, Method):
         specs = [serialize_spec(spec, owner) for spec in function.specs]
         return [function.name, specs, serialize_spec(function.result, owner)]
-    if isinstance(function, Plans):
+    if isinstance(function, Specializations):
         specs = [serialize_spec(spec, owner, parameter=True) for spec in function.specs]
         return {"plans": function.registers, "specs": specs, "result": serialize_spec(function.result, owner)}
     name = getattr(function, "qualified_name", "")
     if not name or owner.function_named(name) is not function:
-        raise NotPlainError(name)
+        raise NotSerializableError(name)
     return name
 
 
-def _deserialize_function(data: Any, owner: Place) -> Any:
+def _deserialize_function(data: Any, owner: CodeOwner) -> Any:
     if isinstance(data, str):
         return owner.function_named(data)
     if isinstance(data, dict):
         if owner.plans is None:
-            raise NotPlainError("plans")
+            raise NotSerializableError("plans")
         texts = (deserialize_spec(text, owner, parameter=True) for text in data["specs"])
         return owner.plans(tuple(texts), deserialize_spec(data["result"], owner), data["plans"])
     name, specs, result = data
@@ -329,7 +329,7 @@ def _deserialize_function(data: Any, owner: Place) -> Any:
 # ---- source locations --------------------------------------------------------------------------------------
 
 
-class _Lines:
+class _LineTable:
     """Table of the distinct call stacks of a program's instructions.
 
     A stack has four words per level, outermost first: function, index of the source, start, end. A source is
@@ -337,7 +337,7 @@ class _Lines:
     the source range of the call to the preceding level, a built-in function.
     """
 
-    def __init__(self, owner: Place) -> None:
+    def __init__(self, owner: CodeOwner) -> None:
         self._owner = owner
         self._numbers: dict[Any, int] = {}
         self._text_numbers: dict[int, int] = {}
@@ -371,7 +371,7 @@ class _Lines:
         return self._text_numbers[id(source)], range.start, range.end
 
 
-class _Stack(Sequence[tuple[str, Any]]):
+class _LazyStack(Sequence[tuple[str, Any]]):
     """Call stack of an instruction, decoded when an error or a listing reads it."""
 
     __slots__ = ("_sources", "_words")
@@ -410,12 +410,12 @@ class _Stack(Sequence[tuple[str, Any]]):
         return SourceRange(self._sources[source](), start, end) if source >= 0 else None
 
 
-def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], owner: Place) -> list[_Stack]:
+def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], owner: CodeOwner) -> list[_LazyStack]:
     sources = [_source(owner, text) for text in texts]
-    return [_Stack(words, sources) for words in stacks]
+    return [_LazyStack(words, sources) for words in stacks]
 
 
-def _source(owner: Place, data: Any) -> Callable[[], Source]:
+def _source(owner: CodeOwner, data: Any) -> Callable[[], Source]:
     """Return a function that returns the source of serialized data, always the same object."""
     if isinstance(data, str):
         source = owner.sources[data]

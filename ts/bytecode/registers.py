@@ -21,12 +21,12 @@ from typing import Final
 
 from ts._core.thread import deadline
 from ts.bytecode.instruction import COPIES, ENDS, Instruction
-from ts.bytecode.lifetimes import Lifetime, Lifetimes
+from ts.bytecode.lifetimes import LiveRange, LiveRanges
 
 _STEP_NS: Final = 1_000  # charged to `ts.limits` per instruction
 
 
-class Allocator:
+class RegisterAllocator:
     """Assigns real registers to the virtual registers of `code`, in place.
 
     `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters
@@ -50,12 +50,12 @@ class Allocator:
         self.objects = frozenset(
             r for r, kind in enumerate(classes) if kind in "ox" and r not in constants and r not in strings
         )
-        live_ranges = Lifetimes(code, len(classes), parameters, constants, self.objects)
+        live_ranges = LiveRanges(code, len(classes), parameters, constants, self.objects)
         self.dying, self.dead = live_ranges.dying, live_ranges.dead
         self.lifetimes = live_ranges.lifetimes  # by leader: of its whole group
         self.leader = list(range(len(classes)))
         self.real = classes[:parameters]  # the classes of the real registers
-        self.occupied_ranges: list[Lifetime] = []  # by real register: the ranges in which it is occupied
+        self.occupied_ranges: list[LiveRange] = []  # by real register: the ranges in which it is occupied
         self.real_register: dict[int, int] = {}  # by virtual register: the real one
 
     def run(self) -> tuple[dict[int, int], list[str]]:
@@ -77,7 +77,7 @@ class Allocator:
         """Merge both sides of copies that do not interfere, innermost loops first."""
         copies = [i for i in self.code if i.name in COPIES and i.b not in self.constants]
         for copy in sorted(copies, key=lambda i: -i.depth):
-            deadline.spend(_STEP_NS)
+            deadline.charge(_STEP_NS)
             a, b = self.find(copy.a), self.find(copy.b)
             if a == b or self.classes[a] != self.classes[b]:
                 continue
@@ -107,7 +107,7 @@ class Allocator:
         free: dict[str, list[int]] = {}
         occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]  # (end, colour)
         for at, instruction in enumerate(self.code):
-            deadline.spend(_STEP_NS)
+            deadline.charge(_STEP_NS)
             for register in (*instruction.writes, *instruction.reads):
                 if register in place or register in constants:
                     continue

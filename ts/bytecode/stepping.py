@@ -1,7 +1,7 @@
 """Lowering for the debugger: code that can stop at each source line.
 
 In: a graph of the pipeline `STEPPING`, with a `prim::Line` before each line that reads all variables.  Out: a
-`Code` with a BREAK for each of them, and a `Place` that maps variables to registers.
+`Code` with a BREAK for each of them, and a `StopPoint` that maps variables to registers.
 
     x = x + 1          prim::Line(%x.1, %n)            BREAK    0, place 7, [r2, r0]
                        %x.5 = aten::add(%x.1, %1)      ADD_I64  r3, r2, r5
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from ts._core.value.spec import TypeSpec
-from ts._core.vm.breaks import Breaks
+from ts._core.vm.breaks import Breakpoints
 from ts._core.vm.code import Code
 from ts.bytecode.instruction import Instruction
 from ts.bytecode.lower import Lowering
@@ -28,7 +28,7 @@ from ts.ir.types import Type
 
 
 @dataclass
-class Place:
+class StopPoint:
     """A code position at which the debugger can stop."""
 
     number: int
@@ -51,11 +51,11 @@ class Place:
         return self.range.source.filename or "<string>"
 
 
-class Debugging(Protocol):
+class DebugInfo(Protocol):
     """Interface of the debugger that the lowering uses."""
 
-    breaks: Breaks
-    places: list[Place]
+    breaks: Breakpoints
+    places: list[StopPoint]
 
     def twin(self, function: Any) -> Any:
         """Return the debugged variant of a function that is called."""
@@ -78,14 +78,14 @@ class SteppingLowering(Lowering):
     """Lowering of one graph for the debugger."""
 
     def __init__(
-        self, graph: Graph, name: str, prepare: Callable[[Graph, str], Code], debugging: Debugging, owner: Any
+        self, graph: Graph, name: str, prepare: Callable[[Graph, str], Code], debugging: DebugInfo, owner: Any
     ) -> None:
         super().__init__(graph, name, prepare, debugging.twin)
         self.debugging = debugging
         self.owner = owner
         self.here = -1  # number of the last stop point
         self.visible: tuple[int, ...] = ()  # registers of the variables at the last stop point
-        self.stop_points: list[Place] = []
+        self.stop_points: list[StopPoint] = []
 
     def lower_line(self, node: Node) -> None:
         """Emit a BREAK and add its stop point."""
@@ -96,7 +96,7 @@ class SteppingLowering(Lowering):
         number = self.debugging.breaks.new_place(event == "breakpoint", event == "return")
         is_entry = not self.stop_points and event != "return"
         assert node.range is not None  # each statement has one
-        place = Place(number, self.name, node.range, event, types, self.owner, is_entry)
+        place = StopPoint(number, self.name, node.range, event, types, self.owner, is_entry)
         self.debugging.places.append(place)
         self.stop_points.append(place)
         self.here, self.visible = number, registers

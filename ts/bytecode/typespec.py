@@ -10,7 +10,7 @@ from typing import Any
 
 from ts._core.value.objects import ObjectClass
 from ts._core.value.spec import KINDS, TypeSpec
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.devices import Stream
 from ts.ir.graph import Graph
 from ts.ir.types import (
@@ -28,7 +28,7 @@ from ts.ir.types import (
     Type,
 )
 from ts.ops.profiling import RECORD_FUNCTION_TYPE, RecordFunction
-from ts.ops.rref import WORKER_INFO, Reference, WorkerInfo
+from ts.ops.rref import WORKER_INFO, RRefValue, WorkerInfo
 
 _CLASS_OF_KIND: dict[str, str] = {
     "IntType": "i",
@@ -94,7 +94,7 @@ def _make_spec(type: Type) -> TypeSpec:
     if isinstance(type, CustomClassType):
         return TypeSpec(_KIND_OBJECT, (), type.qualified_name(), _python_class(type))
     if isinstance(type, RRefType):
-        return TypeSpec(_KIND_OBJECT, (), type.annotation_str, Reference)
+        return TypeSpec(_KIND_OBJECT, (), type.annotation_str, RRefValue)
     children: tuple[Type, ...] = ()
     detail: Any = None
     if isinstance(type, ListType | OptionalType | FutureType):
@@ -140,7 +140,7 @@ def object_class(type: ClassType) -> ObjectClass:
     def describe() -> tuple[tuple[str, ...], tuple[TypeSpec, ...]]:
         return tuple(type.attributes), tuple(type_spec(t) for t in type.attributes.values())
 
-    with my_turn():
+    with build_lock():
         if type.object_class is None:
             created = ObjectClass(type.qualified_name(), describe, type)
             created.spec = TypeSpec(KINDS["ClassType"], (), type.annotation_str, created)

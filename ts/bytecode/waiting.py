@@ -13,15 +13,15 @@ from __future__ import annotations
 from typing import Any
 
 from ts._core.dispatch.operator import Operator
-from ts.bytecode.containers import Containers
+from ts.bytecode.containers import ContainerLowering
 from ts.bytecode.parts import Prepare, SubgraphFunction
 from ts.ir.graph import Node
 from ts.ir.types import FutureType
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 from ts.ops.rref import SYNC, CallRecord
 
 
-class Waiting(Containers):
+class FutureLowering(ContainerLowering):
     """Lowering of futures, a base class of `lower.Lowering`."""
 
     prepare: Prepare
@@ -61,10 +61,10 @@ class Waiting(Containers):
         """Lower an operator that starts asynchronously (`Record.begins`): start it, then wait."""
         start_operator = self.beginnings.get(operator.key)
         if start_operator is None:
-            record: Record = operator.record
+            record: OperatorRecord = operator.record
             text = f"{record.schema_text.partition(' -> ')[0]} -> Future(Any)"
             assert record.begins is not None
-            start_record = Record(text, record.begins, record.family, where="", whole=True, side_effect=True)
+            start_record = OperatorRecord(text, record.begins, record.family, where="", whole=True, side_effect=True)
             start_operator = self.beginnings[operator.key] = Operator(text, start_record)
         self.wait(node, self.begin(node, start_operator))
 

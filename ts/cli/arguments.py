@@ -193,7 +193,7 @@ def read_arguments(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Positional and keyword arguments from the command line's words, by the function's schema."""
     declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
-    words = _Words(function, declared)
+    words = _ArgumentParser(function, declared)
     for text in texts:
         words.add(text)
     absent = [
@@ -209,7 +209,7 @@ def _shown(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> 
     return f"{function.name}({', '.join(map(str, declared))})"
 
 
-class _Words:
+class _ArgumentParser:
     """Gives words to parameters."""
 
     def __init__(self, function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> None:

@@ -41,7 +41,7 @@ from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
 PEERS: Final = ("torch",)
-_PATIENCE: Final = 600.0  # seconds, for all that the engines do
+_TIMEOUT_SECONDS: Final = 600.0  # seconds, for all that the engines do
 _ROWS: Final = {"start": "start", "first": "first call", "round": "call"}  # seconds
 
 
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
             function = load_function(found)
             values, names = _given(function, options.arguments)
             path, method = _archive(found, function, stack)
-        patience = _PATIENCE if options.seconds is None else options.seconds or threading.TIMEOUT_MAX
+        patience = _TIMEOUT_SECONDS if options.seconds is None else options.seconds or threading.TIMEOUT_MAX
         until = time.monotonic() + patience
         engines = [stack.enter_context(_Process("ts", sys.executable, until))]
         if options.against is not None:

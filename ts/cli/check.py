@@ -34,7 +34,7 @@ from ts.cli import terminal
 from ts.cli.arguments import read_input, split_input
 from ts.cli.bounds import add_limits, limited
 from ts.cli.must_fail import failures
-from ts.cli.problems import ProgramError, UsageError, reading, told
+from ts.cli.problems import ProgramError, UsageError, report_read_errors, format_error
 from ts.cli.targets import (
     Target,
     instance,
@@ -179,7 +179,7 @@ def _check_call(
         with ts.no_grad():
             function(**keywords)
     except Exception as error:
-        return "", [f"called with the inputs: {told(error) if _is_foreign(error) else error}"]
+        return "", [f"called with the inputs: {format_error(error) if _is_foreign(error) else error}"]
     return "  (ran)", []
 
 
@@ -207,7 +207,7 @@ def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
         except UsageError:
             raise
         except Exception as error:  # the compiler's, or those of a constructor
-            failing = [told(error) if _is_foreign(error) else str(error)]
+            failing = [format_error(error) if _is_foreign(error) else str(error)]
         for failure in failing:
             wrong += 1
             terminal.status(False, f"{found.path}:{name}: {failure}", sys.stderr)
@@ -232,7 +232,7 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
     if is_exported(path):
         yield "forward", partial(_program, path, inputs)
         return
-    with reading(path):
+    with report_read_errors(path):
         absent = ts.jit.missing(path)
     for each in absent:
         yield f"{each.kind} {each.name}", partial(_absent, each)

@@ -14,7 +14,7 @@ from ts.cli.problems import ProgramError, UsageError
 from ts.cli.worker import add_worker, check_name, checked, has_dask, security_in, worker_words
 
 if TYPE_CHECKING:
-    from ts.distributed.cluster.supervisor import Wanted
+    from ts.distributed.cluster.supervisor import ClusterConfig
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -59,10 +59,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _wanted(options: argparse.Namespace) -> Wanted:
+def _wanted(options: argparse.Namespace) -> ClusterConfig:
     import os
 
-    from ts.distributed.cluster.supervisor import Wanted
+    from ts.distributed.cluster.supervisor import ClusterConfig
 
     for name in ("port", "dashboard"):
         port = getattr(options, name)
@@ -72,7 +72,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     workers = len(os.sched_getaffinity(0)) if options.workers is None else options.workers
     if workers < 0:
         raise UsageError(f"--workers must be at least 0, got {workers}")
-    return Wanted(
+    return ClusterConfig(
         workers=workers,
         host=options.host,
         port=options.port,
@@ -84,8 +84,8 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     )
 
 
-async def _cluster(wanted: Wanted, ends_with_input: bool) -> None:
-    from ts.distributed.cluster.supervisor import Cluster
+async def _cluster(wanted: ClusterConfig, ends_with_input: bool) -> None:
+    from ts.distributed.cluster.supervisor import ClusterSupervisor
 
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -93,7 +93,7 @@ async def _cluster(wanted: Wanted, ends_with_input: bool) -> None:
         loop.add_signal_handler(number, ended.set)
     if ends_with_input:
         loop.add_reader(sys.stdin, ended.set)
-    async with Cluster(wanted, lambda text: print(text, file=sys.stderr, flush=True)) as cluster:
+    async with ClusterSupervisor(wanted, lambda text: print(text, file=sys.stderr, flush=True)) as cluster:
         print(cluster.address, flush=True)
         ending = asyncio.create_task(ended.wait())
         complete = asyncio.create_task(cluster.complete())
@@ -105,7 +105,7 @@ async def _cluster(wanted: Wanted, ends_with_input: bool) -> None:
         await ending
 
 
-def _use(address: str, wanted: Wanted) -> str:
+def _use(address: str, wanted: ClusterConfig) -> str:
     """A line that says how it is used."""
     security = "" if wanted.folder is None else f', security=certificates.security("{wanted.folder}")'
     options = f'TensorPipeRpcBackendOptions(init_method="{address}"{security})'

@@ -22,8 +22,8 @@ from typing import Any, Final
 
 import ts
 from ts.archive.read import read_sources
-from ts.archive.records import Records
-from ts.cli.problems import ProgramError, reading
+from ts.archive.records import ZipRecords
+from ts.cli.problems import ProgramError, report_read_errors
 from ts.cli.taken import arguments
 from ts.cli.targets import is_exported, load_archive
 from ts.errors import FrontendError
@@ -42,7 +42,7 @@ def contents(path: Path) -> list[Section]:
     """What `ts info` says of an archive, or an exported program."""
     if is_exported(path):
         return _contents_of_exported(path)
-    with reading(path), open(path, "rb") as file, Records(file) as records:
+    with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         sources = read_sources(records)
         found: list[Section] = [
             ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),
@@ -53,7 +53,7 @@ def contents(path: Path) -> list[Section]:
         extra = sorted(name.removeprefix("extra/") for name in records.entries if name.startswith("extra/"))
     if extra:
         found.append(("extra files", [", ".join(extra)]))
-    with reading(path):
+    with report_read_errors(path):
         missing = ts.jit.missing(path)
     try:
         module = load_archive(path)
@@ -81,7 +81,7 @@ def amount(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
 
 
-def producer(records: Records) -> str:
+def producer(records: ZipRecords) -> str:
     """Who wrote an archive, by the marks that writers of zip files leave."""
     first = next(iter(records.entries.values()))
     if first.create_version == 0 and first.flag_bits & _UTF8:
@@ -109,7 +109,7 @@ def _contents_of_exported(path: Path) -> list[Section]:
     from ts.cli import exported
     from ts.export.files.container import Container
 
-    with reading(path), open(path, "rb") as file, Container(file) as container:
+    with report_read_errors(path), open(path, "rb") as file, Container(file) as container:
         records = container.records
         found: list[Section] = [
             ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),

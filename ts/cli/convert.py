@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import Any
 
 import ts
-from ts.archive.records import Records
+from ts.archive.records import ZipRecords
 from ts.cli import terminal
 from ts.cli.arguments import described_tensor, random_tensor, read_input, split_input
 from ts.cli.bounds import add_limits, limited
 from ts.cli.contents import amount
-from ts.cli.problems import ProgramError, UsageError, reading
+from ts.cli.problems import ProgramError, UsageError, report_read_errors
 from ts.cli.targets import is_archive, is_exported, load_archive, target
 from ts.errors import GuardOnDataDependentSymNode, UserError
 
 _SAFETENSORS = ".safetensors"
 _EXPORTED = ".pt2"
-_PYTORCHS = (".pt", ".pth", ".bin", ".ckpt", ".torchscript", ".ts")
+_PYTORCH_SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".torchscript", ".ts")
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -83,8 +83,8 @@ def run(options: argparse.Namespace) -> int:
         return _export(source, out, options)
     if options.input or options.vary:
         raise UsageError("--input and --vary say what a program is for: TO ends in .pt2")
-    if out.suffix not in (_SAFETENSORS, *_PYTORCHS):
-        known = ", ".join((_SAFETENSORS, *_PYTORCHS, _EXPORTED))
+    if out.suffix not in (_SAFETENSORS, *_PYTORCH_SUFFIXES):
+        known = ", ".join((_SAFETENSORS, *_PYTORCH_SUFFIXES, _EXPORTED))
         raise UsageError(f"TO ends in one of {known}; {options.out} is none of these")
     archive = source.suffix != _SAFETENSORS and is_archive(source)
     to_archive = out.suffix != _SAFETENSORS and (archive or options.into is not None)
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
         elif options.into is not None or options.freeze or not options.strip_debug:
             _write_model(_model(source, options), out, options.strip_debug)
         else:
-            with reading(source), open(source, "rb") as file, Records(file) as records:
+            with report_read_errors(source), open(source, "rb") as file, ZipRecords(file) as records:
                 _strip(records, out)
     print(f"{out}: {amount(out.stat().st_size)}, from {amount(source.stat().st_size)}", file=sys.stderr)
     return 0
@@ -170,7 +170,7 @@ def _weights(source: Path, archive: bool) -> dict[str, Any]:
     """Tensors by name."""
     if archive:
         return dict(load_archive(source).state_dict())
-    with reading(source):
+    with report_read_errors(source):
         if source.suffix == _SAFETENSORS:
             from ts.archive.safetensors import load_file
 
@@ -206,7 +206,7 @@ def _write_weights(weights: dict[str, Any], out: Path) -> None:
 def _model(source: Path, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """The model that is to be written, and the additional files of its archive."""
     path = source if options.into is None else target(options.into).path
-    with reading(path), open(path, "rb") as file, Records(file) as records:
+    with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         prefix = "extra/"
         extra: dict[str, Any] = {n.removeprefix(prefix): "" for n in records.entries if n.startswith(prefix)}
     module = load_archive(path, _extra_files=extra)
@@ -231,11 +231,11 @@ def _write_model(model: tuple[Any, dict[str, Any]], out: Path, strip: bool) -> N
             return
         buffer = io.BytesIO()
         ts.jit.save(module, buffer, extra)
-        with Records(buffer) as records:
+        with ZipRecords(buffer) as records:
             _strip(records, out)
 
 
-def _strip(records: Records, out: Path) -> None:
+def _strip(records: ZipRecords, out: Path) -> None:
     from ts.archive.strip import strip_debug
 
     with _writing(out):

@@ -29,11 +29,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ts.archive.records import Records
+from ts.archive.records import ZipRecords
 from ts.cli import terminal
 from ts.cli.bounds import add_limits, limited
 from ts.cli.contents import kind
-from ts.cli.problems import UsageError, reading
+from ts.cli.problems import UsageError, report_read_errors
 from ts.cli.targets import is_exported, load_archive, target
 
 _MANGLED: Final = re.compile(r"___torch_mangle_(\d+)")
@@ -83,7 +83,7 @@ def _code(first: Path, second: Path) -> Iterator[str]:
 
 def _sources(path: Path) -> dict[str, list[str]]:
     """The lines of the source files, with mangled names numbered in the order of the files."""
-    with reading(path), open(path, "rb") as file, Records(file) as records:
+    with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         texts = {n: records.text(n) for n in records.entries if n.startswith("code/") and n.endswith(".py")}
         numbers: dict[str, int] = {}
 

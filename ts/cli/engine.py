@@ -25,7 +25,7 @@ import time
 from functools import reduce
 from typing import Any
 
-MOST_BYTES = 1 << 26  # of a result that is compared
+MAX_BYTES = 1 << 26  # of a result that is compared
 
 
 def encoded(value: Any, package: Any) -> Any:
@@ -98,7 +98,7 @@ class Engine:
             found = encoded(result, self.package)
         except TypeError:
             return {"first": seconds}
-        return {"first": seconds, "result": found} if len(str(found)) < MOST_BYTES else {"first": seconds}
+        return {"first": seconds, "result": found} if len(str(found)) < MAX_BYTES else {"first": seconds}
 
     def round(self, least: float) -> dict[str, Any]:
         """Seconds a call takes, of so many that a round takes at least that long."""

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     if not is_exported(path):
         raise UsageError(f"{path} is no exported program: ts.export.save writes them")
     from ts.cli.exported import load_exported
-    from ts.export.explained import explained
+    from ts.export.explained import explain_symbols
     from ts.export.files.symbols import require_sympy
     from ts.export.shape_check import ShapeError
 
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             return 0
         require_sympy()
         try:
-            symbols = explained(program)
+            symbols = explain_symbols(program)
         except ShapeError as error:
             raise ProgramError(str(error)) from None
     for symbol in symbols:

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from ts._core.tensor.tensor import Tensor
 from ts.cli import terminal
-from ts.cli.problems import UsageError, reading
+from ts.cli.problems import UsageError, report_read_errors
 from ts.export import ExportedProgram, load
 from ts.export.files.symbols import MissingSympyError, require_sympy
 from ts.export.signature import InputKind
@@ -90,7 +90,7 @@ class _Graph:
 
 def load_exported(path: Path) -> ExportedFunction:
     """The program of a file; ProgramError in one line where there is none."""
-    with reading(path), terminal.progress(f"loading {path.name}"):
+    with report_read_errors(path), terminal.progress(f"loading {path.name}"):
         return ExportedFunction(load(path))
 
 

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import ts
-from ts.cli.problems import ProgramError, UsageError, told
+from ts.cli.problems import ProgramError, UsageError, format_error
 
 COMMANDS: Final = {
     "run": "call a function or a model with arguments, and print the result or write it to a file",
@@ -44,7 +44,7 @@ COMMANDS: Final = {
     "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
-_TROUBLE: Final = {"diff": 2}  # exit codes of failures, where 1 says something else
+_FAILURE_EXIT_CODES: Final = {"diff": 2}  # exit codes of failures, where 1 says something else
 
 
 def _module(name: str) -> Any:
@@ -108,10 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except Exception as error:  # the user's program: its message says where, a Python traceback would not
-        _show(told(error))
+        _show(format_error(error))
     finally:
         sys.path[:] = path
-    return _TROUBLE.get(command, 1)
+    return _FAILURE_EXIT_CODES.get(command, 1)
 
 
 def _launch(words: Sequence[str]) -> int:

@@ -20,13 +20,13 @@ class ProgramError(Exception):
     """The file could not be read, or run: exit code 1."""
 
 
-def told(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """An error of a program, as Python would end its traceback."""
     return f"{type(error).__name__}: {error}"
 
 
 @contextmanager
-def reading(path: object) -> Iterator[None]:
+def report_read_errors(path: object) -> Iterator[None]:
     """Whatever goes wrong while a file is read is one line, with the file and the reason."""
     try:
         yield

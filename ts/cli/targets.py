@@ -28,7 +28,7 @@ from zlib import crc32
 
 import ts
 from ts.cli import terminal
-from ts.cli.problems import ProgramError, UsageError, reading
+from ts.cli.problems import ProgramError, UsageError, report_read_errors
 from ts.jit import ScriptFunction
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
@@ -80,7 +80,7 @@ def is_exported(path: Path) -> bool:
 def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> ScriptModule:
     """The model of an archive, to be evaluated rather than trained; ProgramError in one line where there is
     none."""
-    with reading(path), terminal.progress(f"loading {path.name}"):
+    with report_read_errors(path), terminal.progress(f"loading {path.name}"):
         module = ts.jit.load(path, map_location, **options)
         return module.eval() if hasattr(module, "training") else module  # type: ignore[no-any-return]
 

@@ -147,7 +147,7 @@ def error(text: str, stream: TextIO) -> None:
             screen.print(Text(line, "dim" if _PLACE.match(line) else ""))
 
 
-_PATIENCE = 1.0  # seconds before what takes longer says how far it is
+_PROGRESS_DELAY_SECONDS = 1.0  # seconds before what takes longer says how far it is
 
 
 @contextmanager
@@ -162,7 +162,7 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[], None]
         yield lambda: None
         return
     bar = _Bar(screen, text, total)
-    timer = threading.Timer(_PATIENCE, bar.show)
+    timer = threading.Timer(_PROGRESS_DELAY_SECONDS, bar.show)
     timer.daemon = True
     timer.start()
     try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from ts.bytecode.stepping import Place
+from ts.bytecode.stepping import StopPoint
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Breakpoint:
         """What was asked for."""
         return self.function or f"{short_name(self.filename)}:{self.line}"
 
-    def bind(self, places: Iterable[Place]) -> None:
+    def bind(self, places: Iterable[StopPoint]) -> None:
         """Find the places that are meant; there may be none yet."""
         if self.function:
             found = [place for place in places if place.is_entry and _is_called(place, self.function)]
@@ -43,7 +43,7 @@ class Breakpoint:
             found = [place for place in near if place.line == line]
         self.places = {place.number for place in found}
 
-    def _may_be_at(self, place: Place) -> bool:
+    def _may_be_at(self, place: StopPoint) -> bool:
         """Whether the place is at the line or behind it, in a source that has the line."""
         if place.line < self.line or not _is_file(place.filename, self.filename):
             return False
@@ -73,6 +73,6 @@ def _is_file(filename: str, wanted: str) -> bool:
     return PurePath(filename).parts[-len(parts) :] == parts
 
 
-def _is_called(place: Place, name: str) -> bool:
+def _is_called(place: StopPoint, name: str) -> bool:
     original: Any = getattr(place.owner, "original", None)
     return place.function == name or f".{original.qualified_name if original else ''}".endswith(f".{name}")

@@ -18,22 +18,22 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from ts._core.value.turns import my_turn
-from ts._core.vm.breaks import Breaks, Stopped
+from ts._core.value.turns import build_lock
+from ts._core.vm.breaks import Breakpoints, PausedProgram
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 from ts.bytecode.parts import SubgraphFunction
-from ts.bytecode.stepping import Place, SteppingLowering
+from ts.bytecode.stepping import StopPoint, SteppingLowering
 from ts.frontend import compile
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
-from ts.runtime.deep import with_deep_stack
+from ts.runtime.deep import run_with_large_stack
 from ts.runtime.forms import enter_autocast
 from ts.runtime.function import ScriptFunction, compile_function
-from ts.runtime.garbage import no_collection
+from ts.runtime.garbage import gc_disabled
 
 
-class Twin(Function):
+class DebugFunction(Function):
     """A function compiled for a debugger."""
 
     def __init__(self, original: ScriptFunction, parsed: ParsedFunction, code: DebugCode) -> None:
@@ -63,13 +63,13 @@ class DebugCode:
 
     def __init__(
         self,
-        on_stop: Callable[[Stopped, Place, bool], None],
-        on_failure: Callable[[Stopped, BaseException], None],
+        on_stop: Callable[[PausedProgram, StopPoint, bool], None],
+        on_failure: Callable[[PausedProgram, BaseException], None],
         on_code: Callable[[], None],
     ) -> None:
         """What to call where a program stops, where it fails, and when there are new places."""
-        self.places: list[Place] = []
-        self.breaks = Breaks(lambda stopped, n, armed: on_stop(stopped, self.places[n], armed), on_failure)
+        self.places: list[StopPoint] = []
+        self.breaks = Breakpoints(lambda stopped, n, armed: on_stop(stopped, self.places[n], armed), on_failure)
         self._on_code = on_code
         self._twins: dict[int, tuple[Any, Any]] = {}  # by id of the original, which is kept
 
@@ -78,7 +78,7 @@ class DebugCode:
         found = self._twins.get(id(function))
         if found is None:
             parsed = function.definition() if isinstance(function, ScriptFunction) else None
-            twin = function if parsed is None else Twin(function, parsed, self)
+            twin = function if parsed is None else DebugFunction(function, parsed, self)
             found = self._twins[id(function)] = function, twin
         return found[1]
 
@@ -93,9 +93,9 @@ class DebugCode:
             enter_autocast(graph)
             return lower(graph, original.name)
 
-        with my_turn(), no_collection(), warnings.catch_warnings():
+        with build_lock(), gc_disabled(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was compiled before, and warned then
-            code: Code = with_deep_stack(compile_and_lower)
+            code: Code = run_with_large_stack(compile_and_lower)
         self._on_code()
         return code
 
@@ -108,4 +108,4 @@ class DebugCode:
             if id(function) not in seen:
                 seen.add(id(function))
                 callees = function.compiled_code.functions
-                pending += [f for f in callees if isinstance(f, Twin | SubgraphFunction)]
+                pending += [f for f in callees if isinstance(f, DebugFunction | SubgraphFunction)]

@@ -25,11 +25,11 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ts._core.vm.breaks import Stopped
-from ts.bytecode.stepping import Place, Stack
+from ts._core.vm.breaks import PausedProgram
+from ts.bytecode.stepping import StopPoint, Stack
 from ts.debugger.breakpoints import Breakpoint, file_and_line, short_name
-from ts.debugger.code import DebugCode, Twin
-from ts.debugger.shown import PartOfObject, text_of
+from ts.debugger.code import DebugCode, DebugFunction
+from ts.debugger.shown import PartialObject, text_of
 from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
 from ts.ir.source import SourceRange
 from ts.runtime.function import ScriptFunction
@@ -49,7 +49,7 @@ class FrameView(NamedTuple):
     level: int
     name: str
     range: SourceRange | None
-    place: Place | None  # the line's; None where the code was not made for debugging
+    place: StopPoint | None  # the line's; None where the code was not made for debugging
 
 
 class Resume(NamedTuple):
@@ -68,7 +68,7 @@ class Debugger:
         self.breakpoints: dict[int, Breakpoint] = {}
         self._count = 0
         self._lock = threading.RLock()
-        self._entry: Twin | None = None
+        self._entry: DebugFunction | None = None
         self._last = ""
         self.begin()
 
@@ -79,7 +79,7 @@ class Debugger:
         self._resume = Resume(_EVERYWHERE)
         self._attached = True
         self._interrupted = False
-        self._stopped: Stopped | None = None
+        self._stopped: PausedProgram | None = None
         self._frames: list[FrameView] = []
         self._level = 0
         self._listed: int | None = None  # the line that `list` goes on from
@@ -88,7 +88,7 @@ class Debugger:
     def run(self, function: ScriptFunction, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
         """Call the function under the debugger."""
         twin = self.code.twin(function)
-        if not isinstance(twin, Twin):
+        if not isinstance(twin, DebugFunction):
             raise TypeError(f"{function.name} was made of a graph: there is no source to step through")
         self._entry = twin
         self.begin()
@@ -105,7 +105,7 @@ class Debugger:
 
     # ---- stops -----------------------------------------------------------------------------------------
 
-    def _on_stop(self, stopped: Stopped, place: Place, armed: bool) -> None:
+    def _on_stop(self, stopped: PausedProgram, place: StopPoint, armed: bool) -> None:
         with self._lock:
             if self._main is None:
                 self._main = stopped.program
@@ -128,7 +128,7 @@ class Debugger:
                 reasons.append(f"--Return-- {self._text_of('return')}")
             self._interact(stopped, reasons)
 
-    def _on_failure(self, stopped: Stopped, error: BaseException) -> None:
+    def _on_failure(self, stopped: PausedProgram, error: BaseException) -> None:
         with self._lock:
             if self._main is None:
                 self._main = stopped.program
@@ -140,12 +140,12 @@ class Debugger:
                         stopped, [_text_of_error(error), "The program ends here; it can still be looked at."]
                     )
 
-    def _is_step(self, stopped: Stopped, place: Place) -> bool:
+    def _is_step(self, stopped: PausedProgram, place: StopPoint) -> bool:
         """Whether the program stops here also without a breakpoint."""
         depth = self._resume.return_depth if place.event == "return" else self._resume.depth
         return stopped.depth <= depth and self._stepping in (None, stopped.program)
 
-    def _look(self, stopped: Stopped) -> bool:
+    def _look(self, stopped: PausedProgram) -> bool:
         """Take the frames of a program that has stopped; False if there are none."""
         self._stopped = stopped
         self._frames = []
@@ -158,7 +158,7 @@ class Debugger:
         self._listed = None
         return bool(self._frames)
 
-    def _interact(self, stopped: Stopped, reasons: list[str]) -> None:
+    def _interact(self, stopped: PausedProgram, reasons: list[str]) -> None:
         """Carry out commands until one lets the program go on."""
         if stopped.program != self._main:
             reasons = ["In a forked program:", *reasons]
@@ -285,7 +285,7 @@ class Debugger:
         """the parameters of the function"""
         place = self._frame.place
         owner = place.owner if place is not None else None
-        self._show(owner.parameters() if isinstance(owner, Twin) else ())
+        self._show(owner.parameters() if isinstance(owner, DebugFunction) else ())
 
     def _locals(self, rest: str) -> None:
         """all variables that have a value here"""
@@ -331,7 +331,7 @@ class Debugger:
         place = self._frame.place
         owner = place.owner if place is not None else None
         known = self._variables()
-        values = owner.names_around(names - known.keys()) if isinstance(owner, Twin) else {}
+        values = owner.names_around(names - known.keys()) if isinstance(owner, DebugFunction) else {}
         for name in names & known.keys():
             values[name] = self._value(name)
         return eval(code, values)
@@ -347,7 +347,7 @@ class Debugger:
         try:
             return self._stopped.value(frame.level, register)
         except AttributeError:  # an object that its `__init__` has not done with
-            return PartOfObject(self._stopped.value(frame.level, register, whole=False))
+            return PartialObject(self._stopped.value(frame.level, register, whole=False))
 
     def _text_of(self, name: str) -> str:
         try:
@@ -424,7 +424,7 @@ class Debugger:
             )
             return True
 
-    def _places(self, breakpoint: Breakpoint) -> list[Place]:
+    def _places(self, breakpoint: Breakpoint) -> list[StopPoint]:
         return [self.code.places[number] for number in breakpoint.places]
 
     def _describe(self, breakpoint: Breakpoint) -> str:

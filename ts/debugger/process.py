@@ -10,9 +10,9 @@ import os
 import sys
 from functools import cache
 
-from ts._core.vm.breaks import Stopped
+from ts._core.vm.breaks import PausedProgram
 from ts._core.vm.code import Code
-from ts.bytecode.stepping import Place
+from ts.bytecode.stepping import StopPoint
 from ts.debugger.code import DebugCode
 from ts.debugger.debugger import Debugger, Resume
 from ts.debugger.terminal import Terminal
@@ -32,7 +32,7 @@ class ProcessDebugger(Debugger):
         self.code.breaks.go(None, 0)
         self._resume = Resume()
 
-    def _on_stop(self, stopped: Stopped, place: Place, armed: bool) -> None:
+    def _on_stop(self, stopped: PausedProgram, place: StopPoint, armed: bool) -> None:
         self._main = stopped.program
         if place.event != "breakpoint" or self._is_step(stopped, place):
             super()._on_stop(stopped, place, armed)
@@ -44,7 +44,7 @@ class ProcessDebugger(Debugger):
             self._attached = True
             super()._on_stop(stopped, place, armed)
 
-    def _on_failure(self, stopped: Stopped, error: BaseException) -> None:
+    def _on_failure(self, stopped: PausedProgram, error: BaseException) -> None:
         """The exception is for who called the script."""
 
 

@@ -14,7 +14,7 @@ from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
 
 
-class PartOfObject:
+class PartialObject:
     """An object some of whose attributes have no value yet."""
 
     def __init__(self, made: Object) -> None:

@@ -23,7 +23,7 @@ from typing import Any, Final
 from ts.absent import names_for
 from ts.distributed.missing_extra import has_rpc_extra, placeholder
 
-_HOMES: Final = {
+_NAME_TO_MODULE: Final = {
     "errors": "DistBackendError DistError DistNetworkError DistStoreError QueueEmptyError",
     "groups": """
         Backend GroupMember ProcessGroup default_pg_timeout destroy_process_group get_backend
@@ -47,7 +47,7 @@ _HOMES: Final = {
     "cluster.on_dask": "on_dask",
     "work": "Work",
 }
-HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
+HOME_OF: Final = {name: home for home, names in _NAME_TO_MODULE.items() for name in names.split()}
 _absent = names_for(__name__)
 
 

@@ -15,8 +15,8 @@ from types import TracebackType
 from ts._core.tensor.tensor import Tensor
 from ts.absent import names_for
 from ts.distributed.gradients import engine
-from ts.distributed.gradients.contexts import Context as DistAutogradContext
-from ts.distributed.gradients.contexts import Contexts, current_id, enter
+from ts.distributed.gradients.contexts import DistAutogradContext as DistAutogradContext
+from ts.distributed.gradients.contexts import DistAutogradContainer, current_id, set_current_context
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import RpcAgent
 
@@ -38,7 +38,7 @@ class context:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        enter(None)
+        set_current_context(None)
         if state.agent is not None:  # which `shutdown` may have ended
             _release_context(self.autograd_context._context_id())
 
@@ -66,7 +66,7 @@ def _agent() -> RpcAgent:
     return state.agent
 
 
-def _contexts() -> Contexts:
+def _contexts() -> DistAutogradContainer:
     return _agent().contexts
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ts._core.tensor.tensor import Tensor
 from ts.distributed.errors import DistBackendError
-from ts.distributed.labels import ALL, label_of
+from ts.distributed.labels import ALL, make_tag
 from ts.distributed.links import Request
 from ts.distributed.reduce_op import ReduceOp
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Memory = memoryview
 
 
-class Call:
+class CollectiveCall:
     """What one process does in one call."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Call:
         self.others = [each for each in range(self.size) if each != self.rank]
         self._links = group.links
         self._ranks = group.ranks
-        self.label = label_of(ALL, group.number, group.next_call(), function, tensor, reduction)
+        self.label = make_tag(ALL, group.number, group.next_call(), function, tensor, reduction)
         self.timeout = group.timeout if timeout is None else timeout
         self._deadline: float | None = None
 

@@ -18,7 +18,7 @@ import numpy as np
 from ts import dtypes
 from ts._core.tensor.tensor import Tensor, layer_of
 from ts.distributed import exchanges
-from ts.distributed.calls import Call, memory_of
+from ts.distributed.calls import CollectiveCall, memory_of
 from ts.distributed.groups import ProcessGroup, find, member_of, place_of
 from ts.distributed.reduce_op import ReduceOp, check_op
 from ts.distributed.work import Work
@@ -57,7 +57,7 @@ def _same_dtype(*tensors: Tensor) -> None:
             raise ValueError(f"Invalid usage of tensors with different dtypesFound {first} and  {each.dtype}")
 
 
-class Lent:
+class _FlatBuffers:
     """The elements of tensors as flat arrays; what is written to those of others is brought back."""
 
     def __init__(self) -> None:
@@ -86,17 +86,17 @@ def _run(
     group: ProcessGroup,
     function: str,
     tensor: Tensor | None,
-    body: Callable[[Call], None],
-    lent: Lent,
+    body: Callable[[CollectiveCall], None],
+    lent: _FlatBuffers,
     async_op: bool,
     result: Any,
     op: ReduceOp | None = None,
     timeout: float | None = None,
 ) -> Work | None:
-    def make() -> Call:
-        return Call(group, function, tensor, op, timeout)
+    def make() -> CollectiveCall:
+        return CollectiveCall(group, function, tensor, op, timeout)
 
-    def all_of_it(call: Call) -> None:
+    def all_of_it(call: CollectiveCall) -> None:
         body(call)
         lent.give_back()
 
@@ -116,10 +116,10 @@ def all_reduce(
     here = find(group, "all_reduce")
     if here is None:
         return None
-    reduction, lent = check_op(op, tensor, "all_reduce"), Lent()
+    reduction, lent = check_op(op, tensor, "all_reduce"), _FlatBuffers()
     array = lent.write(tensor)
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.all_reduce(call, array, reduction)
 
     return _run(here, "all_reduce", tensor, body, lent, async_op, [tensor], reduction)
@@ -137,10 +137,10 @@ def all_reduce_coalesced(
     here = find(group, "all_reduce_coalesced")
     if here is None:
         return None
-    reduction, lent = check_op(op, tensors[0], "all_reduce_coalesced"), Lent()
+    reduction, lent = check_op(op, tensors[0], "all_reduce_coalesced"), _FlatBuffers()
     arrays = [lent.write(each) for each in tensors]
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         for each in arrays:
             exchanges.all_reduce(call, each, reduction)
 
@@ -161,10 +161,10 @@ def reduce(
     if here is None:
         return None
     to = place_of(here, dst, group_dst)
-    reduction, lent = check_op(op, tensor, "reduce"), Lent()
+    reduction, lent = check_op(op, tensor, "reduce"), _FlatBuffers()
     array = lent.write(tensor) if here.rank() == to else lent.read(tensor)
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.reduce(call, array, reduction, to)
 
     return _run(here, "reduce", tensor, body, lent, async_op, [tensor], reduction)
@@ -182,10 +182,10 @@ def broadcast(
     here = find(group, "broadcast")
     if here is None:
         return None
-    source, lent = place_of(here, src, group_src), Lent()
+    source, lent = place_of(here, src, group_src), _FlatBuffers()
     memory = memory_of(lent.read(tensor) if here.rank() == source else lent.write(tensor))
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.broadcast(call, memory, source)
 
     return _run(here, "broadcast", tensor, body, lent, async_op, [tensor])
@@ -216,10 +216,10 @@ def all_gather(
     if here is None:
         return None
     _check_gathered(tensor_list, tensor, here.size(), "allgather")
-    lent = Lent()
+    lent = _FlatBuffers()
     ours, outputs = memory_of(lent.read(tensor)), [memory_of(lent.write(each)) for each in tensor_list]
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.all_gather(call, ours, outputs)
 
     return _run(here, "all_gather", tensor, body, lent, async_op, [tensor_list])
@@ -236,13 +236,13 @@ def all_gather_coalesced(
     here = find(group, "all_gather_coalesced")
     if here is None:
         return None
-    lent = Lent()
+    lent = _FlatBuffers()
     ours = [memory_of(lent.read(each)) for each in input_tensor_list]
     for each in output_tensor_lists:
         check_tensors(each, "output_tensor_lists")
     rows = [[memory_of(lent.write(each)) for each in row] for row in output_tensor_lists]
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         for each, outputs in zip(ours, zip(*rows, strict=True), strict=True):
             exchanges.all_gather(call, each, outputs)
 
@@ -269,11 +269,11 @@ def all_gather_into_tensor(
             f"output tensor size must be equal to world_size times input tensor size: found "
             f"{output_tensor.numel()} elements for {here.size()} times {input_tensor.numel()}"
         )
-    lent = Lent()
+    lent = _FlatBuffers()
     ours, output = memory_of(lent.read(input_tensor)), memory_of(lent.write(output_tensor))
     outputs = _split(output, [len(ours)] * here.size())
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.all_gather(call, ours, outputs)
 
     return _run(here, "all_gather", input_tensor, body, lent, async_op, [output_tensor])
@@ -324,12 +324,12 @@ def gather(
     here = find(group, "gather")
     if here is None:
         return None
-    to, lent = place_of(here, 0 if dst is None and group_dst is None else dst, group_dst), Lent()
+    to, lent = place_of(here, 0 if dst is None and group_dst is None else dst, group_dst), _FlatBuffers()
     _check_list(here, "gather", tensor, gather_list, "output", "destination", to)
     outputs = [memory_of(lent.write(each)) for each in gather_list] if gather_list else None
     ours = memory_of(lent.read(tensor))
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.gather(call, ours, outputs, to)
 
     return _run(here, "gather", tensor, body, lent, async_op, [gather_list or []])
@@ -351,12 +351,12 @@ def scatter(
     here = find(group, "scatter")
     if here is None:
         return None
-    source, lent = place_of(here, 0 if src is None and group_src is None else src, group_src), Lent()
+    source, lent = place_of(here, 0 if src is None and group_src is None else src, group_src), _FlatBuffers()
     _check_list(here, "scatter", tensor, scatter_list, "input", "source", source)
     inputs = [memory_of(lent.read(each)) for each in scatter_list] if scatter_list else None
     output = memory_of(lent.write(tensor))
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.scatter(call, inputs, output, source)
 
     return _run(here, "scatter", tensor, body, lent, async_op, [tensor])
@@ -383,7 +383,7 @@ def reduce_scatter(
             raise RuntimeError(
                 f"reduce_scatter: input {at} has {each.numel()} elements, the output {output.numel()}"
             )
-    lent = Lent()
+    lent = _FlatBuffers()
     return _reduce_scatter(here, output, [lent.read(each) for each in input_list], op, lent, async_op)
 
 
@@ -406,18 +406,18 @@ def reduce_scatter_tensor(
             f"input tensor must be the same size as output size times world size: found {input.numel()} "
             f"elements for {here.size()} times {output.numel()}"
         )
-    lent = Lent()
+    lent = _FlatBuffers()
     parts = _split(lent.read(input), [output.numel()] * here.size())
     return _reduce_scatter(here, output, parts, op, lent, async_op)
 
 
 def _reduce_scatter(
-    here: ProcessGroup, output: Tensor, parts: list[Any], op: Any, lent: Lent, async_op: bool
+    here: ProcessGroup, output: Tensor, parts: list[Any], op: Any, lent: _FlatBuffers, async_op: bool
 ) -> Work | None:
     reduction = check_op(op, output, "reduce_scatter")
     array = lent.write(output)
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.reduce_scatter(call, parts, array, reduction)
 
     return _run(here, "reduce_scatter", output, body, lent, async_op, [output], reduction)
@@ -442,7 +442,7 @@ def all_to_all(
                 f"ProcessGroupGloo::alltoall: {what} tensor list size {len(tensors)} does not match world "
                 f"size {here.size()}"
             )
-    lent = Lent()
+    lent = _FlatBuffers()
     inputs = [memory_of(lent.read(each)) for each in input_tensor_list]
     outputs = [memory_of(lent.write(each)) for each in output_tensor_list]
     return _all_to_all(here, inputs, outputs, lent, async_op, output_tensor_list, input_tensor_list[0].dtype)
@@ -463,7 +463,7 @@ def all_to_all_single(
     here = find(group, "all_to_all_single")
     if here is None:
         return None
-    lent = Lent()
+    lent = _FlatBuffers()
     inputs = _split(memory_of(lent.read(input)), _row_bytes(input, input_split_sizes, here.size()))
     outputs = _split(memory_of(lent.write(output)), _row_bytes(output, output_split_sizes, here.size()))
     return _all_to_all(here, inputs, outputs, lent, async_op, [output], input.dtype)
@@ -487,12 +487,12 @@ def _all_to_all(
     here: ProcessGroup,
     inputs: list[Any],
     outputs: list[Any],
-    lent: Lent,
+    lent: _FlatBuffers,
     async_op: bool,
     result: list[Tensor],
     dtype: dtypes.dtype,
 ) -> Work | None:
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         call.label = call.label._replace(elements=0)  # each has parts of its own sizes
         exchanges.all_to_all(call, inputs, outputs)
 
@@ -510,7 +510,7 @@ def barrier(
     if here is None:
         return None
     seconds = None if timeout is None else timeout.total_seconds()
-    return _run(here, "barrier", None, exchanges.barrier, Lent(), async_op, [], None, seconds)
+    return _run(here, "barrier", None, exchanges.barrier, _FlatBuffers(), async_op, [], None, seconds)
 
 
 def monitored_barrier(
@@ -522,10 +522,10 @@ def monitored_barrier(
     here = member_of(group)
     seconds = here.timeout if timeout is None else timeout.total_seconds()
 
-    def body(call: Call) -> None:
+    def body(call: CollectiveCall) -> None:
         exchanges.monitored_barrier(call, wait_all_ranks)
 
-    _run(here, "monitored_barrier", None, body, Lent(), False, [], None, seconds)
+    _run(here, "monitored_barrier", None, body, _FlatBuffers(), False, [], None, seconds)
 
 
 all_gather_single = all_gather_into_tensor

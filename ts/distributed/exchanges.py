@@ -14,17 +14,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from ts.distributed.calls import Call, memory_of
+from ts.distributed.calls import CollectiveCall, memory_of
 from ts.distributed.errors import DistBackendError, DistError
 from ts.distributed.links import Request
 from ts.distributed.reduce_op import ReduceOp, accumulate
 
 SHORT: Final = 1 << 14  # bytes of what goes to all as it is
-PIECE: Final = 1 << 19  # bytes that are added up at once
+CHUNK_BYTES: Final = 1 << 19  # bytes that are added up at once
 _NOTHING: Final = memoryview(b"")
 
 
-def all_reduce(call: Call, array: Any, op: ReduceOp) -> None:
+def all_reduce(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
     """Each has the reduced array afterwards."""
     if call.size == 1:
         return accumulate(op, [array], array)
@@ -33,7 +33,7 @@ def all_reduce(call: Call, array: Any, op: ReduceOp) -> None:
     _reduce_parts(call, array, op, range(call.size))
 
 
-def reduce(call: Call, array: Any, op: ReduceOp, to: int) -> None:
+def reduce(call: CollectiveCall, array: Any, op: ReduceOp, to: int) -> None:
     """One has the reduced array afterwards; those of others are as they were."""
     if array.nbytes > SHORT or call.size == 1:
         return _reduce_parts(call, array, op, [to])
@@ -44,7 +44,7 @@ def reduce(call: Call, array: Any, op: ReduceOp, to: int) -> None:
     accumulate(op, [array if each == to else came[each] for each in range(call.size)], array)
 
 
-def _all_reduce_short(call: Call, array: Any, op: ReduceOp) -> None:
+def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
     came = call.workspace(array.size * call.size, array.dtype).reshape(call.size, -1)
     requests = [call.receive(each, memory_of(came[each])) for each in call.others]
     ours = memory_of(array)
@@ -53,7 +53,7 @@ def _all_reduce_short(call: Call, array: Any, op: ReduceOp) -> None:
     accumulate(op, [array if each == call.rank else came[each] for each in range(call.size)], array)
 
 
-def _reduce_parts(call: Call, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
+def _reduce_parts(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
     """Reduce a part here, and send it to those who want it all."""
     size, rank = call.size, call.rank
     bounds = [array.size * each // size for each in range(size + 1)]
@@ -71,7 +71,7 @@ def _reduce_parts(call: Call, array: Any, op: ReduceOp, to: Sequence[int]) -> No
     call.wait([*sent, *expected])
 
 
-def reduce_scatter(call: Call, inputs: Sequence[Any], output: Any, op: ReduceOp) -> None:
+def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op: ReduceOp) -> None:
     """Each has the reduction of one of the inputs."""
     sent = _send_pieces(call, inputs)
     rows, receives = _expect(call, output)
@@ -80,13 +80,13 @@ def reduce_scatter(call: Call, inputs: Sequence[Any], output: Any, op: ReduceOp)
     call.wait(sent)
 
 
-def _send_pieces(call: Call, parts: Sequence[Any]) -> list[Request]:
+def _send_pieces(call: CollectiveCall, parts: Sequence[Any]) -> list[Request]:
     """Send parts to those that they are of, the next rank's first."""
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
     return [call.send(each, memory_of(piece)) for each in order for piece in _pieces(parts[each])]
 
 
-def _expect(call: Call, ours: Any) -> tuple[Any, list[list[Request]]]:
+def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
     """Where the others' parts for this process come to, a row each, and the receives of their pieces."""
     rows = call.workspace(ours.size * (call.size - 1), ours.dtype).reshape(call.size - 1, -1)
     receives = [
@@ -97,7 +97,7 @@ def _expect(call: Call, ours: Any) -> tuple[Any, list[list[Request]]]:
 
 
 def _reduced(
-    call: Call, rows: Any, receives: list[list[Request]], ours: Any, out: Any, op: ReduceOp
+    call: CollectiveCall, rows: Any, receives: list[list[Request]], ours: Any, out: Any, op: ReduceOp
 ) -> Iterator[Any]:
     """The pieces of `out`, each as soon as it is the reduction of ours and what came."""
     results = _pieces(out)
@@ -112,11 +112,11 @@ def _reduced(
 
 
 def _pieces(array: Any) -> list[Any]:
-    step = PIECE // array.itemsize
+    step = CHUNK_BYTES // array.itemsize
     return [array[at : at + step] for at in range(0, array.size, step)]
 
 
-def broadcast(call: Call, memory: memoryview, source: int) -> None:
+def broadcast(call: CollectiveCall, memory: memoryview, source: int) -> None:
     """All have what one has."""
     if call.rank == source:
         call.wait([call.send(each, memory) for each in call.others])
@@ -124,7 +124,7 @@ def broadcast(call: Call, memory: memoryview, source: int) -> None:
         call.wait([call.receive(source, memory)])
 
 
-def all_gather(call: Call, ours: memoryview, outputs: Sequence[memoryview]) -> None:
+def all_gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview]) -> None:
     """All have what each has; this process's own is copied."""
     requests = [call.receive(each, outputs[each]) for each in call.others]
     requests += [call.send((call.rank + step) % call.size, ours) for step in range(1, call.size)]
@@ -132,7 +132,7 @@ def all_gather(call: Call, ours: memoryview, outputs: Sequence[memoryview]) -> N
     call.wait(requests)
 
 
-def gather(call: Call, ours: memoryview, outputs: Sequence[memoryview] | None, to: int) -> None:
+def gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview] | None, to: int) -> None:
     """One has what each has."""
     if outputs is None:
         return call.wait([call.send(to, ours)])
@@ -140,7 +140,7 @@ def gather(call: Call, ours: memoryview, outputs: Sequence[memoryview] | None, t
     call.wait([call.receive(each, outputs[each]) for each in call.others])
 
 
-def scatter(call: Call, inputs: Sequence[memoryview] | None, output: memoryview, source: int) -> None:
+def scatter(call: CollectiveCall, inputs: Sequence[memoryview] | None, output: memoryview, source: int) -> None:
     """Each has one of what one has."""
     if inputs is None:
         return call.wait([call.receive(source, output)])
@@ -149,7 +149,7 @@ def scatter(call: Call, inputs: Sequence[memoryview] | None, output: memoryview,
     call.wait(sent)
 
 
-def all_to_all(call: Call, inputs: Sequence[memoryview], outputs: Sequence[memoryview]) -> None:
+def all_to_all(call: CollectiveCall, inputs: Sequence[memoryview], outputs: Sequence[memoryview]) -> None:
     """Each has one from each."""
     requests = [call.receive(each, outputs[each]) for each in call.others]
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
@@ -158,7 +158,7 @@ def all_to_all(call: Call, inputs: Sequence[memoryview], outputs: Sequence[memor
     call.wait(requests)
 
 
-def barrier(call: Call) -> None:
+def barrier(call: CollectiveCall) -> None:
     """All have come."""
     requests = [call.receive(each, _NOTHING) for each in call.others]
     call.wait([*requests, *(call.send(each, _NOTHING) for each in call.others)])
@@ -171,7 +171,7 @@ def _copy(source: memoryview, target: memoryview) -> None:
         np.copyto(np.frombuffer(target, np.uint8), np.frombuffer(source, np.uint8))
 
 
-def monitored_barrier(call: Call, all_of_them: bool) -> None:
+def monitored_barrier(call: CollectiveCall, all_of_them: bool) -> None:
     """The first process hears from each, and says who did not come; then it lets them go."""
     if call.rank:
         call.wait([call.send(0, _NOTHING)])

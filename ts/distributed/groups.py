@@ -24,12 +24,12 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from ts.distributed import exchanges
-from ts.distributed.calls import Call
-from ts.distributed.links import Links
-from ts.distributed.work import Turns
+from ts.distributed.calls import CollectiveCall
+from ts.distributed.links import PeerConnections
+from ts.distributed.work import CollectiveQueue
 
 default_pg_timeout: Final = timedelta(minutes=30)
-_KEPT: Final = 1 << 26  # bytes of memory that a group keeps for what comes
+_BUFFER_CACHE_BYTES: Final = 1 << 26  # bytes of memory that a group keeps for what comes
 
 _UNINITIALIZED: Final = (
     "Default process group has not been initialized, please make sure to call init_process_group."
@@ -57,10 +57,10 @@ class Backend(str):
 class ProcessGroup:
     """Some of the processes, in order."""
 
-    def __init__(self, links: Links, number: int, ranks: Sequence[int], timeout: float) -> None:
+    def __init__(self, links: PeerConnections, number: int, ranks: Sequence[int], timeout: float) -> None:
         self.links, self.number, self.ranks, self.timeout = links, number, tuple(ranks), timeout
         self.places = {rank: place for place, rank in enumerate(self.ranks)}
-        self.turns = Turns()
+        self.turns = CollectiveQueue()
         self._numbers = itertools.count()
         self._workspace = np.empty(0, np.uint8)
         links.add_group(number, ranks)
@@ -90,7 +90,7 @@ class ProcessGroup:
         """Bytes that the call whose turn it is may use."""
         if size > self._workspace.size:
             found = np.empty(size, np.uint8)
-            if size > _KEPT:
+            if size > _BUFFER_CACHE_BYTES:
                 return found
             self._workspace = found
         return self._workspace
@@ -107,7 +107,7 @@ class _World:
     """What this process is part of."""
 
     def __init__(self) -> None:
-        self.links: Links | None = None
+        self.links: PeerConnections | None = None
         self.default: ProcessGroup | None = None
         self.groups: dict[int, ProcessGroup] = {}
         self.others: dict[int, tuple[int, ...]] = {}  # groups that this process is not in
@@ -148,7 +148,7 @@ def init_process_group(
     world = _world.default
     try:
         # The first process listens no more when all have come here: another meeting may have its place.
-        world.turns.run(lambda: Call(world, "barrier"), exchanges.barrier)
+        world.turns.run(lambda: CollectiveCall(world, "barrier"), exchanges.barrier)
     except BaseException:
         destroy_process_group()
         raise

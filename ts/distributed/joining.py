@@ -18,19 +18,19 @@ from ts.distributed.comm.addresses import PLAIN, join_host_port
 from ts.distributed.comm.credentials import Credentials
 from ts.distributed.comm.transport import Connection, Listener, connect
 from ts.distributed.errors import DistStoreError
-from ts.distributed.links import Links
+from ts.distributed.links import PeerConnections
 from ts.distributed.loop import run
-from ts.distributed.rendezvous import Meeting, Place, RendezvousError, meeting_place
+from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, meeting_place
 
 
-def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[Links, int]:
+def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[PeerConnections, int]:
     """Meet the others, and connect to each of them."""
     until = time.monotonic() + timeout
     place = meeting_place(init_method, rank, world_size)
-    gate = _Gate(place)
-    meeting: Meeting | None = None
+    gate = _Acceptor(place)
+    meeting: Rendezvous | None = None
     try:
-        meeting = Meeting(place, f"rank {place.rank}", gate.open, timeout=timeout)
+        meeting = Rendezvous(place, f"rank {place.rank}", gate.open, timeout=timeout)
         addresses = {each.rank: each.address for each in meeting.members}
         run(gate.connect(addresses), max(until - time.monotonic(), 0.0))
         meeting.barrier("connected", max(until - time.monotonic(), 0.0))
@@ -44,13 +44,13 @@ def join(init_method: str | None, rank: int, world_size: int, timeout: float) ->
         gate.close()
         if meeting is not None:
             meeting.close()
-    return Links(place.rank, gate.sockets), place.world_size
+    return PeerConnections(place.rank, gate.sockets), place.world_size
 
 
-class _Gate:
+class _Acceptor:
     """Where others connect to this process."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: RendezvousAddress) -> None:
         self.place = place
         self.sockets: dict[int, socket.socket] = {}  # by rank
         self.all_here = asyncio.Event()
@@ -105,7 +105,7 @@ class _Gate:
             self.all_here.set()
 
 
-def _own_host(place: Place) -> str:
+def _own_host(place: RendezvousAddress) -> str:
     """This machine as the others see it."""
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(place.host).is_loopback:

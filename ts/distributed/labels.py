@@ -21,7 +21,7 @@ _REDUCES: Final = frozenset(FUNCTIONS.index(each) for each in FUNCTIONS if "redu
 ONE, ALL, FAILED, LEAVING = range(4)  # a label's kind: from one to another, of a collective; and two notices
 
 
-class Label(NamedTuple):
+class MessageTag(NamedTuple):
     """What a message is for. Receives find messages by the first three; the rest has to be the same."""
 
     kind: int
@@ -33,16 +33,16 @@ class Label(NamedTuple):
     elements: int = 0  # of the tensor, which may come in several messages
 
 
-def label_of(
+def make_tag(
     kind: int, group: int, tag: int, function: str, tensor: Tensor | None, reduction: ReduceOp | None = None
-) -> Label:
+) -> MessageTag:
     """The label of messages for a call with a tensor."""
     code = FUNCTIONS.index(function)
     dtype, elements = (0, 0) if tensor is None else (tensor.scalar_type, tensor.numel())
-    return Label(kind, group, tag, code, 0 if reduction is None else reduction.value, dtype, elements)
+    return MessageTag(kind, group, tag, code, 0 if reduction is None else reduction.value, dtype, elements)
 
 
-def described(label: Label) -> str:
+def format_tag(label: MessageTag) -> str:
     """What a label says, for people."""
     name = FUNCTIONS[label.function] if label.function < len(FUNCTIONS) else f"function {label.function}"
     if label.kind == ONE:

@@ -28,13 +28,13 @@ from typing import Any, Final
 import numpy as np
 
 from ts.distributed.errors import DistBackendError, DistError, DistNetworkError
-from ts.distributed.labels import ALL, FAILED, LEAVING, Label, described
+from ts.distributed.labels import ALL, FAILED, LEAVING, MessageTag, format_tag
 
 _WIRE: Final = struct.Struct("<BBBBIqQQ")
 _STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
 _TURNS: Final = 16  # calls of the system for one connection before others have their turn
-_PATIENCE: Final = 0.002  # seconds that requests are left alone before the links' own thread looks after them
-_LEAVING: Final = 5.0  # seconds in which what was sent has to leave when the process does
+_IDLE_BEFORE_BACKGROUND_IO: Final = 0.002  # seconds that requests are left alone before the links' own thread looks after them
+_FLUSH_TIMEOUT: Final = 5.0  # seconds in which what was sent has to leave when the process does
 
 
 class Request:
@@ -42,31 +42,31 @@ class Request:
 
     __slots__ = ("done", "error", "label", "memory", "source")
 
-    def __init__(self, label: Label, source: int | None, memory: memoryview) -> None:
+    def __init__(self, label: MessageTag, source: int | None, memory: memoryview) -> None:
         self.label, self.source, self.memory = label, source, memory
         self.done = False
         self.error: Exception | None = None
 
 
-class _Peer:
+class _Connection:
     """One connection."""
 
     def __init__(self, rank: int, sock: socket.socket) -> None:
         self.rank, self.socket = rank, sock
         self.staging = np.empty(_STAGING, np.uint8).data
         self.start = self.end = 0  # of what is in it
-        self.label: Label | None = None  # of the message that has begun
+        self.label: MessageTag | None = None  # of the message that has begun
         self.target: memoryview = memoryview(b"")
         self.filled = 0
         self.request: Request | None = None  # that it is for; None: it is kept
         self.posted: dict[tuple[int, int, int], deque[Request]] = {}
-        self.kept: dict[tuple[int, int, int], deque[tuple[Label, memoryview]]] = {}
+        self.kept: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
         self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
         self.writes = False
         self.ended: Exception | None = None  # why nothing comes any more
 
 
-class Links:
+class PeerConnections:
     """This process's connections to those of other ranks."""
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
@@ -79,7 +79,7 @@ class Links:
         self._aside: dict[tuple[int, int, int], deque[Request]] = {}  # receives from any rank
         self._failed: dict[tuple[int, int, int], Exception] = {}  # calls that others have given up
         self._groups: dict[int, frozenset[int]] = {}
-        self._peers = {each: _Peer(each, sock) for each, sock in sockets.items()}
+        self._peers = {each: _Connection(each, sock) for each, sock in sockets.items()}
         for peer in self._peers.values():
             peer.socket.setblocking(False)
             self._selector.register(peer.socket, selectors.EVENT_READ, peer)
@@ -99,7 +99,7 @@ class Links:
 
     # ---- requests ------------------------------------------------------------------------------------
 
-    def send(self, rank: int, label: Label, memory: memoryview) -> Request:
+    def send(self, rank: int, label: MessageTag, memory: memoryview) -> Request:
         """Send memory, which must stay as it is until the request is done."""
         request = Request(label, rank, memory)
         peer = self._peers[rank]
@@ -110,7 +110,7 @@ class Links:
             self._post(peer, label, memory, request)
         return request
 
-    def receive(self, rank: int | None, label: Label, memory: memoryview) -> Request:
+    def receive(self, rank: int | None, label: MessageTag, memory: memoryview) -> Request:
         """Have memory filled with what comes from a rank, or from any of the group."""
         request = Request(label, rank, memory)
         key = label[:3]
@@ -166,7 +166,7 @@ class Links:
                 self._attendant.start()
         self._attend.set()
 
-    def give_up(self, label: Label, ranks: Iterable[int], reason: str) -> None:
+    def give_up(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
         """Tell others that this process is out of a collective: it fails for them as well."""
         text = memoryview(reason.encode())
         notice = label._replace(kind=FAILED)
@@ -189,10 +189,10 @@ class Links:
             self._closed = True
             for peer in self._peers.values():
                 if peer.ended is None:
-                    self._post(peer, Label(LEAVING, 0, 0), memoryview(b""), None)
+                    self._post(peer, MessageTag(LEAVING, 0, 0), memoryview(b""), None)
         self._attend.set()
         self._ring()
-        deadline = time.monotonic() + _LEAVING
+        deadline = time.monotonic() + _FLUSH_TIMEOUT
         while any(peer.outgoing for peer in self._peers.values()) and time.monotonic() < deadline:
             time.sleep(0.001)
             with self._lock:
@@ -271,7 +271,7 @@ class Links:
             self._attend.wait()
             self._attend.clear()
             while not self._closed:
-                time.sleep(_PATIENCE)
+                time.sleep(_IDLE_BEFORE_BACKGROUND_IO)
                 with self._lock:
                     self._lonely = lonely = [each for each in self._lonely if not each.done]
                     if not lonely:
@@ -292,7 +292,7 @@ class Links:
 
     # ---- sockets, with the lock held -----------------------------------------------------------------
 
-    def _post(self, peer: _Peer, label: Label, memory: memoryview, request: Request | None) -> None:
+    def _post(self, peer: _Connection, label: MessageTag, memory: memoryview, request: Request | None) -> None:
         kind, group, tag, function, reduction, dtype, elements = label
         head = _WIRE.pack(kind, function, reduction, dtype, group, tag, elements, len(memory))
         if len(memory):
@@ -303,7 +303,7 @@ class Links:
         if not peer.writes:
             self._write(peer)
 
-    def _write(self, peer: _Peer) -> None:
+    def _write(self, peer: _Connection) -> None:
         outgoing = peer.outgoing
         if peer.ended is not None:
             return
@@ -330,7 +330,7 @@ class Links:
             peer.writes = False
             self._selector.modify(peer.socket, selectors.EVENT_READ, peer)
 
-    def _read(self, peer: _Peer) -> None:
+    def _read(self, peer: _Connection) -> None:
         try:
             for _ in range(_TURNS):
                 if peer.ended is not None:
@@ -353,7 +353,7 @@ class Links:
         except OSError as error:
             self._died(peer, error)
 
-    def _parse(self, peer: _Peer) -> None:
+    def _parse(self, peer: _Connection) -> None:
         """Make messages of what has come."""
         while True:
             if peer.label is None:
@@ -363,7 +363,7 @@ class Links:
                     peer.staging, peer.start
                 )
                 peer.start += _WIRE.size
-                self._begin(peer, Label(kind, group, tag, function, reduction, dtype, elements), size)
+                self._begin(peer, MessageTag(kind, group, tag, function, reduction, dtype, elements), size)
                 if peer.ended is not None:
                     return
             count = min(len(peer.target) - peer.filled, peer.end - peer.start)
@@ -381,7 +381,7 @@ class Links:
             peer.staging[:left] = peer.staging[peer.start : peer.end]
         peer.start, peer.end = 0, left
 
-    def _begin(self, peer: _Peer, label: Label, size: int) -> None:
+    def _begin(self, peer: _Connection, label: MessageTag, size: int) -> None:
         peer.label, peer.filled = label, 0
         key = label[:3]
         request = _first(peer.posted, key) or _first(self._aside, key)
@@ -398,7 +398,7 @@ class Links:
         except (MemoryError, ValueError):
             self._died(peer, OSError(f"it sends {size} bytes, which this process cannot have"))
 
-    def _complete(self, peer: _Peer) -> None:
+    def _complete(self, peer: _Connection) -> None:
         label, request, target = peer.label, peer.request, peer.target
         assert label is not None
         peer.label = peer.request = None
@@ -418,7 +418,7 @@ class Links:
             if waiting is not None:  # asked for while it came
                 self._take_kept(peer, key, waiting)
 
-    def _take_kept(self, peer: _Peer, key: tuple[Any, ...], request: Request) -> None:
+    def _take_kept(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
         label, memory = _popped(peer.kept, key)
         request.source = peer.rank
         error = _difference(request, label, len(memory), peer.rank)
@@ -439,7 +439,7 @@ class Links:
             return self._peers[rank].ended
         for each in self._groups[request.label.group] - {self.rank}:
             ended = self._peers[each].ended
-            if isinstance(ended, _Death):  # those who are left might wait for each other
+            if isinstance(ended, _PeerLostError):  # those who are left might wait for each other
                 return ended
         if rank is None:
             others = self._groups[request.label.group] - {self.rank}
@@ -448,11 +448,11 @@ class Links:
             return DistNetworkError("all other processes have left")
         return None
 
-    def _died(self, peer: _Peer, error: Exception) -> None:
+    def _died(self, peer: _Connection, error: Exception) -> None:
         """Nobody said that this process would leave."""
-        self._end(peer, _Death(f"rank {peer.rank} has died, or its connection broke: {error}"))
+        self._end(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
 
-    def _end(self, peer: _Peer, error: Exception) -> None:
+    def _end(self, peer: _Connection, error: Exception) -> None:
         if peer.ended is not None:
             return
         peer.ended = error
@@ -469,7 +469,7 @@ class Links:
             _fail_those(each.posted, self._error, self._done)
         _fail_those(self._aside, self._error, self._done)
 
-    def _fail(self, label: Label, reason: str) -> None:
+    def _fail(self, label: MessageTag, reason: str) -> None:
         key = label[:3]
         self._failed[key] = error = DistBackendError(reason)
         for peer in self._peers.values():
@@ -490,7 +490,7 @@ class Links:
                 if request is not None and request.label[:3] == key:
                     peer.outgoing[at] = memoryview(bytes(memory)), None
 
-    def _abandon(self, peer: _Peer, error: Exception) -> None:
+    def _abandon(self, peer: _Connection, error: Exception) -> None:
         """What comes goes on coming, to memory that nobody has."""
         assert peer.request is not None
         self._done(peer.request, error)
@@ -498,12 +498,12 @@ class Links:
         peer.target = np.empty(len(peer.target), np.uint8).data
 
 
-class _Death(DistNetworkError):
+class _PeerLostError(DistNetworkError):
     """A process is gone that did not say so."""
 
 
-_Death.__name__ = "DistNetworkError"
-_Death.__qualname__ = "DistNetworkError"
+_PeerLostError.__name__ = "DistNetworkError"
+_PeerLostError.__qualname__ = "DistNetworkError"
 
 
 def _first(requests: dict[Any, deque[Request]], key: tuple[Any, ...]) -> Request | None:
@@ -533,10 +533,10 @@ def _fail_those(requests: dict[Any, deque[Request]], why: Any, done: Any) -> Non
             del requests[key]
 
 
-def _difference(request: Request, label: Label, size: int, rank: int) -> Exception | None:
+def _difference(request: Request, label: MessageTag, size: int, rank: int) -> Exception | None:
     """The error where a message is not what a receive waits for."""
     if label[3:] == request.label[3:] and size == len(request.memory):
         return None
-    ours, theirs = described(request.label), described(label)
+    ours, theirs = format_tag(request.label), format_tag(label)
     more = "" if ours != theirs else f": {size} bytes came, {len(request.memory)} were expected"
     return DistBackendError(f"rank {rank} calls {theirs}, this process {ours}{more}")

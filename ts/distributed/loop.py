@@ -33,7 +33,7 @@ def loop() -> asyncio.AbstractEventLoop:
 
 def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
     """Run a coroutine in the loop and wait for its result; TimeoutError after so many seconds."""
-    if inside():
+    if on_event_loop():
         work.close()
         raise RuntimeError("a function that waits for the loop was called in it")
     future = asyncio.run_coroutine_threadsafe(work, loop())
@@ -44,7 +44,7 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         raise
 
 
-def inside() -> bool:
+def on_event_loop() -> bool:
     """Whether this thread is the loop's: what waits for the loop would wait for ever."""
     return threading.current_thread() is _thread
 
@@ -59,7 +59,7 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
-class at_once:
+class non_blocking:
     """A callback that waits for nothing: it needs no thread of its own."""
 
     def __init__(self, callback: Callable[[Any], Any]) -> None:

@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Final
 
 LOCAL: Final = "127.0.0.1"
-_MOST: Final = 64  # characters that a file of this kind has
+_MAX_FILE_CHARS: Final = 64  # characters that a file of this kind has
 
 Address = tuple[str, int]
 
 
-def free() -> Address:
+def reserve_port() -> Address:
     """A port of this machine where nobody listens."""
     with socket.socket() as probe:
         probe.bind((LOCAL, 0))
         return LOCAL, int(probe.getsockname()[1])
 
 
-def offer(path: str, address: Address) -> None:
+def publish_address(path: str, address: Address) -> None:
     """Write where the first process listens, whatever an earlier program has left there."""
     draft = Path(f"{path}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
@@ -41,7 +41,7 @@ def found(path: str) -> Address | None:
     """Where the first process says that it listens; None as long as it has not."""
     try:
         with open(path, encoding="ascii", errors="replace") as file:
-            host, _, port = file.read(_MOST).strip().rpartition(":")
+            host, _, port = file.read(_MAX_FILE_CHARS).strip().rpartition(":")
     except FileNotFoundError:
         return None
     return (host, int(port)) if host == LOCAL and port.isdecimal() else None

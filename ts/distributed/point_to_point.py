@@ -16,31 +16,31 @@ from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 from ts.distributed.calls import memory_of
-from ts.distributed.collectives import Lent, check_tensor
+from ts.distributed.collectives import _FlatBuffers, check_tensor
 from ts.distributed.errors import DistBackendError
 from ts.distributed.groups import ProcessGroup, find, get_rank, member_of, place_of
-from ts.distributed.labels import ONE, label_of
+from ts.distributed.labels import ONE, make_tag
 from ts.distributed.work import Transfer, Work
 
 
 def _begin_send(tensor: Tensor, here: ProcessGroup, to: int, tag: int) -> Transfer:
-    lent = Lent()
+    lent = _FlatBuffers()
     memory = memory_of(lent.read(tensor))
     links = here.links
-    request = links.send(here.ranks[to], label_of(ONE, here.number, tag, "send", tensor), memory)
+    request = links.send(here.ranks[to], make_tag(ONE, here.number, tag, "send", tensor), memory)
     return Transfer(links, request, _waiting(here, request, "send", lent), [tensor])
 
 
 def _begin_receive(tensor: Tensor, here: ProcessGroup, source: int | None, tag: int) -> Transfer:
-    lent = Lent()
+    lent = _FlatBuffers()
     memory = memory_of(lent.write(tensor))
     links = here.links
     rank = None if source is None else here.ranks[source]
-    request = links.receive(rank, label_of(ONE, here.number, tag, "send", tensor), memory)
+    request = links.receive(rank, make_tag(ONE, here.number, tag, "send", tensor), memory)
     return Transfer(links, request, _waiting(here, request, "recv", lent), [tensor])
 
 
-def _waiting(here: ProcessGroup, request: Any, what: str, lent: Lent) -> Callable[[float | None], None]:
+def _waiting(here: ProcessGroup, request: Any, what: str, lent: _FlatBuffers) -> Callable[[float | None], None]:
     def wait(seconds: float | None) -> None:
         seconds = here.timeout if seconds is None else seconds
         try:

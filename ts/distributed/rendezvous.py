@@ -22,17 +22,17 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from ts.distributed import meeting_file
 from ts.distributed import secret as secrets
 from ts.distributed.comm.addresses import PLAIN, join_host_port
-from ts.distributed.comm.calls import Calls, Reply, answer
+from ts.distributed.comm.calls import RequestMultiplexer, Reply, answer
 from ts.distributed.comm.credentials import Credentials, SharedSecret
-from ts.distributed.comm.handshake import NotAuthenticated
+from ts.distributed.comm.handshake import AuthenticationError
 from ts.distributed.comm.transport import Connection, Listener, connect
 from ts.distributed.loop import run
 
-_PATIENCE: Final = 5.0  # seconds that the first process has to let another in
-_AGAIN: Final = 0.05  # seconds until a process that nobody listens to yet tries again
+_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # seconds that the first process has to let another in
+_RETRY_INTERVAL_SECONDS: Final = 0.05  # seconds until a process that nobody listens to yet tries again
 
 
-class Place(NamedTuple):
+class RendezvousAddress(NamedTuple):
     """Where processes meet, and which of how many this one is."""
 
     host: str
@@ -41,22 +41,22 @@ class Place(NamedTuple):
     world_size: int
     file: str | None = None  # that says host and port, once the first process listens
 
-    def listened_at(self) -> Place:
+    def listened_at(self) -> RendezvousAddress:
         """Where the first process is to listen: a free port, if a file will tell the others."""
-        return self if self.file is None else self._at(meeting_file.free())
+        return self if self.file is None else self._at(meeting_file.reserve_port())
 
-    def known(self) -> Place:
+    def known(self) -> RendezvousAddress:
         """Where the first process listens; OSError as long as that is not known."""
         address = None if self.file is None else meeting_file.found(self.file)
         if address is None and self.file is not None:
             raise FileNotFoundError(f"it has not written to {self.file} yet")
         return self if address is None else self._at(address)
 
-    def _at(self, address: tuple[str, int]) -> Place:
+    def _at(self, address: tuple[str, int]) -> RendezvousAddress:
         return self._replace(host=address[0], port=address[1])
 
 
-class Member(NamedTuple):
+class Participant(NamedTuple):
     """One of the processes."""
 
     rank: int
@@ -68,7 +68,7 @@ class RendezvousError(RuntimeError):
     """The processes did not come together."""
 
 
-def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> Place:
+def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
     """What `env://`, `tcp://host:port?rank=&world_size=` and `file:///path` say; ValueError where a part is
     missing.
     """
@@ -92,7 +92,7 @@ def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1)
     world_size = _number(url.scheme, *size)
     if not 0 <= rank < world_size:
         raise ValueError(f"rank {rank} is not one of {world_size} processes")
-    return Place(host, port, rank, world_size, file)
+    return RendezvousAddress(host, port, rank, world_size, file)
 
 
 def _path(path: str) -> str:
@@ -120,7 +120,7 @@ def _given(variable: str, value: str | None) -> str:
     return value
 
 
-class Meeting:
+class Rendezvous:
     """This process among the others, from when all have come until it is closed.
 
     `address` may be a function, which is given the secret of the meeting (None with certificates), and
@@ -129,7 +129,7 @@ class Meeting:
 
     def __init__(
         self,
-        place: Place,
+        place: RendezvousAddress,
         name: str,
         address: str | Callable[[Credentials], str],
         security: Credentials | None = None,
@@ -137,8 +137,8 @@ class Meeting:
     ) -> None:
         """`address` is where this process is found, or gives it, as soon as it is known how to listen."""
         self.place = place
-        self._host: _Host | None = None
-        self._calls: Calls | None = None
+        self._host: _RendezvousServer | None = None
+        self._calls: RequestMultiplexer | None = None
         until = time.monotonic() + timeout
         try:
             if place.rank == 0:
@@ -147,7 +147,7 @@ class Meeting:
             if callable(address):
                 address = address(self.security)
             join = ["join", place.rank, name, address, place.world_size]
-            self.members = [Member(*each) for each in self._ask(join, until - time.monotonic())]
+            self.members = [Participant(*each) for each in self._ask(join, until - time.monotonic())]
         except BaseException:
             self.close()
             raise
@@ -177,13 +177,13 @@ class Meeting:
         return told
 
 
-async def _listening(place: Place, security: Credentials | None) -> _Host:
-    host = _Host(place, secrets.new(place.host) if security is None else None)
+async def _listening(place: RendezvousAddress, security: Credentials | None) -> _RendezvousServer:
+    host = _RendezvousServer(place, secrets.new(place.host) if security is None else None)
     await host.start(security)
     return host
 
 
-async def _connected(place: Place, security: Credentials | None, until: float) -> tuple[Calls, Credentials]:
+async def _connected(place: RendezvousAddress, security: Credentials | None, until: float) -> tuple[RequestMultiplexer, Credentials]:
     """A connection to the first process, as soon as it listens, and what all processes know."""
     while True:
         try:
@@ -191,11 +191,11 @@ async def _connected(place: Place, security: Credentials | None, until: float) -
             secret = secrets.shared(first.host, first.port) if security is None else None
             if security is not None or secret is not None:
                 how = security or SharedSecret(secret or b"")
-                async with asyncio.timeout(_PATIENCE):
+                async with asyncio.timeout(_ACCEPT_TIMEOUT_SECONDS):
                     connection = await connect(_address(first, security), **how.get_connection_args("client"))
-                return Calls(connection), how
+                return RequestMultiplexer(connection), how
         except (OSError, TimeoutError) as error:
-            if isinstance(error, NotAuthenticated) and security is not None:
+            if isinstance(error, AuthenticationError) and security is not None:
                 raise RendezvousError(str(error)) from None
             told = error
         else:
@@ -203,21 +203,21 @@ async def _connected(place: Place, security: Credentials | None, until: float) -
         if time.monotonic() > until:
             where = place.file or f"{place.host}:{place.port}"
             raise RendezvousError(f"the first process is not at {where}: {told}")
-        await asyncio.sleep(_AGAIN)
+        await asyncio.sleep(_RETRY_INTERVAL_SECONDS)
 
 
-def _address(place: Place, security: Credentials | None) -> str:
+def _address(place: RendezvousAddress, security: Credentials | None) -> str:
     scheme = PLAIN if security is None else security.scheme("scheduler")
     return f"{scheme}://{join_host_port(place.host, place.port)}"
 
 
-class _Host:
+class _RendezvousServer:
     """The first process's part: who has come, and who waits for whom."""
 
-    def __init__(self, place: Place, secret: bytes | None) -> None:
+    def __init__(self, place: RendezvousAddress, secret: bytes | None) -> None:
         self.place = place
         self.secret = secret  # that was made for this meeting
-        self.members: dict[int, Member] = {}
+        self.members: dict[int, Participant] = {}
         self.gone: set[int] = set()
         self.waiting: dict[str, dict[int, Reply]] = {}  # who has come, by what for
 
@@ -234,7 +234,7 @@ class _Host:
         if self.secret is not None:  # after binding the port: the secret of a process that has it stays
             secrets.make_known(self.place.port, self.secret)
         if self.place.file is not None:
-            meeting_file.offer(self.place.file, self._listens)
+            meeting_file.publish_address(self.place.file, self._listens)
 
     async def close(self) -> None:
         """Listen no more."""
@@ -251,12 +251,12 @@ class _Host:
             nonlocal rank
             match message:
                 case ("join", int(wanted), str(name), str(address), int(count)) if rank < 0:
-                    refusal = self._refusal(Member(wanted, name, address), count)
+                    refusal = self._refusal(Participant(wanted, name, address), count)
                     if refusal is not None:
                         reply([False, refusal])
                         return
                     rank = wanted
-                    self.members[rank] = Member(rank, name, address)
+                    self.members[rank] = Participant(rank, name, address)
                     self._come("", rank, reply)
                 case ("barrier", str(name)) if rank >= 0 and name:
                     self._come(name, rank, reply)
@@ -269,7 +269,7 @@ class _Host:
             for name in list(self.waiting):
                 self._look(name)
 
-    def _refusal(self, member: Member, count: int) -> str | None:
+    def _refusal(self, member: Participant, count: int) -> str | None:
         size = self.place.world_size
         if count != size:
             return f"the first process expects {size} processes, {member.name} {count}"

@@ -22,7 +22,7 @@ from typing import Final
 _BYTES: Final = 32
 
 
-class NoSecret(RuntimeError):
+class MissingSecretError(RuntimeError):
     """There is no secret that both ends could know."""
 
 
@@ -87,12 +87,12 @@ def is_local(host: str) -> bool:
     try:
         return all(ipaddress.ip_address(info[4][0]).is_loopback for info in socket.getaddrinfo(host, None))
     except OSError as error:
-        raise NoSecret(f"nothing is known of the host {host}: {error}") from None
+        raise MissingSecretError(f"nothing is known of the host {host}: {error}") from None
 
 
 def _check_local(host: str) -> None:
     if not is_local(host):
-        raise NoSecret(
+        raise MissingSecretError(
             f"processes that meet at {host}, which is not this machine alone, need a secret that all of them "
             "know: TS_RPC_SECRET, or secret= of the options, or certificates"
         )
@@ -104,5 +104,5 @@ def _folder() -> Path:
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise NoSecret(f"{path} is not a folder of this user alone")
+        raise MissingSecretError(f"{path} is not a folder of this user alone")
     return path

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.tensor.size import Size
-from ts._core.tensor.storage import root
+from ts._core.tensor.storage import owning_array
 from ts._core.tensor.tensor import Tensor, wrap_array
-from ts.archive.storages import Storage, WrittenStorages, view
+from ts.archive.storages import Storage, StorageWriter, view
 from ts.devices import device
 from ts.nn.parameter import Parameter
 
@@ -60,7 +60,7 @@ class Flag(IntEnum):
     RECORDED = 4  # its gradient is that of a tensor of the sender
 
 
-class Nominal(Protocol):
+class NominalTypeCodec(Protocol):
     """How objects of classes travel: as the number of their type, and what they consist of."""
 
     def parts(self, x: Any) -> tuple[int, list[Any]] | None:
@@ -70,16 +70,16 @@ class Nominal(Protocol):
         """The value; raises what says that it is none."""
 
 
-class Travel(NamedTuple):
+class WireContext(NamedTuple):
     """How values that stay where they are travel: as plain data that names them; and objects of classes."""
 
     kind: type[Any]
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
-    signature: Nominal | None = None  # of the callee, whose classes may travel
+    signature: NominalTypeCodec | None = None  # of the callee, whose classes may travel
 
 
-class MalformedValue(ValueError):
+class MalformedValueError(ValueError):
     """What arrived is no value."""
 
 
@@ -99,13 +99,13 @@ _BY_CODE: Final[dict[int, dict[int, Any]]] = {
 Parcel = tuple[Any, list[memoryview]]
 
 
-def pack(value: Any, travel: Travel | None = None, recorded: list[Tensor] | None = None) -> Parcel:
+def pack(value: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Parcel:
     """A value as plain data and memory, which is that of its tensors; TypeError for what cannot travel.
 
     travel      how references do, if any may
     recorded    gets the tensors that want gradients, where these are to come back
     """
-    packing = _Packing(travel, recorded)
+    packing = _Serializer(travel, recorded)
     try:
         data = packing.pack(value)
     except RecursionError:
@@ -113,12 +113,12 @@ def pack(value: Any, travel: Travel | None = None, recorded: list[Tensor] | None
     return data, packing.memory()
 
 
-class _Packing:
-    def __init__(self, travel: Travel | None, recorded: list[Tensor] | None) -> None:
+class _Serializer:
+    def __init__(self, travel: WireContext | None, recorded: list[Tensor] | None) -> None:
         self.travel = travel
         self.recorded = recorded
         self.signature = None if travel is None else travel.signature
-        self.storages = WrittenStorages()
+        self.storages = StorageWriter()
         self.tensors: list[tuple[Tensor, list[Any]]] = []  # with what is said of them
         self.users: Counter[int] = Counter()  # tensors by the array that has their memory
 
@@ -176,13 +176,13 @@ class _Packing:
         if self.recorded is not None and x.requires_grad:
             flag = Flag.RECORDED
             self.recorded.append(x)
-            alone = self.users[id(root(x.array))] > 0  # a write there would have no gradient here
+            alone = self.users[id(owning_array(x.array))] > 0  # a write there would have no gradient here
         x = x.detach()
         if alone or x.is_conj() or x.is_neg():
             x = x.clone()
         entry = [Tag.TENSOR, x.dtype.code, int(flag)]
         self.tensors.append((x, entry))
-        self.users[id(root(x.array))] += 1
+        self.users[id(owning_array(x.array))] += 1
         return entry
 
     def memory(self) -> list[memoryview]:
@@ -191,7 +191,7 @@ class _Packing:
         places: dict[str, int] = {}  # of storages that are sent as a whole
         for x, entry in self.tensors:
             array = x.array
-            owner = root(array)
+            owner = owning_array(array)
             alone = self.users[id(owner)] == 1
             if alone and not array.flags.c_contiguous and array.nbytes * _SPARSE < owner.nbytes:
                 array = np.ascontiguousarray(array)
@@ -207,20 +207,20 @@ class _Packing:
         return found
 
 
-def unpack(parcel: Any, travel: Travel | None = None, recorded: list[Tensor] | None = None) -> Any:
+def unpack(parcel: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Any:
     """The value of a parcel; its tensors lie in the parcel's memory. MalformedValue where it is none.
 
     `recorded` gets those that have their gradients elsewhere.
     """
     try:
         data, memory = parcel
-        return _Unpacking(memory, travel, recorded).unpack(data)
+        return _Deserializer(memory, travel, recorded).unpack(data)
     except Exception as error:  # whatever is wrong with it
-        raise MalformedValue(f"what arrived is no value: {error}") from error
+        raise MalformedValueError(f"what arrived is no value: {error}") from error
 
 
-class _Unpacking:
-    def __init__(self, memory: Sequence[Any], travel: Travel | None, recorded: list[Tensor] | None) -> None:
+class _Deserializer:
+    def __init__(self, memory: Sequence[Any], travel: WireContext | None, recorded: list[Tensor] | None) -> None:
         self.memory = memory
         self.travel = travel
         self.recorded = recorded
@@ -232,7 +232,7 @@ class _Unpacking:
             if isinstance(x, memoryview):
                 return bytes(x)
             if isinstance(x, dict):
-                raise MalformedValue("a dict without a tag")
+                raise MalformedValueError("a dict without a tag")
             return x
         tag, *parts = x
         match tag:
@@ -268,7 +268,7 @@ class _Unpacking:
                 return self.travel.signature.build(number, [*map(self.unpack, inside)])
             case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
                 return _BY_CODE[tag][parts[0]]
-        raise MalformedValue(f"tag {tag!r}")
+        raise MalformedValueError(f"tag {tag!r}")
 
     def _tensor(self, code: int, flag: int, key: int, offset: int, size: Any, stride: Any) -> Tensor:
         elements = self.storages.get((key, code))
@@ -288,7 +288,7 @@ class _Unpacking:
 
     def _recorded(self, x: Tensor) -> Tensor:
         if self.recorded is None or not (x.is_floating_point() or x.is_complex()):
-            raise MalformedValue("a tensor whose gradient is nowhere")
+            raise MalformedValueError("a tensor whose gradient is nowhere")
         self.recorded.append(x)
         return x
 
@@ -297,7 +297,7 @@ class _Unpacking:
         found = self.bytes.get(key)
         if found is None:
             if type(key) is not int or key < 0:
-                raise MalformedValue(f"memory {key!r}")
+                raise MalformedValueError(f"memory {key!r}")
             found = np.frombuffer(self.memory[key], np.uint8)
             found = self.bytes[key] = found if found.flags.writeable else found.copy()
         return found

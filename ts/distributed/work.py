@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from ts.distributed.calls import Call
+from ts.distributed.calls import CollectiveCall
 
 if TYPE_CHECKING:
-    from ts.distributed.links import Links, Request
+    from ts.distributed.links import PeerConnections, Request
 
-Body = Callable[[Call], None]
+Body = Callable[[CollectiveCall], None]
 
 
 class Work:
@@ -101,7 +101,7 @@ class Transfer(Work):
     """A send or a receive."""
 
     def __init__(
-        self, links: Links, request: Request, wait: Callable[[float | None], None], result: Any
+        self, links: PeerConnections, request: Request, wait: Callable[[float | None], None], result: Any
     ) -> None:
         super().__init__(result)
         self._links, self.request, self._wait = links, request, wait
@@ -134,7 +134,7 @@ class Transfer(Work):
     source_rank = _source_rank
 
 
-class Turns:
+class CollectiveQueue:
     """The calls of one group, one after the other."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class Turns:
         self._thread: ThreadPoolExecutor | None = None
         self._waiting = 0
 
-    def run(self, make: Callable[[], Call], body: Body) -> None:
+    def run(self, make: Callable[[], CollectiveCall], body: Body) -> None:
         """Make a call and run it, behind those that wait."""
         if self._waiting or not self._lock.acquire(blocking=False):
             self.start(make, body).result()
@@ -152,7 +152,7 @@ class Turns:
         finally:
             self._lock.release()
 
-    def start(self, make: Callable[[], Call], body: Body) -> _Future[None]:
+    def start(self, make: Callable[[], CollectiveCall], body: Body) -> _Future[None]:
         """Make a call and have it run, behind those that wait."""
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "ts.distributed group")
@@ -176,7 +176,7 @@ class Turns:
         self._waiting -= 1
 
 
-def _run(call: Call, body: Body) -> None:
+def _run(call: CollectiveCall, body: Body) -> None:
     try:
         body(call)
     except BaseException as error:

@@ -1,6 +1,6 @@
 """What there is to say of a scripted function: its parts, their lines, and how long these take.
 
-In: a function or a method, and arguments, if it is to be measured.  Out: `Facts`, plain data:
+In: a function or a method, and arguments, if it is to be measured.  Out: `ReportData`, plain data:
 
     Facts
       call                   seconds of a call that nobody watches, the best of several
@@ -30,7 +30,7 @@ from typing import Any, Final
 from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.recorder import Event, Recorder
 from ts._core.thread.context import GradMode
-from ts.bytecode.counting import Counter
+from ts.bytecode.counting import InstructionCounter
 from ts.bytecode.opcodes import NUMBER
 from ts.errors import LimitExceeded
 from ts.fusion.program import GroupRecord
@@ -41,7 +41,7 @@ from ts.ir.source import SourceRange
 from ts.passes.inline import called_function
 from ts.profiler.averages import EventList
 from ts.profiler.events import FunctionEvent, function_events
-from ts.runtime.counted import Counted
+from ts.runtime.counted import CountedFunction
 from ts.runtime.executor import executed_graph
 from ts.runtime.function import ScriptFunction
 from ts.runtime.limits import limits
@@ -49,9 +49,9 @@ from ts.runtime.module import ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
 
 Place = tuple[str, int]  # a file, or a text without one, and the number of a line
-_MOST_DRAWN: Final = 2_000  # nodes
-_LONGEST: Final = 0.5  # seconds of calls that are measured; at least three are
-_MOST_CALLS: Final = 200
+_MAX_DRAWN: Final = 2_000  # nodes
+_MAX_MEASURING_SECONDS: Final = 0.5  # seconds of calls that are measured; at least three are
+_MAX_CALLS: Final = 200
 _INSTRUCTION: Final = 2e-9  # seconds, at the least
 _COUNTING: Final = 10.0  # seconds: counted, a program runs at a hundredth of its speed
 
@@ -77,7 +77,7 @@ class Row:
 
 
 @dataclass
-class Part:
+class FunctionReport:
     """One function."""
 
     name: str
@@ -104,7 +104,7 @@ class Module:
 
 
 @dataclass
-class Work:
+class EventGroup:
     """The events of one name."""
 
     name: str
@@ -114,11 +114,11 @@ class Work:
 
 
 @dataclass
-class Facts:
+class ReportData:
     """What there is to say."""
 
     name: str
-    parts: list[Part]
+    parts: list[FunctionReport]
     plan: str
     optimised: list[Row]
     bytecode: str
@@ -126,22 +126,22 @@ class Facts:
     call: float | None = None  # None: it was not measured
     between: float = 0.0  # of it, seconds that are no operator's
     is_counted: bool = False  # whether that is shared out among the lines
-    operators: list[Work] = field(default_factory=list)
+    operators: list[EventGroup] = field(default_factory=list)
 
 
 def collect(
     function: ScriptFunction | ScriptMethod,
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,
-) -> Facts:
+) -> ReportData:
     """The facts; measured if there are arguments."""
     script = function.function if isinstance(function, ScriptMethod) else function
     parts = _Parts(script)
     measured = None
     if args is not None:  # first: the plan says what ran
         receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
-        measured = _Measured(script, receiver, tuple(args), dict(kwargs or {}))
-    facts = Facts(
+        measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
+    facts = ReportData(
         script.qualified_name.removeprefix("__torch__."),
         parts.found,
         script.plan,
@@ -163,7 +163,7 @@ class _Parts:
 
     def __init__(self, root: ScriptFunction) -> None:
         self.numbers: dict[Any, int] = {}  # of functions
-        self.found: list[Part] = []
+        self.found: list[FunctionReport] = []
         self.lines: dict[Place, Line] = {}
         self._places: dict[Place, tuple[int, int]] = {}
         waiting = [root]
@@ -176,12 +176,12 @@ class _Parts:
             self.found[number].graph = self.rows(function.graph)
             self.found[number].picture = self.picture(function.graph)
 
-    def _part(self, function: ScriptFunction) -> Part:
+    def _part(self, function: ScriptFunction) -> FunctionReport:
         name = function.qualified_name.removeprefix("__torch__.")
         parsed = function.definition()
         if parsed is None:  # of a graph: there is no source but that
             lines = [Line(number, text) for number, text in enumerate(function.code.splitlines(), 1)]
-            return Part(name, "", lines)
+            return FunctionReport(name, "", lines)
         source, first, last = parsed.source, parsed.node.lineno, parsed.node.end_lineno
         texts = source.text.split("\n")[first - 1 : last]
         indent = min((len(text) - len(text.lstrip()) for text in texts if text.strip()), default=0)
@@ -191,7 +191,7 @@ class _Parts:
             line = self.lines.setdefault(place, Line(number, text[indent:].rstrip()))
             self._places.setdefault(place, (len(self.found), number))
             lines.append(line)
-        return Part(name, source.filename or "", lines)
+        return FunctionReport(name, source.filename or "", lines)
 
     def rows(self, graph: Graph) -> list[Row]:
         """The text of a graph, with the lines that its nodes are from."""
@@ -202,7 +202,7 @@ class _Parts:
 
     def picture(self, graph: Graph) -> str:
         """A graph as a picture, whose boxes have the same lines; none where it is large."""
-        if sum(1 for _ in graph.all_nodes()) > _MOST_DRAWN:
+        if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN:
             return ""
         drawn = picture_of(graph)
         arrange(drawn)
@@ -238,7 +238,7 @@ def _module(name: str, module: ScriptModule, numbers: Mapping[Any, int]) -> Modu
 # ---- time --------------------------------------------------------------------------------------------
 
 
-class _Measured:
+class _Measurements:
     """Calls of a function: unwatched, profiled, counted."""
 
     def __init__(
@@ -252,7 +252,7 @@ class _Measured:
         self._given = args, kwargs
         self._seconds(function)  # compiles
         taken = [self._seconds(function)]
-        while len(taken) < 3 or (sum(taken) < _LONGEST and len(taken) < _MOST_CALLS):
+        while len(taken) < 3 or (sum(taken) < _MAX_MEASURING_SECONDS and len(taken) < _MAX_CALLS):
             taken.append(self._seconds(function))
         self.call = min(taken)
         self.events = min((self._profiled(function) for _ in range(3)), key=_total)
@@ -276,12 +276,12 @@ class _Measured:
 
     def _counted(self, function: ScriptFunction) -> tuple[Bag[Place], Bag[Place]]:
         """Instructions of each line, and how often the line ran; nothing where that takes too long."""
-        counter = Counter()
+        counter = InstructionCounter()
         instructions: Bag[Place] = Bag()
         times: Bag[Place] = Bag()
         try:
             with limits(seconds=_COUNTING):
-                self._seconds(Counted(function, counter))
+                self._seconds(CountedFunction(function, counter))
         except LimitExceeded:
             return instructions, times
         for program in counter.programs():
@@ -292,7 +292,7 @@ class _Measured:
                     times[place] = max(times[place], count)
         return instructions, times
 
-    def tell(self, facts: Facts, lines: Mapping[Place, Line]) -> None:
+    def tell(self, facts: ReportData, lines: Mapping[Place, Line]) -> None:
         """Write it down."""
         facts.call = self.call
         found = [pair for pair in self.events if _is_called_for(*pair)]
@@ -321,7 +321,7 @@ class _Measured:
             line.seconds, line.below, line.times = own[place], below[place], self.times[place]
             line.is_grouped = place in grouped
         averages = EventList(event for raw, event in self.events if raw.kind == "operator").key_averages()
-        works = [Work(a.key, a.kernel, a.count, a.self_cpu_time_total / 1e6 * scale) for a in averages]
+        works = [EventGroup(a.key, a.kernel, a.count, a.self_cpu_time_total / 1e6 * scale) for a in averages]
         facts.operators = sorted(works, key=lambda work: -work.seconds)
 
 

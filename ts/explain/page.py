@@ -1,6 +1,6 @@
 """Facts as one page of HTML, which needs nothing but itself.
 
-In: `Facts`.  Out: the text of a file.  What stands in it was written by anybody: every text is escaped, and
+In: `ReportData`.  Out: the text of a file.  What stands in it was written by anybody: every text is escaped, and
 the page's policy lets it run its own script and style, known by their hashes, and load nothing.
 """
 
@@ -13,15 +13,15 @@ from html import escape
 from importlib.resources import files
 
 import ts
-from ts.explain.facts import Facts, Line, Module, Part, Row
+from ts.explain.facts import ReportData, Line, Module, FunctionReport, Row
 from ts.ir.drawing import STYLE
 from ts.profiler.table import time_text
 
 _HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # shares of the call from which a line is warmer
-_MOST_OPEN = 6  # parts that are open when the page is
+_MAX_OPEN = 6  # parts that are open when the page is
 
 
-def page(facts: Facts) -> str:
+def page(facts: ReportData) -> str:
     """The page."""
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     style += STYLE
@@ -63,14 +63,14 @@ def _seconds(seconds: float) -> str:
     return time_text(seconds * 1e6)
 
 
-def _summary(facts: Facts) -> str:
+def _summary(facts: ReportData) -> str:
     count = f"{len(facts.parts)} function{'s' * (len(facts.parts) != 1)}"
     if facts.call is None:
         return f"{count}, not measured"
     return f"{_seconds(facts.call)} a call, of that {_seconds(facts.between)} between operators; {count}"
 
 
-def _footer(facts: Facts) -> str:
+def _footer(facts: ReportData) -> str:
     made = f"Made by ts {escape(ts.version.ts)}."
     if facts.call is None:
         return f"{made} With arguments, lines have times."
@@ -86,12 +86,12 @@ def _footer(facts: Facts) -> str:
 # ---- modules -----------------------------------------------------------------------------------------
 
 
-def _modules(facts: Facts) -> Iterable[str]:
+def _modules(facts: ReportData) -> Iterable[str]:
     if facts.modules is not None:
         yield from _section("modules", "modules", _module(facts.modules, facts.parts, 0), open=True)
 
 
-def _module(module: Module, parts: Sequence[Part], depth: int) -> str:
+def _module(module: Module, parts: Sequence[FunctionReport], depth: int) -> str:
     methods = [(number, escape(parts[number].name.rpartition(".")[2])) for number in module.parts]
     links = " ".join(f'<a href="#part{number}">{name}</a>' for number, name in methods)
     count = f"{module.parameters:,} parameters" if module.parameters else "no parameters"
@@ -104,9 +104,9 @@ def _module(module: Module, parts: Sequence[Part], depth: int) -> str:
 # ---- source and graph --------------------------------------------------------------------------------
 
 
-def _parts(facts: Facts) -> Iterable[str]:
+def _parts(facts: ReportData) -> Iterable[str]:
     hottest = sorted(range(len(facts.parts)), key=lambda number: -facts.parts[number].seconds)
-    shown = {0, *hottest[:_MOST_OPEN]}
+    shown = {0, *hottest[:_MAX_OPEN]}
     for number, part in enumerate(facts.parts):
         share = f"{_seconds(part.seconds)}, {100 * part.seconds / facts.call:.0f}%" if facts.call else ""
         title = f"<code>{escape(part.name)}</code><small>{share} {escape(part.file)}</small>"
@@ -121,13 +121,13 @@ def _parts(facts: Facts) -> Iterable[str]:
         yield from _section(f"part{number}", title, content, open=number in shown)
 
 
-def _heading(facts: Facts) -> str:
+def _heading(facts: ReportData) -> str:
     if not facts.call:
         return ""
     return '<tr><th></th><th class="time">time</th><th class="number">runs</th><th></th></tr>\n'
 
 
-def _line(part: int, line: Line, facts: Facts) -> str:
+def _line(part: int, line: Line, facts: ReportData) -> str:
     cells = f'<td class="number">{line.number}</td>'
     heat = 0
     if facts.call:
@@ -151,7 +151,7 @@ def _at(row: Row) -> str:
     return "" if row.place is None else f' data-at="{row.place[0]}:{row.place[1]}"'
 
 
-def _operators(facts: Facts) -> Iterable[str]:
+def _operators(facts: ReportData) -> Iterable[str]:
     if not facts.operators:
         return
     rows = "".join(

@@ -13,18 +13,18 @@ from typing import Any
 
 import sympy
 
-from ts._core.tensor.symbols import Symbolic, SymBool, SymInt
+from ts._core.tensor.symbols import SymNumber, SymBool, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.export import expressions
-from ts.export.environment import MOST_UNBACKED, Environment, Requirement
+from ts.export.environment import MAX_UNBACKED, ShapeEnv, Requirement
 from ts.export.node_values import origin_of
 from ts.export.nodes import FUNCTIONS, SymNode, symbol_of
-from ts.export.recorder import Recorder
+from ts.export.recorder import ExportTracer
 from ts.fx.node import Node
 from ts.ops.namespace import OpOverload, overload_named
 
 
-def insert(recorder: Recorder) -> dict[str, str]:
+def insert(recorder: ExportTracer) -> dict[str, str]:
     """Insert assertions into a finished recording, each after the last node that defines a symbol of it.
 
     Conditions on symbols of a branch or loop stay in `environment.requirements`: its graph asserts them.
@@ -34,7 +34,7 @@ def insert(recorder: Recorder) -> dict[str, str]:
     return _Insertion(recorder, recorder.environment.requirements).run()
 
 
-def insert_again(recorder: Recorder) -> dict[str, str]:
+def insert_again(recorder: ExportTracer) -> dict[str, str]:
     """Insert the assertions of the exported graph into the graph of a decomposition.
 
     The assertions of the exported graph that ran again are erased if their condition has the same form as a
@@ -47,9 +47,9 @@ def insert_again(recorder: Recorder) -> dict[str, str]:
 class _Insertion:
     """One insertion: `requirements` loses those that are inserted."""
 
-    def __init__(self, recorder: Recorder, requirements: list[Requirement], is_first: bool = True) -> None:
+    def __init__(self, recorder: ExportTracer, requirements: list[Requirement], is_first: bool = True) -> None:
         self.recorder = recorder
-        self.environment: Environment = recorder.environment
+        self.environment: ShapeEnv = recorder.environment
         self.left = requirements
         self.is_first = is_first
         self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
@@ -102,7 +102,7 @@ class _Insertion:
             if isinstance(condition, SymBool) and condition.node.expression in self.asserted:
                 self.recorder.graph.erase_node(node)
                 return True
-        elif node.op == "call_function" and isinstance(value, Symbolic):
+        elif node.op == "call_function" and isinstance(value, SymNumber):
             expression = value.node.expression
             known = self.defined.get(expression)
             if known is None and isinstance(value, SymInt) and not expressions.is_of_data(expression):
@@ -134,9 +134,9 @@ class _Insertion:
         with graph.inserting_before(_behind(last)):
             ends = self.environment.ranges[symbol]
             if not math.isinf(ends.low):
-                self.insert_assertion(sympy.Ge(symbol, expressions.lifted(ends.low), evaluate=False))
-            if not math.isinf(ends.high) and ends.high != MOST_UNBACKED:
-                self.insert_assertion(sympy.Le(symbol, expressions.lifted(ends.high), evaluate=False))
+                self.insert_assertion(sympy.Ge(symbol, expressions.to_sympy(ends.low), evaluate=False))
+            if not math.isinf(ends.high) and ends.high != MAX_UNBACKED:
+                self.insert_assertion(sympy.Le(symbol, expressions.to_sympy(ends.high), evaluate=False))
             for requirement in list(self.left):
                 condition = requirement.condition
                 if all(s in self.defined or s in self.environment.hints for s in condition.free_symbols):
@@ -266,7 +266,7 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
     """Symbols of data that a node is the first to give: itself, or as a size."""
     value = node.meta.get("val")
     found: list[tuple[Any, int | None]] = []
-    if isinstance(value, Symbolic):
+    if isinstance(value, SymNumber):
         expression = value.node.expression  # as it was given: the symbol may be known to be another number
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []

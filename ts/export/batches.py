@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 from ts._core.layers import batch
 from ts._core.layers.batch import Batched, Call
 from ts._core.layers.levels import Level
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._functorch import predispatch
 from ts.errors import UserError
-from ts.export.fake import device_of, fake_array, standing, tensors_in
+from ts.export.fake import device_of, fake_array, fake_for, tensors_in
 from ts.ops.batching.rules import (
     composite,
     drawn,
@@ -30,13 +30,13 @@ from ts.ops.batching.rules import (
 )
 
 if TYPE_CHECKING:
-    from ts.export.functional import FunctionalRecorder
+    from ts.export.functional import FunctionalizingTracer
 
 
-class Batches:
+class OpenVmapLevels:
     """The batches that are open, and the stand-ins for their elements."""
 
-    def __init__(self, recorder: FunctionalRecorder) -> None:
+    def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder
         self.levels: list[Level] = []
         self._layers: dict[int, tuple[Tensor, Batched]] = {}  # of stand-ins, by id
@@ -66,7 +66,7 @@ class Batches:
     def _standing(self, level: int, inner: Tensor) -> Tensor:
         array = inner.array
         steps = [s // array.itemsize for s in array.strides[1:]]
-        made = standing(fake_array(array.shape[1:], array.dtype, steps), device_of(inner))
+        made = fake_for(fake_array(array.shape[1:], array.dtype, steps), device_of(inner))
         self._layers[id(made)] = made, Batched(level, inner, True)
         return made
 
@@ -105,7 +105,7 @@ class Batches:
                 found = recorder.by_decomposition(op, values)
                 if found is not NotImplemented:
                     return found
-                if isinstance(level.size, Symbolic):
+                if isinstance(level.size, SymNumber):
                     raise UserError(
                         f"{op.key} works on one element of a batch after the other, and this one has any "
                         "number of them: a program with it cannot be decomposed"
@@ -125,7 +125,7 @@ class Batches:
                 return self._written(call, values)
             else:
                 found = on_batch(call)
-                found, of_batch = (found.value, False) if isinstance(found, batch.Same) else (found, True)
+                found, of_batch = (found.value, False) if isinstance(found, batch.Unbatched) else (found, True)
         returns = op.signature.returns
         if isinstance(found, Tensor) and returns and returns[0].alias_of >= 0:
             return values[returns[0].alias_of]
@@ -165,7 +165,7 @@ class Batches:
 class _Recorded(Call):
     """A call whose operators are recorded."""
 
-    def __init__(self, batches: Batches, level: Level, op: Any, args: list[Any]) -> None:
+    def __init__(self, batches: OpenVmapLevels, level: Level, op: Any, args: list[Any]) -> None:
         self.batches = batches
         super().__init__(level, op, args)
 
@@ -179,14 +179,14 @@ class _Recorded(Call):
         return self.batches.recorder.run(self.operator, values)
 
 
-def _nothing(batches: Batches) -> None:
+def _nothing(batches: OpenVmapLevels) -> None:
     """What rows are there is known."""
 
 
 STEPS: Final[dict[Any, Callable[..., Any]]] = {
     predispatch.lazy_load_decompositions: _nothing,
-    predispatch._vmap_increment_nesting: Batches.begin,
-    predispatch._vmap_decrement_nesting: Batches.end,
-    predispatch._add_batch_dim: Batches.add,
-    predispatch._remove_batch_dim: Batches.remove,
+    predispatch._vmap_increment_nesting: OpenVmapLevels.begin,
+    predispatch._vmap_decrement_nesting: OpenVmapLevels.end,
+    predispatch._add_batch_dim: OpenVmapLevels.add,
+    predispatch._remove_batch_dim: OpenVmapLevels.remove,
 }

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import ts
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.thread.context import current_tracer
 from ts.module_names import is_own
 
@@ -54,7 +54,7 @@ def _of_two(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., A
     plain = _PLAIN[name]
 
     def pair(x: Any, y: Any) -> Any:
-        symbols = isinstance(x, Symbolic) or isinstance(y, Symbolic)
+        symbols = isinstance(x, SymNumber) or isinstance(y, SymNumber)
         return of_symbols(x, y) if symbols and _is_number(x) and _is_number(y) else plain(x, y)
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -70,11 +70,11 @@ def _of_two(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., A
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float | Symbolic)
+    return isinstance(x, int | float | SymNumber)
 
 
 def _pow(x: Any, y: Any, /) -> Any:
-    if (isinstance(x, Symbolic) or isinstance(y, Symbolic)) and _of_program():
+    if (isinstance(x, SymNumber) or isinstance(y, SymNumber)) and _of_program():
         return x**y
     return _PLAIN["pow"](x, y)
 

@@ -38,7 +38,7 @@ class Check:
             raise AssertionError(f"Guard failed: {self.text}")
 
 
-class WholeNumber(Check):
+class IntegerGuard(Check):
     """That a leaf of the arguments, which is called so, is an int, and not negative."""
 
     def __init__(self, name: str, leaf: int) -> None:

@@ -1,6 +1,6 @@
 """`run_decompositions`: a program again, without writes, in operators of the core set.
 
-The graph runs once more on its fake tensors, node by node, under a `FunctionalRecorder`.  What it writes to
+The graph runs once more on its fake tensors, node by node, under a `FunctionalizingTracer`.  What it writes to
 its inputs becomes outputs, before the others.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ts
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.operator import HigherOrderOperator
 from ts._higher_order_ops.wrapped import autocast_op, set_grad_op
@@ -20,10 +20,10 @@ from ts.export import assertions
 from ts.export.batches import STEPS
 from ts.export.decomp_utils import CustomDecompTable
 from ts.export.decompositions import table
-from ts.export.environment import Environment
+from ts.export.environment import ShapeEnv
 from ts.export.expressions import is_of_data
 from ts.export.fake import known_number
-from ts.export.functional import FunctionalRecorder
+from ts.export.functional import FunctionalizingTracer
 from ts.export.module_calls import ModuleCallEntry
 from ts.export.node_metadata import add_tensor_metadata, count_used_sizes, rename_size_nodes
 from ts.export.node_values import values_of
@@ -140,11 +140,11 @@ class _Results(NamedTuple):
 class _Run:
     """One graph again: the program's, or that of a branch or loop in it."""
 
-    def __init__(self, module: GraphModule, environment: Environment, decompositions: table.Table) -> None:
+    def __init__(self, module: GraphModule, environment: ShapeEnv, decompositions: table.Table) -> None:
         self.module = module
         self.environment = environment
         self.decompositions = decompositions
-        self.recorder = FunctionalRecorder(environment, decompositions)
+        self.recorder = FunctionalizingTracer(environment, decompositions)
         self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
         self.numbers: dict[Node, Node] = {}  # nodes that compute numbers, by those of the program
@@ -274,7 +274,7 @@ class _Run:
             name = "_assert_scalar"
             self.recorder._call(target, (self.numbers[node.args[0]], *args[1:]), None, dict(kwargs), name)
             return None
-        if isinstance(value, Symbolic) and (not isinstance(target, OpOverload) or target.name() in _SIZES):
+        if isinstance(value, SymNumber) and (not isinstance(target, OpOverload) or target.name() in _SIZES):
             found = self._number(target, args, value)
             if not self.recorder.open_batches.has(args):
                 self.numbers[node] = self.recorder.number_nodes[id(value)][1]
@@ -306,7 +306,7 @@ class _Run:
             return value
         return made
 
-    def _number(self, target: Any, args: Any, value: Symbolic) -> Symbolic:
+    def _number(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
         """A number that is computed of numbers, or asked of a tensor: the same symbol."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
@@ -371,7 +371,7 @@ def _data_symbols(value: Any) -> list[Any]:
     for part in parts:
         sizes = part.array.shape if isinstance(part, Tensor) else [part]
         for n in sizes:
-            if isinstance(n, Symbolic):
+            if isinstance(n, SymNumber):
                 symbols = sorted(n.node.expression.free_symbols, key=str)
                 found += [s for s in symbols if is_of_data(s) and s not in found]
     return found

@@ -20,17 +20,17 @@ from typing import Any
 import sympy
 
 import ts
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.errors import ConstraintViolationError, UserError
 from ts.export import expressions
 from ts.export.dims import Dim, _Hint
-from ts.export.environment import Environment
-from ts.export.fake import fake_array, is_fake, standing
+from ts.export.environment import ShapeEnv
+from ts.export.fake import fake_array, is_fake, fake_for
 from ts.export.nodes import symbol_of
-from ts.export.places import Place, stack
+from ts.export.places import UserFrame, stack
 from ts.export.program import ExportedProgram
-from ts.export.recorder import Recorder
+from ts.export.recorder import ExportTracer
 from ts.export.tracing import Export
 from ts.fx.node import Node
 from ts.nn.modules.module import Module
@@ -172,7 +172,7 @@ def _found_out(shapes: Any) -> Any:
     )
 
 
-class _DraftEnvironment(Environment):
+class _DraftEnvironment(ShapeEnv):
     """Symbols of data have a number in the example, too; what they decide is told, and holds from then on."""
 
     def __init__(self, report: DraftExportReport) -> None:
@@ -198,13 +198,13 @@ class _DraftEnvironment(Environment):
             user_stack=stack()[self.outer :],
         )
         if wanted:
-            self.require(sympy.Eq(condition, expressions.lifted(found)))
+            self.require(sympy.Eq(condition, expressions.to_sympy(found)))
             return found
         self.require(condition if found else sympy.Not(condition))
         return bool(found)
 
 
-class _DraftRecorder(Recorder):
+class _DraftRecorder(ExportTracer):
     """Runs what it records on the example's elements as well."""
 
     environment: _DraftEnvironment
@@ -236,7 +236,7 @@ class _DraftRecorder(Recorder):
         """A value with the example's elements; KeyError where they are not known."""
         if isinstance(x, Tensor):
             return self._examples[id(x)][1] if is_fake(x) else x
-        if isinstance(x, Symbolic):
+        if isinstance(x, SymNumber):
             return self.environment.in_example(x.node.expression)
         return [self._real(y) for y in x] if isinstance(x, list) else x
 
@@ -314,7 +314,7 @@ class _DraftRecorder(Recorder):
             self._bind_number(made, real)
 
     def _bind_number(self, made: Any, real: Any) -> None:
-        if not isinstance(made, Symbolic):
+        if not isinstance(made, SymNumber):
             return
         environment, expression = self.environment, made.node.expr
         if isinstance(expression, sympy.Eq) and isinstance(real, bool):  # a truth is u == 1
@@ -332,7 +332,7 @@ class _DraftRecorder(Recorder):
             return real
         environment = self.environment
         sizes = [symbol_of(environment.unbacked(is_size=True), environment) for _ in real.shape]
-        made = standing(fake_array(sizes, real.array.dtype), real.device)
+        made = fake_for(fake_array(sizes, real.array.dtype), real.device)
         self._bind_example(made, real)
         return made
 
@@ -374,14 +374,14 @@ class _Draft(Export):
         self.report = report
         super().__init__(mod, args, kwargs, dynamic_shapes, preserved)
 
-    def new_recorder(self) -> Recorder:
+    def new_recorder(self) -> ExportTracer:
         return _DraftRecorder(_DraftEnvironment(self.report))
 
     def tell_guards(self, shapes: Any) -> None:
         """Report what was found of sizes that were said to be free."""
         for condition, where in self.environment.guards:
             sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}
-            places: list[Place] = [] if where is None else [where]
+            places: list[UserFrame] = [] if where is None else [where]
             self.report.add(
                 FailureType.GUARD_ADDED,
                 "expr",

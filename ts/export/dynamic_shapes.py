@@ -294,7 +294,7 @@ def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) ->
         raise UserError(
             "Suggested fixes not found in error message given to refine_dynamic_shapes_from_suggested_fixes()"
         )
-    fixes = _Refined({name: text for name, _, text in (x.partition(" = ") for x in _lines(found[1]))})
+    fixes = _SuggestedFixParser({name: text for name, _, text in (x.partition(" = ") for x in _lines(found[1]))})
     leaves = pytree.tree_leaves(dynamic_shapes)
     fixes.given = {x.root.__name__: x.root for x in leaves if isinstance(x, Dim)}
     return pytree.tree_map(lambda x: fixes.of(x) if isinstance(x, Dim) else x, dynamic_shapes)
@@ -304,7 +304,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines()]
 
 
-class _Refined:
+class _SuggestedFixParser:
     """Dimensions by what an error suggests for their names."""
 
     def __init__(self, fixes: Mapping[str, str]) -> None:

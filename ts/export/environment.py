@@ -24,20 +24,20 @@ import sympy
 from ts.errors import GuardOnDataDependentSymNode
 from ts.export import expressions as e
 from ts.export.checks import Line
-from ts.export.places import Place, is_in_assert, place
-from ts.export.ranges import Range, between
+from ts.export.places import UserFrame, is_in_assert, current_user_frame
+from ts.export.ranges import ValueRange, value_range
 
-MOST_UNBACKED = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
+MAX_UNBACKED = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
 
 
-_MOST_QUOTIENTS = 8  # of a sum whose ends are looked for: each is replaced in all of it
+_MAX_QUOTIENTS = 8  # of a sum whose ends are looked for: each is replaced in all of it
 
 
 class Guard(NamedTuple):
     """A condition on the sizes of arguments that decided something."""
 
     condition: Any
-    where: Place | None
+    where: UserFrame | None
 
 
 class Requirement(NamedTuple):
@@ -45,7 +45,7 @@ class Requirement(NamedTuple):
 
     condition: Any
     message: str
-    where: Place | None
+    where: UserFrame | None
     signed_remainders: tuple[Any, ...] = ()  # its `Mod` terms whose dividend may be negative
 
 
@@ -75,17 +75,17 @@ class Source(NamedTuple):
         return at if self.factor == 1 else f"{at} // {self.factor}"
 
 
-class Undecided(Exception):
+class UndecidableError(Exception):
     """What is asked of symbols when the program is there already has no answer for all of their numbers."""
 
 
-class Environment:
+class ShapeEnv:
     """Symbols and what holds for them."""
 
     def __init__(self) -> None:
         self.line: Line | None = None  # of a compiled function that runs
         self.hints: dict[Any, Any] = {}  # symbols of arguments: their number in the example
-        self.ranges: dict[Any, Range] = {}
+        self.ranges: dict[Any, ValueRange] = {}
         self.sources: dict[Any, list[Source]] = {}
         self.replaced: dict[Any, Any] = {}  # symbols by what they are equal to
         self.implied: dict[Any, Any] = {}  # data-dependent symbols by equal expressions of others
@@ -99,7 +99,7 @@ class Environment:
         self._multiples: dict[Any, tuple[int, Any]] = {}  # of symbols: what divides them, and how often
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
         self.defers_guards = False  # the graph asserts conditions that are neither ranges nor equal sizes
-        self.frozen = False  # the program is there: what is not known of its symbols is `Undecided`
+        self.frozen = False  # the program is there: what is not known of its symbols is `UndecidableError`
         self.noted: list[Any] | None = None  # conditions that are decided nevertheless, where there is a list
         self.quiet = (
             False  # operators are at work: what their layouts depend on is no condition of the program
@@ -120,7 +120,7 @@ class Environment:
         """A symbol for a number of an argument."""
         symbol = sympy.Symbol(f"s{next(self._counts['s'])}", integer=True, positive=low > 0 or None)
         self.hints[symbol] = hint
-        self.ranges[symbol] = Range(low, high)
+        self.ranges[symbol] = ValueRange(low, high)
         self.sources[symbol] = [source]
         if 0 < low <= 2:
             self.small.add(symbol)
@@ -131,7 +131,7 @@ class Environment:
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
-        self.ranges[symbol] = Range(0, min(most, MOST_UNBACKED)) if is_size else Range()
+        self.ranges[symbol] = ValueRange(0, min(most, MAX_UNBACKED)) if is_size else ValueRange()
         if is_size:
             self.size_symbols.add(symbol)
         return symbol
@@ -139,7 +139,7 @@ class Environment:
     def unbacked_truth(self) -> Any:
         """Return the condition `u == 1` for a new data-dependent symbol u with range [0, 1]."""
         symbol = self.unbacked()
-        self.ranges[symbol] = self.ranges[symbol].both(Range(0, 1))
+        self.ranges[symbol] = self.ranges[symbol].both(ValueRange(0, 1))
         return sympy.Eq(symbol, 1)
 
     def unbacked_float(self) -> Any:
@@ -147,7 +147,7 @@ class Environment:
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"zuf{next(self._counts['zuf'])}", real=True)
-        self.ranges[symbol] = Range()
+        self.ranges[symbol] = ValueRange()
         return symbol
 
     # ---- questions
@@ -169,46 +169,46 @@ class Environment:
             expression = self.simplify(expression.xreplace(self.implied))
         return expression
 
-    def between(self, expression: Any) -> Range:
+    def between(self, expression: Any) -> ValueRange:
         """Ends between which the expression lies."""
         expression = self.resolve(expression)
-        found = between(expression, self.ranges).both(self._between_of_quotients(expression))
+        found = value_range(expression, self.ranges).both(self._between_of_quotients(expression))
         found = found.both(self._between_of_extremes(expression))
         if expression.is_number or e.is_truth(expression):
             return found
         rest, constant = _without_constant(expression)
         low = self._least.get(rest, -math.inf) + constant
         high = constant - self._least.get(-rest, -math.inf)
-        return found.both(Range(low, high))
+        return found.both(ValueRange(low, high))
 
-    def _between_of_quotients(self, expression: Any) -> Range:
+    def _between_of_quotients(self, expression: Any) -> ValueRange:
         """Ends of a sum with quotients that are rounded down: each is exact, less what is left over."""
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
-        if not 0 < len(quotients) <= _MOST_QUOTIENTS or not isinstance(expression, sympy.Add):
-            return Range()
+        if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
+            return ValueRange()
         ranges, times = dict(self.ranges), 1
         for q in quotients:
             numerator, divisor = q.args
             left_over = sympy.Dummy(integer=True, nonnegative=True)
-            ranges[left_over] = Range(0, int(divisor) - 1)
+            ranges[left_over] = ValueRange(0, int(divisor) - 1)
             expression = expression.xreplace({q: (numerator - left_over) / divisor})
             times *= int(divisor)
-        found = between(sympy.expand(expression * times), ranges)
+        found = value_range(sympy.expand(expression * times), ranges)
         low = found.low if math.isinf(found.low) else -(-found.low // times)
-        return Range(low, found.high if math.isinf(found.high) else found.high // times)
+        return ValueRange(low, found.high if math.isinf(found.high) else found.high // times)
 
-    def _between_of_extremes(self, expression: Any) -> Range:
+    def _between_of_extremes(self, expression: Any) -> ValueRange:
         """Ends of a sum with the least or greatest of some numbers: those with each of them in its place."""
         if not isinstance(expression, sympy.Add):
-            return Range()
+            return ValueRange()
         for extreme in expression.atoms(sympy.Min, sympy.Max):
             factor = expression.coeff(extreme)
             rest = expression - factor * extreme
             if factor.is_number and factor != 0 and not rest.has(extreme):
                 each = [self.between(sympy.expand(rest + factor * x)) for x in extreme.args]
                 choose = min if isinstance(extreme, sympy.Min) == bool(factor > 0) else max
-                return Range(choose(x.low for x in each), choose(x.high for x in each))
-        return Range()
+                return ValueRange(choose(x.low for x in each), choose(x.high for x in each))
+        return ValueRange()
 
     def known(self, condition: Any) -> bool | None:
         """Whether a condition is certain to hold, or not to; None where it depends."""
@@ -267,7 +267,7 @@ class Environment:
                 return not equal
             return None
         if isinstance(condition, sympy.Lt | sympy.Le):
-            ends = Range(-ends.high, -ends.low)
+            ends = ValueRange(-ends.high, -ends.low)
         strict = isinstance(condition, sympy.Lt | sympy.Gt)
         if ends.low > 0 or (ends.low == 0 and not strict):
             return True
@@ -302,7 +302,7 @@ class Environment:
             self._compare_at_small(condition, found)
             return found
         if self.frozen and self.noted is None:
-            raise Undecided(str(condition))
+            raise UndecidableError(str(condition))
         condition = _as_multiple(self.simplify(condition))
         try:
             holds = bool(self.hint(condition))
@@ -328,7 +328,7 @@ class Environment:
         same = [r for r in self.requirements if r.condition == condition]
         signed = same[0].signed_remainders if len(same) == 1 else ()
         if signed and all(self.between(m.args[0]).low >= 0 for m in signed):
-            self.requirements.append(Requirement(condition, "", place()))
+            self.requirements.append(Requirement(condition, "", current_user_frame()))
 
     def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
         """The symbols of expressions that may be 0 or 1 in a call, as far as anybody knows."""
@@ -412,12 +412,12 @@ class Environment:
         if ends.low == ends.high:
             return ends.low
         if self.frozen and self.noted is None:
-            raise Undecided(str(expression))
+            raise UndecidableError(str(expression))
         try:
             found = self.hint(expression)
         except KeyError:
             return self.undetermined(expression, wanted="integer")
-        self.assume(sympy.Eq(expression, e.lifted(found)))
+        self.assume(sympy.Eq(expression, e.to_sympy(found)))
         return found
 
     def undetermined(self, expression: Any, wanted: str = "") -> Any:
@@ -426,7 +426,7 @@ class Environment:
 
     def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
         """The error of a program whose way follows from data."""
-        at = self.line or place()
+        at = self.line or current_user_frame()
         what = (
             f"Could not extract specialized {wanted} from data-dependent expression {expression} "
             f"(unhinted: {expression})."
@@ -460,7 +460,7 @@ class Environment:
             condition = self.simplify(condition)
             self._append_requirement(_canonical_equality(condition), "")
         else:
-            self.guards.append(Guard(condition, place()))
+            self.guards.append(Guard(condition, current_user_frame()))
         self.learn(condition)
 
     def require(self, condition: Any, message: str = "") -> None:
@@ -485,10 +485,10 @@ class Environment:
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
             if expression in self.implied:  # as in PyTorch, its own range is asserted
-                self._narrow(expression, self.ranges[expression].both(Range(0)))
+                self._narrow(expression, self.ranges[expression].both(ValueRange(0)))
                 return
             if expression in self.replaced:
-                self.ranges[expression] = self.ranges[expression].both(Range(0))
+                self.ranges[expression] = self.ranges[expression].both(ValueRange(0))
                 rest, constant = _without_constant(self.simplify(expression))
                 self._least[rest] = max(self._least.get(rest, -math.inf), -constant)
                 self._equal.clear()
@@ -507,7 +507,7 @@ class Environment:
         condition = canonical_inequality(condition)
         if all(condition != known.condition for known in self.requirements):
             signed = [m for m in condition.atoms(e.Mod) if self.between(m.args[0]).low < 0]
-            self.requirements.append(Requirement(condition, message, place(), tuple(signed)))
+            self.requirements.append(Requirement(condition, message, current_user_frame(), tuple(signed)))
 
     def learn(self, condition: Any) -> None:
         """What follows from a condition that holds."""
@@ -541,8 +541,8 @@ class Environment:
             factor = int(factor)
             if symbol not in self.hints and (least - strict) % factor:
                 return  # as in PyTorch, which ignores fractional bounds
-            before = self.ranges.get(symbol, Range())
-            limit = Range(-(-least // factor)) if factor > 0 else Range(-math.inf, (-least) // -factor)
+            before = self.ranges.get(symbol, ValueRange())
+            limit = ValueRange(-(-least // factor)) if factor > 0 else ValueRange(-math.inf, (-least) // -factor)
             self._narrow(symbol, before.both(limit))
         elif isinstance(rest, sympy.Add):
             self._learn_ends(rest, least)
@@ -558,16 +558,16 @@ class Environment:
                 or symbol in self.replaced
             ):
                 continue
-            most = between(rest - term, self.ranges).high
+            most = value_range(rest - term, self.ranges).high
             if math.isinf(most) or math.isinf(least):
                 continue
             factor, short = int(factor), int(least - most)
-            limit = Range(-(-short // factor)) if factor > 0 else Range(-math.inf, (-short) // -factor)
-            before = self.ranges.get(symbol, Range())
+            limit = ValueRange(-(-short // factor)) if factor > 0 else ValueRange(-math.inf, (-short) // -factor)
+            before = self.ranges.get(symbol, ValueRange())
             if before.both(limit) != before:
                 self._narrow(symbol, before.both(limit))
 
-    def _narrow(self, symbol: Any, found: Range) -> None:
+    def _narrow(self, symbol: Any, found: ValueRange) -> None:
         self._equal.clear()
         self.ranges[symbol] = found
         if found.low == found.high:
@@ -582,8 +582,8 @@ class Environment:
         factor, symbol = rest.as_coeff_Mul()
         if symbol in self.hints and factor in (1, -1):
             n = -constant * int(factor)
-            ends = self.ranges.get(symbol, Range())
-            self._narrow(symbol, Range(ends.low + (n == ends.low), ends.high - (n == ends.high)))
+            ends = self.ranges.get(symbol, ValueRange())
+            self._narrow(symbol, ValueRange(ends.low + (n == ends.low), ends.high - (n == ends.high)))
 
     def _learn_zero(self, difference: Any) -> None:
         """difference == 0: a symbol that can be computed from the others stands for that from now on."""
@@ -608,7 +608,7 @@ class Environment:
             else:
                 self._replace(symbol, solution)
                 if e.is_of_data(symbol) and solution.free_symbols:
-                    self.ranges[symbol] = self.ranges[symbol].both(between(solution, self.ranges))
+                    self.ranges[symbol] = self.ranges[symbol].both(value_range(solution, self.ranges))
             return
         if isinstance(difference, e.Mod):
             self._learn_multiple(*difference.args)
@@ -624,7 +624,7 @@ class Environment:
         n = math.lcm(int(n), self._multiples.get(symbol, (1, None))[0])
         low, high = self.ranges[symbol]
         times = sympy.Symbol(f"{symbol}_{n}", integer=True, nonnegative=low >= 0 or None)
-        self.ranges[times] = Range(-(-low // n), high if math.isinf(high) else high // n)
+        self.ranges[times] = ValueRange(-(-low // n), high if math.isinf(high) else high // n)
         self._multiples[symbol] = n, times
 
     def _imply(self, symbol: Any, solution: Any) -> None:
@@ -637,7 +637,7 @@ class Environment:
         for other in sorted(filter(e.is_of_data, difference.free_symbols), key=self._order):
             factor = difference.coeff(other)
             if factor in (1, -1) and _is_linear(difference, other):
-                ends = between(sympy.expand(other - difference / factor), self.ranges)
+                ends = value_range(sympy.expand(other - difference / factor), self.ranges)
                 self._narrow(other, self.ranges[other].both(ends))
 
     def _learn_least_of_implied(self, symbol: Any) -> None:
@@ -651,13 +651,13 @@ class Environment:
     def _replace(self, symbol: Any, expression: Any) -> None:
         if symbol in self.replaced or symbol in expression.free_symbols:
             return
-        ends = self.ranges.get(symbol, Range())
+        ends = self.ranges.get(symbol, ValueRange())
         self._equal.clear()
         self.replaced[symbol] = expression
         if expression.is_Symbol:
             self._narrow(expression, self.ranges[expression].both(ends))
         elif expression.is_number:
-            self.ranges[symbol] = Range(e.number(expression), e.number(expression))
+            self.ranges[symbol] = ValueRange(e.number(expression), e.number(expression))
         elif symbol in self.hints:
             for end, sign in ((ends.low, 1), (-ends.high, -1)):
                 if not math.isinf(end):

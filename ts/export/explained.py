@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.export.checks import Line
 from ts.export.program import ExportedProgram
@@ -35,7 +35,7 @@ class ExplainedSymbol(NamedTuple):
     conditions: list[Condition]
 
 
-def explained(program: ExportedProgram) -> list[ExplainedSymbol]:
+def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
     """All symbols of a program, those of arguments first.
 
     Conditions of programs that `ts` exported have the line that asked; of others it is that of the operator
@@ -69,11 +69,11 @@ def _values(program: ExportedProgram) -> Iterator[tuple[Node, Any]]:
 def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
     """Expressions in a value, and where they are found."""
     told = node.name if node.op == "placeholder" else f"{node.name} ({node.target})"
-    if isinstance(value, Symbolic):
+    if isinstance(value, SymNumber):
         yield told, value.node.expr
     elif isinstance(value, Tensor):
         for dim, n in enumerate(value.array.shape):
-            if isinstance(n, Symbolic):
+            if isinstance(n, SymNumber):
                 yield f"{node.name}.size()[{dim}]" if node.op == "placeholder" else told, n.node.expr
 
 

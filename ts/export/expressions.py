@@ -24,10 +24,10 @@ from ts.export.powers import power
 Expression = sympy.Basic  # a number or a truth
 
 
-_MOST_GENERATORS = 12  # symbols, and functions of them, of polynomials that are divided
-_MOST_TERMS = 100
-_MOST_PARTS = 120  # of what is simplified where it is divided
-MOST_PARTS = 2_000  # of a size whose parts recur: sympy goes through all of them again with each step
+_MAX_GENERATORS = 12  # symbols, and functions of them, of polynomials that are divided
+_MAX_TERMS = 100
+_MAX_PARTS = 120  # of what is simplified where it is divided
+MAX_PARTS = 2_000  # of a size whose parts recur: sympy goes through all of them again with each step
 
 
 @lru_cache(maxsize=4096)
@@ -38,7 +38,7 @@ def parts(x: Any) -> int:
 
 def recurs(x: Any) -> bool:
     """Whether an expression is large because its parts recur in it: each step doubled it."""
-    if parts(x) <= MOST_PARTS:
+    if parts(x) <= MAX_PARTS:
         return False
     different: set[Any] = set()
     waiting = [x]
@@ -64,10 +64,10 @@ def terms(x: Any) -> int:
 
 def _is_large(*polynomials: Any) -> bool:
     """Whether to divide them takes sympy too long."""
-    if any(parts(x) > _MOST_PARTS for x in polynomials):
+    if any(parts(x) > _MAX_PARTS for x in polynomials):
         return True
     generators = set().union(*(x.atoms(sympy.Symbol, sympy.Function) for x in polynomials))
-    return len(generators) > _MOST_GENERATORS or any(terms(x) > _MOST_TERMS for x in polynomials)
+    return len(generators) > _MAX_GENERATORS or any(terms(x) > _MAX_TERMS for x in polynomials)
 
 
 def _common(a: Any, b: Any) -> tuple[Any, Any]:
@@ -401,7 +401,7 @@ def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
     return done[expression]
 
 
-def lifted(x: Any) -> Any:
+def to_sympy(x: Any) -> Any:
     """A number of Python as an expression; TypeError for anything else."""
     if isinstance(x, bool):
         return sympy.true if x else sympy.false
@@ -430,6 +430,6 @@ def is_constant(x: Any) -> bool:
 __all__ = [
     "COMPUTE", "REAL", "BitwiseFn_bitwise_and", "BitwiseFn_bitwise_or", "BitwiseFn_bitwise_xor", "CeilToInt",
     "Expression", "FloatMod", "FloatPow", "FloatTrueDiv", "FloorDiv", "FloorToInt", "IntTrueDiv", "Mod",
-    "PowByNatural", "RoundToInt", "ToFloat", "TruncToInt", "is_constant", "is_truth", "lifted", "number",
+    "PowByNatural", "RoundToInt", "ToFloat", "TruncToInt", "is_constant", "is_truth", "to_sympy", "number",
     "terms", "value",
 ]  # fmt: skip

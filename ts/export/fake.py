@@ -57,13 +57,13 @@ class Fake(Layer):
         """Another fake tensor that lies where `x` does: an alias, where somebody records."""
         if current_tracer() is not None:
             return overloads("alias")(x)  # type: ignore[no-any-return]
-        return standing(x.array, self.device, x.requires_grad)
+        return fake_for(x.array, self.device, x.requires_grad)
 
     def deepcopied(self, x: Tensor) -> Tensor:
         """Another fake tensor of the same kind: a clone, where somebody records."""
         if current_tracer() is not None:
             return x.detach().clone()  # type: ignore[attr-defined, no-any-return]
-        return standing(x.array, self.device)
+        return fake_for(x.array, self.device)
 
     def check_elements(self) -> None:
         """RuntimeError: there are none."""
@@ -104,7 +104,7 @@ def known_number(n: Any) -> Any:
     return n if found is None else found
 
 
-def standing(array: MetaArray, device: devices.device, requires_grad: bool = False) -> Tensor:
+def fake_for(array: MetaArray, device: devices.device, requires_grad: bool = False) -> Tensor:
     """A fake tensor on this array, for a tensor on this device."""
     made = wrap_array(array)
     set_layer(made, Fake(wrap_array(array), device))
@@ -118,7 +118,7 @@ def fake(x: Tensor, shape: Iterable[Any] | None = None) -> Tensor:
         made = MetaArray(array.shape, array.dtype, tuple(array.strides))
     else:
         made = MetaArray(shape, array.dtype)
-    return standing(made, x.device, x.requires_grad)
+    return fake_for(made, x.device, x.requires_grad)
 
 
 def is_fake(x: Any) -> bool:

@@ -17,9 +17,9 @@ import sympy
 
 from ts.errors import UserError, UserErrorType
 from ts.export import expressions as e
-from ts.export.environment import Environment, Source
+from ts.export.environment import ShapeEnv, Source
 from ts.export.guards import RELATIONS, text
-from ts.export.ranges import Range
+from ts.export.ranges import ValueRange
 
 _SPECIALIZED = (
     "You marked {0} as dynamic but your code specialized it to be a constant ({1}). If you're using "
@@ -34,7 +34,7 @@ class Named(NamedTuple):
     name: str  # of the Dim, or of the source where it has none
     symbol: Any
     source: Source
-    range: Range  # as it was said
+    range: ValueRange  # as it was said
     is_dim: bool  # it has a name, and may be said otherwise
 
     @property
@@ -56,7 +56,7 @@ class Named(NamedTuple):
 class Fixes:
     """Collects violations and fixes."""
 
-    def __init__(self, environment: Environment, named: list[Named]) -> None:
+    def __init__(self, environment: ShapeEnv, named: list[Named]) -> None:
         self.environment = environment
         self.named = {n.symbol: n for n in named}
         self.violated: dict[str, None] = {}
@@ -128,11 +128,11 @@ class Fixes:
             if condition.free_symbols == {n.symbol} and not self._in_range(condition, n.symbol):
                 self._violation(n, self.told, n.not_all(f"{_of(n, condition)}."))
 
-    def _said(self, n: Named) -> Range:
+    def _said(self, n: Named) -> ValueRange:
         """The range of a dimension, and those of others that are equal to it."""
         equal = [m.range for m in self.named.values() if self.environment.simplify(m.symbol) == n.symbol]
         low, high = max([n.range.low, *(r.low for r in equal)]), min([n.range.high, *(r.high for r in equal)])
-        return Range(low, high)
+        return ValueRange(low, high)
 
     def _in_range(self, condition: Any, symbol: Any) -> bool:
         """Whether a condition is one of the range alone."""

@@ -17,17 +17,17 @@ from typing import Any
 
 import ts
 from ts._core.dispatch import autocast
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.auto_functionalize import auto_functionalized_op, described
-from ts.export.batches import Batches
+from ts.export.batches import OpenVmapLevels
 from ts.export.casts import cast_dtype, is_cast, place_of_casts
 from ts.export.decompositions import scatters, table
-from ts.export.environment import Environment, Undecided
-from ts.export.expressions import lifted
-from ts.export.fake import device_of, plain, standing
+from ts.export.environment import ShapeEnv, UndecidableError
+from ts.export.expressions import to_sympy
+from ts.export.fake import device_of, plain, fake_for
 from ts.export.node_values import origin_of, readable
-from ts.export.recorder import Recorder
+from ts.export.recorder import ExportTracer
 from ts.export.signs import IN_PLACE_SIGNS
 from ts.fx.node import Node
 from ts.ops import registry
@@ -47,7 +47,7 @@ _COPYING = frozenset(
 
 
 @dataclass
-class Base:
+class StorageState:
     """Memory: the tensor that holds its value now, and how often it was written."""
 
     value: Tensor
@@ -73,27 +73,27 @@ class View:
 
 
 @dataclass
-class Place:
+class TensorAlias:
     """Where a tensor lies: in a base, by views; and which write of the base it has seen."""
 
-    base: Base
+    base: StorageState
     views: tuple[View, ...] = ()
     seen: int = 0
 
 
-class FunctionalRecorder(Recorder):
+class FunctionalizingTracer(ExportTracer):
     """A recording without writes, of operators that no decomposition is known for."""
 
-    def __init__(self, environment: Environment, decompositions: table.Table) -> None:
+    def __init__(self, environment: ShapeEnv, decompositions: table.Table) -> None:
         super().__init__(environment)
         self._decompositions = decompositions
         self.origin: Node | None = None  # the node that runs again: where in the program it stands
         self.noted: list[Any] = []  # conditions on sizes that hold in the example, and have to from now on
         self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
         self._decompositions_on_the_way = 0
-        self._places: dict[int, tuple[Tensor, Place]] = {}  # by id
-        self.open_batches = Batches(self)
-        self.number_nodes: dict[int, tuple[Symbolic, Node]] = {}  # by ids of the exported nodes' numbers
+        self._places: dict[int, tuple[Tensor, TensorAlias]] = {}  # by id
+        self.open_batches = OpenVmapLevels(self)
+        self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}  # by ids of the exported nodes' numbers
 
     def _about(self) -> dict[str, Any]:
         """What is noted of a node: what was noted of the one that runs again."""
@@ -104,7 +104,7 @@ class FunctionalRecorder(Recorder):
 
     def node_of(self, x: Any) -> Any:
         """Return the node of a tensor or symbol; an exported node's number has a node of its own."""
-        found = self.number_nodes.get(id(x)) if isinstance(x, Symbolic) else None
+        found = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
         return super().node_of(x) if found is None else found[1]
 
     # ---- reading
@@ -124,11 +124,11 @@ class FunctionalRecorder(Recorder):
             self._stand(x, value)
         return super()._tensor_node(x)
 
-    def place_of(self, x: Tensor) -> Place:
+    def place_of(self, x: Tensor) -> TensorAlias:
         """Where a tensor lies."""
         found = self._places.get(id(x))
         if found is None:
-            found = self._places[id(x)] = x, Place(Base(x))
+            found = self._places[id(x)] = x, TensorAlias(StorageState(x))
         return found[1]
 
     def _stand(self, x: Tensor, value: Tensor) -> None:
@@ -206,11 +206,11 @@ class FunctionalRecorder(Recorder):
         found = self.by_decomposition(op, values)
         if found is not NotImplemented:
             if op.name in _COPYING and found is not values[0]:
-                self._places[id(found)] = found, Place(Base(found))
+                self._places[id(found)] = found, TensorAlias(StorageState(found))
             return found
         try:
             result = super().run(op, values)
-        except Undecided:
+        except UndecidableError:
             if self._decompositions_on_the_way or self.environment.places is None:
                 raise
             with self._noting():
@@ -242,7 +242,7 @@ class FunctionalRecorder(Recorder):
         try:
             with self.recording():
                 return decomposition(*positional, **named)
-        except Undecided:  # it goes one way for some sizes, and another for others: the operator stays
+        except UndecidableError:  # it goes one way for some sizes, and another for others: the operator stays
             return NotImplemented
         finally:
             self._decompositions_on_the_way -= 1
@@ -278,7 +278,7 @@ class FunctionalRecorder(Recorder):
         parameters = op.signature.parameters
         if any(each.view_of >= 0 for each in op.signature.returns):
             raise RuntimeError(f"{op.key} gives what it writes, for which there is no form without writes")
-        bases: list[Base] = []
+        bases: list[StorageState] = []
         told: dict[str, Any] = {}
         for p, x in zip(parameters, values, strict=True):
             if p.written:
@@ -289,7 +289,7 @@ class FunctionalRecorder(Recorder):
         arguments = self.node_of(given)
         with self.paused():
             found = self.computed(op, values)
-            left = [standing(x.array, device_of(x), x.requires_grad) for x in (b.value for b in bases)]
+            left = [fake_for(x.array, device_of(x), x.requires_grad) for x in (b.value for b in bases)]
         results = (*(found if isinstance(found, tuple | list) else (found,)), *left)
         target = overload_named(op.name, op.overload)
         self._bind(self._call(auto_functionalized_op, (target,), results, arguments), results)
@@ -298,7 +298,7 @@ class FunctionalRecorder(Recorder):
             base.writes += 1
         return found
 
-    def _told(self, name: str, x: Any, bases: list[Base]) -> dict[str, Any]:
+    def _told(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
         """Where an argument that is written lies in the bases, of which those are added that are new."""
         if isinstance(x, list):
             found = {f"{name}_length": len(x)}
@@ -319,7 +319,7 @@ class FunctionalRecorder(Recorder):
         return described(name, index, value, base.value, self._are_equal)
 
     def _are_equal(self, n: Any, m: Any) -> bool:
-        left, right = (x.node.expr if isinstance(x, Symbolic) else lifted(x) for x in (n, m))
+        left, right = (x.node.expr if isinstance(x, SymNumber) else to_sympy(x) for x in (n, m))
         return self.environment.known_equal(left, right)
 
     def _note_views(self, op: Any, values: list[Any], result: Any) -> None:
@@ -336,7 +336,7 @@ class FunctionalRecorder(Recorder):
         for index, item in enumerate(result) if isinstance(result, list | tuple) else ((None, result),):
             if item is not x:
                 views = (*place.views, View(op, arguments, index))
-                self._places[id(item)] = item, Place(place.base, views, place.seen)
+                self._places[id(item)] = item, TensorAlias(place.base, views, place.seen)
 
 
 def _without_write(op: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ts
 from ts._core.dispatch.overloads import overloads
-from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.symbols import SymNumber, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import GradMode
 from ts._higher_order_ops.aliases import Aliases
@@ -28,7 +28,7 @@ from ts.ops.derivatives import formulas
 from ts.ops.derivatives.rows import Derivative, derivative_of
 
 if TYPE_CHECKING:
-    from ts.export.recorder import Recorder
+    from ts.export.recorder import ExportTracer
     from ts.fx.node import Node
 
 _CONJUGATES: Final = frozenset(("aten::conj", "aten::_conj", "aten::resolve_conj"))
@@ -49,22 +49,22 @@ class Step(NamedTuple):
     time: int = 0  # how many were recorded before, which counts for what was written since
 
 
-class Foreign(NamedTuple):
+class CustomFunctionNode(NamedTuple):
     """What stands for the operator where a function of the program has a derivative of its own."""
 
     key: str
 
 
-class Tape:
+class ExportTape:
     """What was recorded, and the way back through it."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.steps: list[Step] = []
         self.nodes: set[Node] = set()  # of ways back: those that nobody uses may go
         self.watched: dict[int, tuple[Tensor, str]] = {}  # tensors with hooks by id, and what they are
         self._going_back = False
-        self._memory = Memory(recorder)
+        self._memory = AliasTracker(recorder)
         self._stale: set[int] = set()  # computed again of what was written since, by id
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
@@ -82,7 +82,7 @@ class Tape:
         """Keep that a function with a derivative of its own gave these: its operators do not say it."""
         fakes = [self.recorder.fake_of(x) for x in tensors_in(values)]
         given = list(tensors_in(results if isinstance(results, list | tuple) else [results]))
-        self.steps.append(Step(Foreign(name), fakes, given, ts.is_grad_enabled()))
+        self.steps.append(Step(CustomFunctionNode(name), fakes, given, ts.is_grad_enabled()))
 
     def watch(self, x: Tensor, how: str) -> None:
         """Keep that somebody wants to see, or change, the gradient of a tensor."""
@@ -206,7 +206,7 @@ class Tape:
                     continue
                 if written and depends:
                     raise UserError(_WRITES.format(step.op.key))
-                if isinstance(step.op, Foreign) and depends:
+                if isinstance(step.op, CustomFunctionNode) and depends:
                     raise UserError(
                         "gradients that are computed inside of an exported program cannot pass "
                         f"{step.op.key}, a function with a derivative of its own: write its derivative where "
@@ -328,10 +328,10 @@ class Tape:
             )
 
 
-class Memory:
+class AliasTracker:
     """Which tensors share memory, and when it was written to."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
         self._aliases = Aliases()
         self._writes: dict[int, list[int]] = {}  # times, by the root of the memory
@@ -382,17 +382,17 @@ class _Values:
         self.inputs, self.arguments, self.step = inputs, arguments, step
         self.sums, self.absent, self.mask = sums, absent, mask
 
-    def is_gradient(self, read: formulas.Read) -> bool:
+    def is_gradient(self, read: formulas.FormulaParameter) -> bool:
         """Whether a formula reads the gradient of a result."""
         return self._result_of_gradient(read) is not None
 
-    def _result_of_gradient(self, read: formulas.Read) -> int | None:
+    def _result_of_gradient(self, read: formulas.FormulaParameter) -> int | None:
         for i, result in enumerate(self.inputs.results):
             if read.of == result.gradient or (read.of == "grad" and i == self.inputs.differentiable[0]):
                 return i
         return None
 
-    def of(self, read: formulas.Read) -> Any:
+    def of(self, read: formulas.FormulaParameter) -> Any:
         if read.of == "output_mask":
             return self.mask
         if not read.fact and (i := self._result_of_gradient(read)) is not None:
@@ -400,7 +400,7 @@ class _Values:
         x = self.arguments[read.of] if read.of in self.arguments else self._result(read.of)
         if read.fact:
             return _fact(x, read.fact)
-        if isinstance(x, Symbolic) and self.inputs.parameters[read.of].kind == "Tensor":
+        if isinstance(x, SymNumber) and self.inputs.parameters[read.of].kind == "Tensor":
             return _number(x)
         return x
 
@@ -437,7 +437,7 @@ def _passes(step: Step) -> bool:
     """Whether gradients pass an operator."""
     if not step.differentiable:
         return False
-    if isinstance(step.op, Foreign):
+    if isinstance(step.op, CustomFunctionNode):
         return True
     row = derivative_of(step.op.record)
     if row is not None and row.refused:
@@ -447,7 +447,7 @@ def _passes(step: Step) -> bool:
 
 def _written(step: Step) -> list[Tensor]:
     """The tensors that an operator writes to."""
-    if isinstance(step.op, Foreign):
+    if isinstance(step.op, CustomFunctionNode):
         return []
     parameters = step.op.signature.parameters
     return list(tensors_in([x for p, x in zip(parameters, step.values, strict=False) if p.written]))
@@ -457,8 +457,8 @@ def _memory(steps: list[Step]) -> dict[int, int]:
     """For each view that gradients pass, by id, the tensor that it lies in."""
     found: dict[int, int] = {}
     for step in steps:
-        row = None if isinstance(step.op, Foreign) else derivative_of(step.op.record)
-        if isinstance(step.op, Foreign) or (row is not None and row.reason):
+        row = None if isinstance(step.op, CustomFunctionNode) else derivative_of(step.op.record)
+        if isinstance(step.op, CustomFunctionNode) or (row is not None and row.reason):
             continue
         for returned, result in zip(step.op.signature.returns, step.results, strict=False):
             if not 0 <= returned.view_of < len(step.values):

@@ -18,18 +18,18 @@ import sympy
 import ts
 from ts._core.dispatch.operator import expect_symbols
 from ts._core.dispatch.overloads import overloads
-from ts._core.tensor.symbols import Symbolic, SymFloat, SymInt
+from ts._core.tensor.symbols import SymNumber, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor, layer_of
-from ts._core.thread.context import TracedBy
+from ts._core.thread.context import TracingScope
 from ts.errors import UserError
 from ts.export import expressions
 from ts.export.checks import Line
-from ts.export.environment import Environment
+from ts.export.environment import ShapeEnv
 from ts.export.fake import fake, is_fake
 from ts.export.module_calls import ModuleCalls
 from ts.export.node_metadata import FunctionCounter
 from ts.export.nodes import FUNCTIONS, symbol_of
-from ts.export.places import Place, stack
+from ts.export.places import UserFrame, stack
 from ts.export.regions import Block, block_of_autocast, block_of_grad
 from ts.export.words import word
 from ts.fx.graph import Graph
@@ -37,7 +37,7 @@ from ts.fx.node import Node
 from ts.ops.namespace import OpOverload, overload_named
 
 
-class GraphRecorder:
+class FxGraphBuilder:
     """One recording: which nodes stand for which tensors and numbers."""
 
     inside = False  # of another: the function of a branch or loop
@@ -46,7 +46,7 @@ class GraphRecorder:
         "elements, which the program would need when it runs: leave the block out, or export within it"
     )
 
-    def __init__(self, environment: Environment, graph: Graph | None = None) -> None:
+    def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
         self.calls: ModuleCalls | None = None  # of the program's modules
@@ -79,13 +79,13 @@ class GraphRecorder:
 
     # ---- on and off
 
-    def recording(self) -> TracedBy:
+    def recording(self) -> TracingScope:
         """A context manager: within it, what this thread does is recorded."""
-        return TracedBy(self)
+        return TracingScope(self)
 
-    def paused(self) -> TracedBy:
+    def paused(self) -> TracingScope:
         """A context manager: within it, nothing is recorded."""
-        return TracedBy(None)
+        return TracingScope(None)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
         """function(*args), not recorded."""
@@ -108,7 +108,7 @@ class GraphRecorder:
         if isinstance(value, Tensor):
             self._tensors[id(value)] = value, node
             self._layers[id(value)] = layer_of(value)
-        elif isinstance(value, Symbolic):
+        elif isinstance(value, SymNumber):
             self._numbers[value.node.expr] = node
         self._head = node
         return node
@@ -130,7 +130,7 @@ class GraphRecorder:
         """The node of a tensor or symbol; other values stand in the graph as they are."""
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
-        if isinstance(x, Symbolic):  # as it was made: what it was said to be equal to is looked at elsewhere
+        if isinstance(x, SymNumber):  # as it was made: what it was said to be equal to is looked at elsewhere
             if not self.environment.frozen and (known := x.node.expr).is_number:
                 return expressions.number(known)
             made = self._numbers.get(x.node.expression)
@@ -319,7 +319,7 @@ class GraphRecorder:
         node.meta |= self._about()
         if self.functions is not None:
             node.meta["torch_fn"] = self.functions.function_of(target)
-        if self.notes_blocks and not isinstance(value, Symbolic):
+        if self.notes_blocks and not isinstance(value, SymNumber):
             self.blocks[node] = self._blocks_now()
         return node
 
@@ -342,7 +342,7 @@ class GraphRecorder:
     def _about(self) -> dict[str, Any]:
         """What is noted of a node: which lines of the program made it, in which modules."""
         found: dict[str, Any] = {}
-        frames: list[Place | Line] = [*stack()[self.outer :]]
+        frames: list[UserFrame | Line] = [*stack()[self.outer :]]
         if self.line is not None:
             frames.append(self.line)
         if frames:

@@ -13,7 +13,7 @@ import sympy
 
 from ts.export import expressions as e
 from ts.export.checks import Check, Line
-from ts.export.environment import Environment, Source
+from ts.export.environment import ShapeEnv, Source
 
 RELATIONS = {
     sympy.Eq: "==", sympy.Ne: "!=", sympy.Lt: "<", sympy.Le: "<=", sympy.Gt: ">", sympy.Ge: ">=",
@@ -72,10 +72,10 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
     return f"{_CALLS.get(x.func, x.func.__name__)}({inside})", _LEVELS["atom"]
 
 
-class Places:
+class SymbolSources:
     """Where the numbers of symbols are among the leaves: (leaf, dimension), and how to get at them."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: ShapeEnv) -> None:
         self.environment = environment
         self.leaves: dict[str, int] = {}  # by the name of a source
 
@@ -129,4 +129,4 @@ class Places:
         return Check(text(condition, lambda s: str(sources[s])), holds, code, where)
 
 
-__all__ = ["RELATIONS", "Check", "Places", "text"]
+__all__ = ["RELATIONS", "Check", "SymbolSources", "text"]

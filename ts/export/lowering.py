@@ -4,7 +4,7 @@
     add = sym_size + 1                            %add : int = aten::add(%sym_size, %1)
 
 In: a module of `ts.fx` whose nodes call single overloads, and functions of Python on numbers.  Out: a
-scripted function; `Unsupported` where a node is of another kind (the steps of `vmap` ...).
+scripted function; `UnsupportedNodeError` where a node is of another kind (the steps of `vmap` ...).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ts._higher_order_ops.map import EMPTY, UNEQUAL
 from ts._higher_order_ops.operator import HigherOrderOperator
 from ts._higher_order_ops.scan import TOO_SHORT
 from ts.export import expressions
-from ts.export.ranges import EVERYTHING, between
+from ts.export.ranges import EVERYTHING, value_range
 from ts.fx.effects import is_impure
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
@@ -65,15 +65,15 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # of inputs
 )  # fmt: skip
 
 
-_MOST_TURNS: Final = (1 << 63) - 1
+_MAX_ITERATIONS: Final = (1 << 63) - 1
 _GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
 LONG_NUMBER: Final = "builtins.OverflowError"  # what compiled programs raise, and Python's code does not
 _LONG: Final = 2.0**62  # from here on numbers are said to need more than 64 bits: floats are not exact there
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
-_LONGEST: Final = (1 << 31) - 1  # of a size: that the product of two is not long is not looked at
+_MAX_SIZE: Final = (1 << 31) - 1  # of a size: that the product of two is not long is not looked at
 
 
-class Unsupported(Exception):
+class UnsupportedNodeError(Exception):
     """A node that the compiler's graphs have no form for."""
 
 
@@ -134,8 +134,8 @@ class _Lowering:
                 found = getattr(self.module, str(node.target))  # a graph, or a constant of a branch
                 self.values[node] = self._value(found, TENSOR) if isinstance(found, Tensor) else found
             else:
-                raise Unsupported(f"{node.op} {node.target}")
-        raise Unsupported("a graph without results")
+                raise UnsupportedNodeError(f"{node.op} {node.target}")
+        raise UnsupportedNodeError("a graph without results")
 
     def _call(self, node: Node) -> Any:
         target = node.target
@@ -157,18 +157,18 @@ class _Lowering:
                 return self._scan(*node.args)
         kind = FUNCTIONS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
-            raise Unsupported("a power of whole numbers")  # the compiler's is a float
+            raise UnsupportedNodeError("a power of whole numbers")  # the compiler's is a float
         if kind is None or node.kwargs:
-            raise Unsupported(f"a call of {target}")
+            raise UnsupportedNodeError(f"a call of {target}")
         given = [self._value(x, None) for x in node.args]
         value = node.meta.get("val")
         if kind in _GROWING and all(x.type() in (INT, NUMBER) for x in given) and _may_be_long(value):
             if self.acts and not _is_of_sizes(value):
-                raise Unsupported("effects beside numbers that may be long")
+                raise UnsupportedNodeError("effects beside numbers that may be long")
             self._refuse_long(kind, given)
         found = self.graph.insert(kind, given)
         if find_operator(found.node()) is None:
-            raise Unsupported(f"{kind} on these numbers")
+            raise UnsupportedNodeError(f"{kind} on these numbers")
         return found
 
     def _refuse_long(self, kind: str, given: list[Value]) -> None:
@@ -183,7 +183,7 @@ class _Lowering:
         if isinstance(found, list):
             return found[index]
         if isinstance(found.type(), TupleType):
-            raise Unsupported("a tuple from an operator")
+            raise UnsupportedNodeError("a tuple from an operator")
         return self.graph.insert("aten::__getitem__", [found, index])
 
     # ---- branches and loops
@@ -199,7 +199,7 @@ class _Lowering:
             for value in found[-1]:
                 block.register_output(value)
         if [v.type() for v in found[0]] != [v.type() for v in found[1]]:
-            raise Unsupported("branches with results of other types")
+            raise UnsupportedNodeError("branches with results of other types")
         return [node.add_output().set_type(value.type()) for value in found[0]]
 
     def _loop(self, condition: Any, body: Any, carried: Any, others: Any) -> list[Value]:
@@ -208,7 +208,7 @@ class _Lowering:
         start = [self._value(x, None) for x in carried]
         more = [self._value(x, None) for x in others]
         goes_on = self._truth(self._inside(condition, [*start, *more])[0])
-        node = graph.insert_node(graph.create_loop(self._value(_MOST_TURNS, INT), goes_on, start))
+        node = graph.insert_node(graph.create_loop(self._value(_MAX_ITERATIONS, INT), goes_on, start))
         (block,) = node.blocks()
         inside = list(block.inputs())[1:]
         with graph.inserting_at_end(block):
@@ -217,7 +217,7 @@ class _Lowering:
         for value in (goes_on, *made):
             block.register_output(value)
         if [v.type() for v in made] != [v.type() for v in start]:
-            raise Unsupported("a loop that carries other types than it was given")
+            raise UnsupportedNodeError("a loop that carries other types than it was given")
         return list(node.outputs())
 
     def _map(self, body: Any, xs: Any, others: Any) -> list[Value]:
@@ -267,14 +267,14 @@ class _Lowering:
         for value in (goes_on, *carried):
             block.register_output(value)
         if [v.type() for v in carried] != [v.type() for v in start]:
-            raise Unsupported("a loop that carries other types than it was given")
+            raise UnsupportedNodeError("a loop that carries other types than it was given")
         columns = []
         for value in given:
             if value.type() is NONE:
                 columns.append(self._value(None, None))
                 continue
             if value.type() is not TENSOR:
-                raise Unsupported("a loop that gives other values than tensors")
+                raise UnsupportedNodeError("a loop that gives other values than tensors")
             made = graph.create("prim::ListConstruct").insert_before(node)
             columns.append(made.output().set_type(ListType(TENSOR)))
             with graph.inserting_at_end(block):
@@ -302,7 +302,7 @@ class _Lowering:
         """The results of the graph of a branch or loop."""
         found = self.values[module] if isinstance(module, Node) else None
         if not isinstance(found, GraphModule):
-            raise Unsupported("a branch or loop whose graph is computed")
+            raise UnsupportedNodeError("a branch or loop whose graph is computed")
         return _Lowering(self.graph, found, self).results(given)
 
     def _truth(self, value: Value) -> Value:
@@ -321,13 +321,13 @@ class _Lowering:
             elif argument.default_value is not None or isinstance(argument.type, OptionalType):
                 x = argument.default_value
             else:
-                raise Unsupported(f"{op.key} without {argument.name}")
+                raise UnsupportedNodeError(f"{op.key} without {argument.name}")
             values.append(self._value(x, argument.type))
         made = graph.insert_node(graph.create(op.name, values, len(op.schema.returns)))
         found = find_operator(made)
         schema = None if found is None else found.schema
         if schema is None or len(schema.returns) != len(op.schema.returns):
-            raise Unsupported(f"{op.key} with these arguments")
+            raise UnsupportedNodeError(f"{op.key} with these arguments")
         outputs = made.outputs()
         for value, returned in zip(outputs, schema.returns, strict=True):
             value.set_type(returned.type)
@@ -341,7 +341,7 @@ class _Lowering:
         if isinstance(x, Node):
             found = self.values[x]
             if isinstance(found, list):
-                raise Unsupported(f"all results of {x} at once")
+                raise UnsupportedNodeError(f"all results of {x} at once")
             if type is FLOAT and found.type() is INT:
                 return graph.insert("aten::Float", [found])
             return graph.insert("aten::Int", [found]) if type is NUMBER and found.type() is BOOL else found
@@ -350,16 +350,16 @@ class _Lowering:
             node = graph.insert_node(graph.create("prim::ListConstruct", items))
             return node.output().set_type(type)
         if isinstance(type, ListType) and isinstance(x, int | float) and not isinstance(x, bool):
-            raise Unsupported("a number for a list")  # as schemas of windows take it
+            raise UnsupportedNodeError("a number for a list")  # as schemas of windows take it
         if isinstance(x, dtypes.dtype | dtypes.layout | dtypes.memory_format):
             x = x.code
         if type is NUMBER and isinstance(x, bool):
-            raise Unsupported("a truth for a number")
+            raise UnsupportedNodeError("a truth for a number")
         if type is FLOAT and isinstance(x, int):
             x = float(x)
         made = graph.try_insert_constant(x, type=DEVICE if isinstance(x, ts.device) else None)
         if made is None:
-            raise Unsupported(f"a constant of {x.__class__}")
+            raise UnsupportedNodeError(f"a constant of {x.__class__}")
         return made
 
 
@@ -379,9 +379,9 @@ def _may_be_long(value: Any) -> bool:
     for symbol in value.node.expression.free_symbols:
         ends = value.node.environment.ranges.get(symbol, EVERYTHING)
         if not expressions.is_of_data(symbol):
-            ends = ends._replace(high=min(ends.high, _LONGEST))
+            ends = ends._replace(high=min(ends.high, _MAX_SIZE))
         ranges[symbol] = ends
-    low, high = between(value.node.expression, ranges)
+    low, high = value_range(value.node.expression, ranges)
     return not -_LONG < low <= high < _LONG
 
 
@@ -399,4 +399,4 @@ def _type_of(value: Any) -> Type:
     for classes, type in _TYPES:
         if isinstance(value, classes):
             return type
-    raise Unsupported(f"an argument of {value.__class__}")
+    raise UnsupportedNodeError(f"an argument of {value.__class__}")

@@ -26,7 +26,7 @@ from ts.nn.modules.module import Module
 from ts.utils import _pytree as pytree
 
 if TYPE_CHECKING:
-    from ts.export.recorder import Recorder
+    from ts.export.recorder import ExportTracer
 
 
 @dataclasses.dataclass
@@ -91,7 +91,7 @@ class ModuleCalls:
         self.counts: Counter[str] = Counter()
         self.signatures: dict[str, ModuleCallSignature] = {}  # of calls, by path and number
 
-    def forward(self, module: Module, recorder: Recorder) -> Callable[..., Any]:
+    def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
         """The `forward` of a module, which the nodes inside are noted with."""
         path = self.paths.get(id(module))
         if path is None:  # made by the program while it runs
@@ -113,7 +113,7 @@ class ModuleCalls:
 
         return run
 
-    def _signature(self, recorder: Recorder, given: Any, result: Any) -> ModuleCallSignature:
+    def _signature(self, recorder: ExportTracer, given: Any, result: Any) -> ModuleCallSignature:
         (inputs, in_spec), (outputs, out_spec) = pytree.tree_flatten(given), pytree.tree_flatten(result)
         given = [argument(x, recorder.node_of(x)) for x in inputs]
         made = [argument(x, recorder.node_of(x)) for x in outputs]

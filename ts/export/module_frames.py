@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts.export.interpreter_modules import InterpreterModule, InterpreterModuleDispatcher
 from ts.export.module_calls import ModuleCallSignature
 from ts.export.program import ExportedProgram
@@ -378,7 +378,7 @@ def _calls(node: Node) -> list[tuple[str, str]] | None:
 
 def _is_number(node: Node) -> bool:
     """Whether a node gives a number."""
-    return node.op == "call_function" and isinstance(node.meta.get("val"), Symbolic)
+    return node.op == "call_function" and isinstance(node.meta.get("val"), SymNumber)
 
 
 def _same(first: InterpreterModule, second: InterpreterModule) -> bool:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ts._core.dispatch import modes
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
-from ts.export.environment import Environment
+from ts.export.environment import ShapeEnv
 from ts.export.expressions import is_of_data
 from ts.fx.experimental.symbolic_shapes import CallMethodKey
 from ts.fx.graph import Graph
@@ -90,8 +90,8 @@ def _kind_of(function: Any, name: str) -> str:
 
 
 def _symbol_in(n: Any) -> Any:
-    """Return the SymPy symbol of a symbolic number, or None if its expression is not a bare symbol."""
-    expression = n.node.expression if isinstance(n, Symbolic) else None
+    """Return the symbol of a number that is one symbol alone, or None."""
+    expression = n.node.expression if isinstance(n, SymNumber) else None
     return expression if expression is not None and expression.is_Symbol else None
 
 
@@ -114,7 +114,7 @@ def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     sizes = [n for n in graph.nodes if str(n.target) == "aten.sym_size.int"]
     for node in sizes:
         value = node.meta["val"]
-        number = numbers.get(value.node.expression) if isinstance(value, Symbolic) else None
+        number = numbers.get(value.node.expression) if isinstance(value, SymNumber) else None
         name = f"sym_size_int_{number}" if number else "sym_size_int"
         before = node.name
         if name != before:
@@ -134,7 +134,7 @@ def count_used_sizes(graph: Graph) -> int:
     return sum(str(n.target) == "aten.sym_size.int" and bool(n.users) for n in graph.nodes)
 
 
-def add_tensor_metadata(graph: Graph, environment: Environment) -> None:
+def add_tensor_metadata(graph: Graph, environment: ShapeEnv) -> None:
     """Set `tensor_meta` of nodes with a tensor, and `unbacked_bindings` of nodes with new symbols."""
     known: set[Any] = set()
     with environment.guessing():

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import sympy
 
-from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts._core.tensor.symbols import SymNumber, SymBool, SymFloat, SymInt
 from ts.errors import UserError
 from ts.export import expressions as e
-from ts.export.environment import Environment
+from ts.export.environment import ShapeEnv
 
 
 class SymNode:
@@ -26,7 +26,7 @@ class SymNode:
 
     __slots__ = ("environment", "expression")
 
-    def __init__(self, expression: Any, environment: Environment) -> None:
+    def __init__(self, expression: Any, environment: ShapeEnv) -> None:
         self.expression = expression
         self.environment = environment
 
@@ -36,7 +36,7 @@ class SymNode:
         return self.environment.simplify(self.expression)
 
     @property
-    def shape_env(self) -> Environment:
+    def shape_env(self) -> ShapeEnv:
         """The environment, under PyTorch's name."""
         return self.environment
 
@@ -115,7 +115,7 @@ class SymNode:
 
     def operate(self, name: str, *arguments: Any) -> Any:
         """The result of an operator of Python; NotImplemented for what is no number."""
-        if any(not isinstance(x, Symbolic | bool | int | float) for x in arguments):
+        if any(not isinstance(x, SymNumber | bool | int | float) for x in arguments):
             return NotImplemented
         operands = [_Operand(x) for x in arguments]
         computed = self.environment.computed
@@ -126,7 +126,7 @@ class SymNode:
             found = computed.get(key)
             expression = computed[key] = self._computed(name, operands) if found is None else found
         made = symbol_of(expression, self.environment)
-        if isinstance(made, Symbolic):
+        if isinstance(made, SymNumber):
             observer = self.environment.observer
             if observer is not None:
                 observer(FUNCTIONS[name], arguments, made)
@@ -170,7 +170,7 @@ def _check_parts(expressions: list[Any]) -> None:
             symbols = ", ".join(sorted(map(str, x.free_symbols)))
             raise UserError(
                 f"a number that follows from {symbols} is an expression of {e.parts(x):,} parts, which recur "
-                f"in it: of at most {e.MOST_PARTS:,} can be exported; compute it with tensors, or let its "
+                f"in it: of at most {e.MAX_PARTS:,} can be exported; compute it with tensors, or let its "
                 "sizes be fixed"
             )
 
@@ -204,10 +204,10 @@ def _number(x: Any) -> Any:
 
 def expression_of(x: Any) -> Any:
     """The expression of a symbol or number; TypeError for anything else."""
-    return x.node.expr if isinstance(x, Symbolic) else e.lifted(x)
+    return x.node.expr if isinstance(x, SymNumber) else e.to_sympy(x)
 
 
-def symbol_of(expression: Any, environment: Environment) -> Any:
+def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
     """The symbol with this expression, or the number that it is."""
     if e.is_constant(expression):
         return e.number(expression)

@@ -12,7 +12,7 @@ from ts.export.checks import Line
 from ts.module_names import is_own
 
 
-class Place(NamedTuple):
+class UserFrame(NamedTuple):
     """A line of the program."""
 
     file: str
@@ -47,22 +47,22 @@ def is_in_assert() -> bool:
     return jump is not None and names[jump + 1 : jump + 2] == ["LOAD_ASSERTION_ERROR"]
 
 
-def place() -> Place | None:
+def current_user_frame() -> UserFrame | None:
     """The innermost line that is not of `ts`; None where there is none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not _is_of_program(frame):
         frame = frame.f_back
     if frame is None:
         return None
-    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+    return UserFrame(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
-def stack() -> list[Place]:
+def stack() -> list[UserFrame]:
     """All lines of the program that are being executed, the outermost first, of `ts` none."""
     found = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if _is_of_program(frame):
-            found.append(Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+            found.append(UserFrame(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
         frame = frame.f_back
     return found[::-1]

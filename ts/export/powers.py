@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-MOST_BITS: Final = 1 << 12  # of a power of whole numbers
+MAX_BITS: Final = 1 << 12  # of a power of whole numbers
 
 
 def power(a: Any, b: Any) -> Any:
     """a ** b; OverflowError where that is a very large number, ValueError where it is none of the reals."""
-    if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and abs(b) * a.bit_length() > MOST_BITS:
+    if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and abs(b) * a.bit_length() > MAX_BITS:
         raise OverflowError("a number is too large")
     found = a**b
     if isinstance(found, complex):

@@ -15,7 +15,7 @@ from ts.utils._pytree import tree_flatten
 
 if TYPE_CHECKING:
     from ts.export.draft import DraftExportReport
-    from ts.export.environment import Environment
+    from ts.export.environment import ShapeEnv
     from ts.export.verifier import Verifier
     from ts.fx.graph import Graph
 
@@ -71,7 +71,7 @@ class ExportedProgram:
         example_inputs: Any,
         constants: dict[str, Any],
         guards: list[Any],
-        environment: Environment | None = None,
+        environment: ShapeEnv | None = None,
         dialect: str = "TRAINING",
     ) -> ExportedProgram:
         """Return a program of this module, with the conditions and the environment of an export."""
@@ -92,7 +92,7 @@ class ExportedProgram:
         example_inputs: Any,
         constants: dict[str, Any],
         guards: list[Any],
-        environment: Environment | None,
+        environment: ShapeEnv | None,
         dialect: str,
     ) -> None:
         self._graph_module = graph_module
@@ -219,12 +219,12 @@ class ExportedProgram:
         self.verifier().check(self)
 
     @property
-    def environment(self) -> Environment:
+    def environment(self) -> ShapeEnv:
         """What is known of its symbols."""
         if self._environment is None:
-            from ts.export.environment import Environment
+            from ts.export.environment import ShapeEnv
 
-            self._environment = Environment()
+            self._environment = ShapeEnv()
         return self._environment
 
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:

@@ -87,42 +87,42 @@ def _end(x: Any, is_int: bool) -> Any:
     return x
 
 
-class Range(NamedTuple):
+class ValueRange(NamedTuple):
     """From `low` to `high`, both among them."""
 
     low: Any = -math.inf
     high: Any = math.inf
 
-    def both(self, other: Range) -> Range:
+    def both(self, other: ValueRange) -> ValueRange:
         """What lies in both."""
-        return Range(max(self.low, other.low), min(self.high, other.high))
+        return ValueRange(max(self.low, other.low), min(self.high, other.high))
 
 
-EVERYTHING: Final = Range()
-TRUTH: Final = Range(0, 1)
+EVERYTHING: Final = ValueRange()
+TRUTH: Final = ValueRange(0, 1)
 
 
 def _times(a: Any, b: Any) -> Any:
     return 0 if a == 0 or b == 0 else a * b
 
 
-def _sum(*terms: Range) -> Range:
-    return Range(sum(t.low for t in terms), sum(t.high for t in terms))
+def _sum(*terms: ValueRange) -> ValueRange:
+    return ValueRange(sum(t.low for t in terms), sum(t.high for t in terms))
 
 
-def _product(*factors: Range) -> Range:
+def _product(*factors: ValueRange) -> ValueRange:
     low, high = 1, 1
     for f in factors:
         ends = [_times(x, y) for x in (low, high) for y in f]
         low, high = min(ends), max(ends)
-    return Range(low, high)
+    return ValueRange(low, high)
 
 
-def _floor_div(a: Range, b: Range) -> Range:
+def _floor_div(a: ValueRange, b: ValueRange) -> ValueRange:
     if b.low <= 0 <= b.high:
         return EVERYTHING
     ends = [_floored(x, y) for x in a for y in b]
-    return Range(min(ends), max(ends))
+    return ValueRange(min(ends), max(ends))
 
 
 def _floored(x: Any, y: Any) -> Any:
@@ -131,37 +131,37 @@ def _floored(x: Any, y: Any) -> Any:
     return x * math.copysign(1, y) if math.isinf(x) else x // y
 
 
-def _mod(a: Range, b: Range) -> Range:
+def _mod(a: ValueRange, b: ValueRange) -> ValueRange:
     if b.low > 0:
         if a.low >= 0 and a.high < b.low:
             return a
-        return Range(0, min(b.high - 1, a.high) if a.low >= 0 else b.high - 1)
+        return ValueRange(0, min(b.high - 1, a.high) if a.low >= 0 else b.high - 1)
     return EVERYTHING
 
 
-def _true_div(a: Range, b: Range) -> Range:
+def _true_div(a: ValueRange, b: ValueRange) -> ValueRange:
     if b.low <= 0 <= b.high:
         return EVERYTHING
     ends = [0.0 if math.isinf(y) else x / y for x in a for y in b]
-    return Range(min(ends), max(ends))
+    return ValueRange(min(ends), max(ends))
 
 
-def _power(a: Range, b: Range) -> Range:
+def _power(a: ValueRange, b: ValueRange) -> ValueRange:
     if a.low < 0 or b.low != b.high or math.isinf(b.low):
-        return Range(0, math.inf) if b == Range(2, 2) else EVERYTHING
+        return ValueRange(0, math.inf) if b == ValueRange(2, 2) else EVERYTHING
     if b.low < 0:
         return EVERYTHING
-    return Range(*(x if math.isinf(x) and b.low else power(x, b.low) for x in a))
+    return ValueRange(*(x if math.isinf(x) and b.low else power(x, b.low) for x in a))
 
 
-def _monotonous(compute: Callable[[Any], Any]) -> Callable[[Range], Range]:
-    def ends(a: Range) -> Range:
-        return Range(*(x if math.isinf(x) else compute(x) for x in a))
+def _monotonous(compute: Callable[[Any], Any]) -> Callable[[ValueRange], ValueRange]:
+    def ends(a: ValueRange) -> ValueRange:
+        return ValueRange(*(x if math.isinf(x) else compute(x) for x in a))
 
     return ends
 
 
-_BETWEEN: Mapping[Any, Callable[..., Range]] = {
+_BETWEEN: Mapping[Any, Callable[..., ValueRange]] = {
     sympy.Add: _sum,
     sympy.Mul: _product,
     sympy.Pow: _power,
@@ -175,26 +175,26 @@ _BETWEEN: Mapping[Any, Callable[..., Range]] = {
     e.FloorToInt: _monotonous(math.floor),
     e.CeilToInt: _monotonous(math.ceil),
     e.RoundToInt: _monotonous(round),
-    sympy.Min: lambda *a: Range(min(x.low for x in a), min(x.high for x in a)),
-    sympy.Max: lambda *a: Range(max(x.low for x in a), max(x.high for x in a)),
-    sympy.Abs: lambda a: Range(0 if a.low <= 0 <= a.high else min(map(abs, a)), max(map(abs, a))),
+    sympy.Min: lambda *a: ValueRange(min(x.low for x in a), min(x.high for x in a)),
+    sympy.Max: lambda *a: ValueRange(max(x.low for x in a), max(x.high for x in a)),
+    sympy.Abs: lambda a: ValueRange(0 if a.low <= 0 <= a.high else min(map(abs, a)), max(map(abs, a))),
     e.REAL["sqrt"]: lambda a: EVERYTHING if a.low < 0 else _monotonous(math.sqrt)(a),
-    e.REAL["exp"]: lambda a: Range(0.0, math.inf),
+    e.REAL["exp"]: lambda a: ValueRange(0.0, math.inf),
     sympy.Piecewise: lambda *a: EVERYTHING,
 }
 
 
-def between(expression: Any, ranges: Mapping[Any, Range]) -> Range:
+def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange:
     """Ends between which the expression lies where its symbols lie in theirs."""
     if expression.is_Symbol:
         return ranges.get(expression, EVERYTHING)
     if expression.is_number:
         n = e.number(expression)
-        return Range(n, n)
+        return ValueRange(n, n)
     combine = _BETWEEN.get(expression.func)
     if combine is None:
         return TRUTH if e.is_truth(expression) else EVERYTHING
-    parts = [between(a, ranges) for a in expression.args if not e.is_truth(a)]
+    parts = [value_range(a, ranges) for a in expression.args if not e.is_truth(a)]
     try:
         found = combine(*parts)
     except (ArithmeticError, ValueError):  # a very large number, or none

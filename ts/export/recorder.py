@@ -22,21 +22,21 @@ from ts import devices, dtypes
 from ts._core.dispatch.overloads import overloads
 from ts._core.layers import levels
 from ts._core.tensor import sizes
-from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts._core.tensor.symbols import SymNumber, SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Size, Tensor, layer_of
-from ts._core.tensor.unknown_sizes import FakeImplCtx, Within
+from ts._core.tensor.unknown_sizes import FakeImplCtx, FakeContext
 from ts._core.value.objects import Object
 from ts._functorch import predispatch
 from ts._higher_order_ops.checks import no_side_effects
 from ts.export.casts import cast_dtype, is_cast
-from ts.export.environment import Environment
-from ts.export.fake import Fake, device_of, is_fake, plain, standing, tensors_in, with_known_sizes
-from ts.export.gradients import Tape
-from ts.export.graph_recorder import GraphRecorder
+from ts.export.environment import ShapeEnv
+from ts.export.fake import Fake, device_of, is_fake, plain, fake_for, tensors_in, with_known_sizes
+from ts.export.gradients import ExportTape
+from ts.export.graph_recorder import FxGraphBuilder
 from ts.export.node_values import readable
 from ts.export.nodes import symbol_of
 from ts.export.python_calls import overload_for_numbers, with_factory_options
-from ts.export.ranges import Range
+from ts.export.ranges import ValueRange
 from ts.export.result_devices import result_device
 from ts.export.signs import OF_SIGNS, is_sign
 from ts.export.truths import TRUTHS
@@ -61,12 +61,12 @@ class _DataNumbers(NamedTuple):
     count: Any = None  # number of its nonzero elements
 
 
-class Recorder(GraphRecorder):
+class ExportTracer(FxGraphBuilder):
     """One recording: operators on fake tensors, methods of theirs, functions on functions."""
 
-    def __init__(self, environment: Environment, graph: Graph | None = None) -> None:
+    def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)
-        self.tape = Tape(self)
+        self.tape = ExportTape(self)
         self._data_numbers: dict[int, _DataNumbers] = {}  # by id(tensor)
         self._squeezed: list[tuple[Node, Any, Any]] = []  # what squeezed which shape, along which dimensions
 
@@ -200,7 +200,7 @@ class Recorder(GraphRecorder):
         options: dict[str, Any] = {}
         needed = 0
         for p, x in zip(op.signature.parameters, values, strict=True):
-            is_default = p.has_default and not isinstance(x, Tensor | Symbolic) and _same(x, p.default)
+            is_default = p.has_default and not isinstance(x, Tensor | SymNumber) and _same(x, p.default)
             made = self.node_of(readable(p.kind, x))
             if p.keyword_only:
                 if not is_default and x is not None:
@@ -264,7 +264,7 @@ class Recorder(GraphRecorder):
 
         try:
             asked = FakeImplCtx(op.name, noted_size, self._new_number)
-            with ts.no_grad(), levels.unwatched(), Within(asked):
+            with ts.no_grad(), levels.no_transforms(), FakeContext(asked):
                 found = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
         finally:
             environment.quiet = before
@@ -279,7 +279,7 @@ class Recorder(GraphRecorder):
                     return known
                 differentiable = wanted and (x.is_floating_point() or x.is_complex())
                 array = x.array if new_sizes else with_known_sizes(x.array)
-                return standing(array, place, differentiable)
+                return fake_for(array, place, differentiable)
             if (isinstance(x, tuple) and hasattr(x, "_fields")) or type(x).__module__ == "torch.return_types":
                 return type(x)([raised(y) for y in x])
             return type(x)(map(raised, x)) if isinstance(x, list | tuple) else x
@@ -302,22 +302,22 @@ class Recorder(GraphRecorder):
     def _new_size(self, least: int, most: Any) -> Any:
         """A size that the shape rule of an operator says follows from elements."""
         environment = self.environment
-        if isinstance(most, Symbolic):
+        if isinstance(most, SymNumber):
             most = environment.between(most.node.expr).high
         symbol = environment.unbacked(is_size=True)
         if environment.frozen:  # the symbol of the exported program, whose range is narrower
             return symbol_of(symbol, environment)
         if most is None:
-            environment.ranges[symbol] = Range(least)
+            environment.ranges[symbol] = ValueRange(least)
         else:
-            environment.ranges[symbol] = environment.ranges[symbol].both(Range(least, most))
+            environment.ranges[symbol] = environment.ranges[symbol].both(ValueRange(least, most))
         return symbol_of(symbol, environment)
 
     def _keep_shape(self, x: Tensor) -> None:
         """Let the node of a tensor whose shape is about to change in place say what it was."""
         found = self._tensors.get(id(x))
         if found is not None and found[1].meta.get("val") is x:
-            found[1].meta["val"] = standing(x.array, device_of(x), x.requires_grad)
+            found[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
 
     # ---- gradients
 
@@ -341,11 +341,11 @@ class Recorder(GraphRecorder):
         if isinstance(result, Tensor):
             self._tensors[id(result)] = result, node
             self._layers[id(result)] = layer_of(result)
-        elif isinstance(result, Symbolic):
+        elif isinstance(result, SymNumber):
             self._numbers.setdefault(result.node.expression, node)
         elif isinstance(result, list | tuple):
             for k, item in enumerate(result):
-                if isinstance(item, Tensor | Symbolic):
+                if isinstance(item, Tensor | SymNumber):
                     self._bind(self._call(python_operator.getitem, (node, k), item), item)
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
@@ -371,7 +371,7 @@ class Recorder(GraphRecorder):
         """x.numel()"""
         with self.paused():
             count = x.array.size
-        if isinstance(count, Symbolic) and count.node.has_hint() and count.node.expr not in self._numbers:
+        if isinstance(count, SymNumber) and count.node.has_hint() and count.node.expr not in self._numbers:
             node = self._call(overload_named("aten::sym_numel", ""), (self.node_of(x),), count)
             self._numbers[count.node.expr] = node
         return count
@@ -386,7 +386,7 @@ class Recorder(GraphRecorder):
             with self.paused():
                 kept = ts.tensor(value, dtype=x.dtype, device=device_of(self.fake_of(x)))
             value = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
-        elif isinstance(value, Symbolic):
+        elif isinstance(value, SymNumber):
             value = self.tensor_of_symbols(value, x.dtype, device_of(self.fake_of(x)))
         put_index(x, index, value, skip_whole=True, number=self.element, several=self._is_of_batch)
 
@@ -438,12 +438,12 @@ class Recorder(GraphRecorder):
         with self.environment.guessing(), self.paused():  # how it lies decides nothing
             below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
             same = below.array is plain(x).array and place == device_of(x) and not given.get("copy")
-            made = x if same else standing(below.array, place, x.requires_grad and below.is_floating_point())
+            made = x if same else fake_for(below.array, place, x.requires_grad and below.is_floating_point())
         target = overload_named("aten::to", name)
         node = self._call(target, tuple(map(self.node_of, arguments)), made, rest)
         if same:
             with self.paused():
-                made = standing(x.array, place, x.requires_grad)
+                made = fake_for(x.array, place, x.requires_grad)
             node.meta["val"] = made
         self._bind(node, made)
         self.tape.note(target.operator, [x], made)
@@ -468,7 +468,7 @@ class Recorder(GraphRecorder):
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
         """A tensor of numbers of which some are symbols; None where none is."""
         numbers = list(_flat([data]))
-        if not any(isinstance(x, Symbolic) for x in numbers):
+        if not any(isinstance(x, SymNumber) for x in numbers):
             return None
         device = devices.CPU if device is None else devices.as_device(device)
         kind = _dtype_of(numbers) if dtype is None else dtypes.as_dtype(dtype)
@@ -561,7 +561,7 @@ _CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_rang
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
     """Whether an argument is a symbol whose number does not count for the result's shape."""
-    return isinstance(x, Symbolic) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
+    return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
 
 
 def _settled(target: Any, values: list[Any]) -> list[Any]:
@@ -576,7 +576,7 @@ def _settled(target: Any, values: list[Any]) -> list[Any]:
     return [number(x) if kind == "int" else x for kind, x in zip(declared, values, strict=True)]
 
 
-def _any_number(x: Symbolic) -> Any:
+def _any_number(x: SymNumber) -> Any:
     """A number in the place of a symbol, of its kind."""
     return 2 if isinstance(x, SymInt) else 0.5 if isinstance(x, SymFloat) else True
 
@@ -608,4 +608,4 @@ def _same(x: Any, default: Any) -> bool:
     return (type(x) is type(default) and bool(x == default)) or (x is None and default is None)
 
 
-__all__ = ["Fake", "Recorder"]
+__all__ = ["Fake", "ExportTracer"]

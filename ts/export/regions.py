@@ -46,10 +46,10 @@ class _Region:
 
 def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[str, Any]) -> dict[str, str]:
     """Make graphs of the blocks in a graph; names of results that are other nodes now, by those before."""
-    return _Wrapping(graph, blocks, submodules, 0).run()
+    return _RegionExtractor(graph, blocks, submodules, 0).run()
 
 
-class _Wrapping:
+class _RegionExtractor:
     """One graph, in which all nodes are inside of the same first `depth` blocks."""
 
     def __init__(
@@ -168,7 +168,7 @@ class _Wrapping:
             if node in self.blocks:
                 self.blocks[copy] = self.blocks[node]
         graph.output(tuple(copies[n] for n in outputs))
-        _Wrapping(graph, self.blocks, attributes, self.depth + 1).run()
+        _RegionExtractor(graph, self.blocks, attributes, self.depth + 1).run()
         return operands, GraphModule(attributes, graph)
 
     def _drop_attributes(self) -> None:

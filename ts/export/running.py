@@ -44,7 +44,7 @@ class Runner:
         self.leaves = [n for n in module.graph.nodes if n.op == "placeholder"]
         self.inputs = [Input(False, str(n.target)) for n in self.state]
         self.inputs += [Input(True, str(n.target)) for n in self.leaves]
-        self.places: _Places | None = None
+        self.places: _StateSlots | None = None
 
     def __call__(
         self,
@@ -81,20 +81,20 @@ class Runner:
 
     def _state_of(self, module: UnliftedModule) -> list[Any]:
         if self.places is None:
-            self.places = _Places(module, [str(n.target) for n in self.state])
+            self.places = _StateSlots(module, [str(n.target) for n in self.state])
         return self.places.values()
 
     def _compiled(self, module: UnliftedModule) -> Callable[[UnliftedModule, list[Any]], list[Any]] | None:
         """The graph as a function of leaves; None where the code says otherwise or the compiler cannot."""
         from ts.errors import CompilationError
-        from ts.export.lowering import Unsupported, lowered
+        from ts.export.lowering import UnsupportedNodeError, lowered
 
         if not _same(_contents(module), self.contents):  # it was changed, and not recompiled
             return None
         guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
         try:
             function = lowered(module, self.state, guards)
-        except (Unsupported, CompilationError):
+        except (UnsupportedNodeError, CompilationError):
             return None
         names = [str(n.target) for n in guards]
 
@@ -114,7 +114,7 @@ class Runner:
         return isinstance(module._modules.get(str(node.target)), GuardsFn)
 
 
-class _Places:
+class _StateSlots:
     """Where state is found, which may be replaced between calls: dictionaries of modules, and their keys."""
 
     def __init__(self, root: Module, names: list[str]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ts import devices
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
@@ -27,7 +27,7 @@ from ts.passes.evaluate import NOT_EVALUATED, evaluate
 
 if TYPE_CHECKING:
     from ts._subclasses.fake_tensor import FakeTensorMode
-    from ts.export.recorder import Recorder
+    from ts.export.recorder import ExportTracer
     from ts.ir.graph import Block, Node, Value
 
 _ON_SYMBOLS: Final = {name: function for function, name in FUNCTIONS.items()}
@@ -55,18 +55,18 @@ _ON_LISTS: Final[dict[str, Callable[..., Any]]] = {  # and on dictionaries and s
     "aten::values": lambda x: list(x.values()),
     "aten::items": lambda x: list(x.items()),
 }
-_MOST_TURNS: Final = 100_000  # of loops, each of which becomes nodes
+_MAX_ITERATIONS: Final = 100_000  # of loops, each of which becomes nodes
 
 
 def call(
-    recorder: Recorder | FakeTensorMode, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
+    recorder: ExportTracer | FakeTensorMode, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """The result of a compiled function, recorded; UserError for what cannot be exported."""
     return _Run(recorder, function).result(args, kwargs)
 
 
 class _Run:
-    def __init__(self, recorder: Recorder | FakeTensorMode, function: Any) -> None:
+    def __init__(self, recorder: ExportTracer | FakeTensorMode, function: Any) -> None:
         self.recorder = recorder
         self.function = function
         self.values: dict[Value, Any] = {}
@@ -174,7 +174,7 @@ class _Run:
         turn = 0
         while goes_on and turn < most:
             self.turns += 1
-            if self.turns > _MOST_TURNS:
+            if self.turns > _MAX_ITERATIONS:
                 raise self._refused("a loop has too many turns: each becomes nodes of the program")
             for value, x in zip(body.inputs(), [turn, *carried], strict=True):
                 self.values[value] = x
@@ -197,7 +197,7 @@ class _Run:
         if on_lists is not None and isinstance(given[0], list | dict | str):
             return [on_lists(*given)]
         tensors = any(isinstance(x, Tensor) for x in _flat(given)) or _makes_tensors(node)
-        symbols = any(isinstance(x, Symbolic) for x in _flat(given))
+        symbols = any(isinstance(x, SymNumber) for x in _flat(given))
         if symbols and not tensors and kind in _ON_SYMBOLS:
             return [_ON_SYMBOLS[kind](*given)]
         op = node.operator()

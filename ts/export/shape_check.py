@@ -17,25 +17,25 @@ from typing import Any, Final, NamedTuple
 import sympy
 
 import ts
-from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.symbols import SymNumber, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread import deadline
 from ts.errors import LimitExceeded, TsError
 from ts.export import expressions as e
-from ts.export.environment import Environment, Undecided
-from ts.export.fake import device_of, fake_array, is_fake, standing
+from ts.export.environment import ShapeEnv, UndecidableError
+from ts.export.fake import device_of, fake_array, is_fake, fake_for
 from ts.export.node_values import values_of
 from ts.export.nodes import symbol_of
 from ts.export.program import ExportedProgram
-from ts.export.ranges import Range, between
-from ts.export.recorder import Recorder
+from ts.export.ranges import ValueRange, value_range
+from ts.export.recorder import ExportTracer
 from ts.export.signature import InputKind
 from ts.fx.node import Node
 from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
 _POINTS: Final = 24  # sizes at which expressions are compared
-_MOST_TERMS: Final = 1 << 10  # of a product that is multiplied out
+_MAX_TERMS: Final = 1 << 10  # of a product that is multiplied out
 _SPREAD: Final = 40  # how far from the least
 
 
@@ -50,10 +50,10 @@ class Question(NamedTuple):
     node: Node
 
 
-class _Asked(Environment):
+class _QuestionRecorder(ShapeEnv):
     """Symbols of which ranges are known; other questions are noted, and the example answers."""
 
-    def __init__(self, known: Environment) -> None:
+    def __init__(self, known: ShapeEnv) -> None:
         super().__init__()
         self.hints, self.ranges = dict(known.hints), dict(known.ranges)
         self.computed = {}
@@ -76,7 +76,7 @@ class _Asked(Environment):
         return found
 
     def result(self, name: str, operands: list[Any]) -> Any:
-        if math.prod(map(e.terms, operands)) > _MOST_TERMS:
+        if math.prod(map(e.terms, operands)) > _MAX_TERMS:
             raise ShapeError("a size is too large to be compared")
         return self.related(name, *operands) if name in e.RELATIONS else None
 
@@ -85,7 +85,7 @@ class _Asked(Environment):
         difference = self._difference(a, b)
         if difference is None:
             return None
-        low, high = between(difference, self.ranges)
+        low, high = value_range(difference, self.ranges)
         if name in ("ge", "lt"):
             found = True if low >= 0 else False if high < 0 else None
         elif name in ("gt", "le"):
@@ -119,7 +119,7 @@ class _Asked(Environment):
         try:
             return self._note(condition, super().guess(condition))
         except (ArithmeticError, ValueError):  # at the example it has no value
-            raise Undecided(str(condition)) from None
+            raise UndecidableError(str(condition)) from None
 
     def specialize(self, expression: Any) -> Any:
         if e.is_constant(expression):
@@ -127,11 +127,11 @@ class _Asked(Environment):
         try:
             return e.value(expression, {s: self._example(s) for s in expression.free_symbols})
         except (ArithmeticError, ValueError):
-            raise Undecided(str(expression)) from None
+            raise UndecidableError(str(expression)) from None
 
     def _example(self, symbol: Any) -> Any:
         if symbol not in self.hints:
-            raise Undecided(str(symbol))
+            raise UndecidableError(str(symbol))
         return self.hints[symbol]
 
     def _note(self, condition: Any, holds: bool) -> bool:
@@ -148,13 +148,13 @@ class _Asked(Environment):
     def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
         self._fresh += 1  # under a name that no program has
         symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
-        self.ranges[symbol] = Range(0) if is_size else Range()
+        self.ranges[symbol] = ValueRange(0) if is_size else ValueRange()
         return symbol
 
     def unbacked_float(self) -> Any:
         self._fresh += 1
         symbol = sympy.Symbol(f"zz{self._fresh}", real=True)
-        self.ranges[symbol] = Range()
+        self.ranges[symbol] = ValueRange()
         return symbol
 
 
@@ -166,8 +166,8 @@ def check_shapes(program: ExportedProgram) -> list[Question]:
 class _Check:
     def __init__(self, program: ExportedProgram) -> None:
         self.program = program
-        self.environment = _Asked(program.environment)
-        self.recorder = Recorder(self.environment)
+        self.environment = _QuestionRecorder(program.environment)
+        self.recorder = ExportTracer(self.environment)
         self.said: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
         self.right: dict[Any, list[Any]] = {}  # calls that are as the program says; conditions they asked for
@@ -179,7 +179,7 @@ class _Check:
             for node in graph.nodes if graph is not None else ():
                 if node.op != "call_function":
                     continue
-                if isinstance(node.meta.get("val"), Symbolic):
+                if isinstance(node.meta.get("val"), SymNumber):
                     self._look_at_number(node)
                 elif isinstance(node.target, OpOverload):
                     self._look_at(node, node.target)
@@ -197,7 +197,7 @@ class _Check:
             raise
         except IndexError as error:
             raise ShapeError(f"{node.name} asks for a size that its tensor has not: {error}") from None
-        except (TsError, Undecided, ArithmeticError, NotImplementedError, KeyError, TypeError, ValueError):
+        except (TsError, UndecidableError, ArithmeticError, NotImplementedError, KeyError, TypeError, ValueError):
             return
         except AttributeError as error:  # the size of what has none
             raise ShapeError(f"{node.name} cannot be computed of what the program says: {error}") from None
@@ -229,7 +229,7 @@ class _Check:
                 made = self.recorder.computed(op, values)
         except (LimitExceeded, ShapeError):
             raise
-        except (TsError, Undecided, NotImplementedError, KeyError):  # nothing is known of it without data
+        except (TsError, UndecidableError, NotImplementedError, KeyError):  # nothing is known of it without data
             return
         except Exception as error:  # whatever operators say of arguments that they cannot have
             if len(environment.questions) > asked:
@@ -260,14 +260,14 @@ class _Check:
         return self.said[x]
 
     def _again(self, value: Any) -> Any:
-        if isinstance(value, Symbolic):
+        if isinstance(value, SymNumber):
             return symbol_of(value.node.expr, self.environment)
         if not is_fake(value):
             return value
         array = value.array
         shape = [self._again(n) for n in array.shape]
         strides = [self._again(_step(s // array.itemsize)) for s in array.strides]
-        return standing(fake_array(shape, array.dtype, strides), device_of(value))
+        return fake_for(fake_array(shape, array.dtype, strides), device_of(value))
 
     # ---- comparing
 
@@ -329,7 +329,7 @@ class _Check:
         }
         left = _POINTS
         for _ in range(_POINTS * 20):
-            deadline.spend(10_000 * (1 + len(self.program._guards)))
+            deadline.charge(10_000 * (1 + len(self.program._guards)))
             numbers = {}
             for symbol, (low, high) in ranges.items():
                 least = 0 if math.isinf(low) else int(low)
@@ -356,7 +356,7 @@ class _Check:
 
     def _argument(self, node: Node, numbers: dict[Any, int]) -> Any:
         value = node.meta.get("val")
-        if isinstance(value, Symbolic):
+        if isinstance(value, SymNumber):
             return e.value(value.node.expr, numbers)
         if not isinstance(value, Tensor):
             return value
@@ -366,7 +366,7 @@ class _Check:
 
 def _frozen(value: Any) -> Any:
     """The value as what is equal for values that are alike."""
-    if isinstance(value, Symbolic):
+    if isinstance(value, SymNumber):
         return type(value), value.node.expr
     if is_fake(value):
         array = value.array
@@ -392,7 +392,7 @@ def _is_polynomial(x: Any) -> bool:
 
 
 def _expression(size: Any) -> Any:
-    return size.node.expr if isinstance(size, Symbolic) else sympy.Integer(size)
+    return size.node.expr if isinstance(size, SymNumber) else sympy.Integer(size)
 
 
 def _is_operator(node: Node) -> bool:
@@ -411,7 +411,7 @@ _SIZES: Final[dict[str, Callable[..., Any]]] = {
 
 def _step(n: Any) -> Any:
     """A stride without `Max(1, size)`, as PyTorch writes sizes that may be 0: no stride counts for those."""
-    if not isinstance(n, Symbolic):
+    if not isinstance(n, SymNumber):
         return n
     expression = n.node.expr.replace(
         lambda x: isinstance(x, sympy.Max) and sympy.Integer(1) in x.args,

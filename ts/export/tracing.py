@@ -12,21 +12,21 @@ from typing import Any
 import sympy
 
 import ts
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.compiler import exporting
 from ts.errors import ConstraintViolationError, UserError
 from ts.export import assertions, expressions, regions
 from ts.export.arguments import argument_names, arguments_by_name
 from ts.export.builtin_functions import of_sizes
-from ts.export.checks import Check, WholeNumber
+from ts.export.checks import Check, IntegerGuard
 from ts.export.control_flow import name_inputs
 from ts.export.dims import _Hint
 from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection, by_leaf
-from ts.export.environment import Environment, Source
+from ts.export.environment import ShapeEnv, Source
 from ts.export.fake import fake
 from ts.export.fixes import Fixes, Named
-from ts.export.guards import Places, text
+from ts.export.guards import SymbolSources, text
 from ts.export.module_calls import ModuleCalls, ModuleCallSignature, argument
 from ts.export.module_state import Snapshot
 from ts.export.node_metadata import (
@@ -37,8 +37,8 @@ from ts.export.node_metadata import (
 )
 from ts.export.nodes import symbol_of
 from ts.export.program import ExportedProgram
-from ts.export.ranges import Range, ValueRanges, between
-from ts.export.recorder import Recorder
+from ts.export.ranges import ValueRange, ValueRanges, value_range
+from ts.export.recorder import ExportTracer
 from ts.export.signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -106,14 +106,14 @@ class Export:
         self.inputs: list[InputSpec] = []
         self.state_nodes: dict[int, Node] = {}  # by ids of parameters and buffers
         self.checks: list[Check] = []
-        self.places = self.environment.places = Places(self.environment)
+        self.places = self.environment.places = SymbolSources(self.environment)
         self.numbers: list[Any] = []  # symbols of ints among the arguments
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []  # source, leaf, sizes, in the example
         self.named: list[Named] = []
 
-    def new_recorder(self) -> Recorder:
+    def new_recorder(self) -> ExportTracer:
         """What records the program."""
-        return Recorder(Environment())
+        return ExportTracer(ShapeEnv())
 
     def program(self) -> ExportedProgram:
         """The program."""
@@ -238,7 +238,7 @@ class Export:
         made = symbol_of(symbol, environment)
         node = self.recorder.placeholder(flat, made)
         self.inputs.append(InputSpec(InputKind.USER_INPUT, SymIntArgument(node.name), None))
-        self.checks.append(WholeNumber(source, place))
+        self.checks.append(IntegerGuard(source, place))
         return made
 
     def _sizes(self, x: Tensor, shape: Any, source: str, place: int) -> list[Any]:
@@ -265,7 +265,7 @@ class Export:
         for source, place, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
                 at = f"{source}.size()[{i}]"
-                expression = expressions.lifted(size) if isinstance(size, int) else size.node.expr
+                expression = expressions.to_sympy(size) if isinstance(size, int) else size.node.expr
                 if expression.is_Symbol and expression not in seen:
                     seen.add(expression)
                     environment.sources[expression] = [Source(source, i)]
@@ -371,7 +371,7 @@ class Export:
             symbol = environment.size(source, n, low, high)
             if dim.kind == "DYNAMIC":
                 name = source.where
-                self.named.append(Named(name, symbol, source, Range(low, high), False))
+                self.named.append(Named(name, symbol, source, ValueRange(low, high), False))
             return symbol_of(symbol, environment)
         root = dim.root
         if not dim.min <= n <= dim.max:
@@ -383,7 +383,7 @@ class Export:
             symbol = self.symbols[root.__name__] = environment.size(source, hint, max(root.min, 2), root.max)
             if dim is not root:
                 environment.sources[symbol] = [source._replace(factor=dim.factor, offset=dim.offset)]
-            self.named.append(Named(root.__name__, symbol, source, Range(root.min, root.max), True))
+            self.named.append(Named(root.__name__, symbol, source, ValueRange(root.min, root.max), True))
             if hint < 2:
                 environment.assume(sympy.Eq(symbol, hint))
         elif (hint := environment.hint(symbol) * dim.factor + dim.offset) != n:
@@ -396,10 +396,10 @@ class Export:
         for x in leaves:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
-                if isinstance(x, Symbolic) and not isinstance(node, Node):  # a number that is known by now
+                if isinstance(x, SymNumber) and not isinstance(node, Node):  # a number that is known by now
                     node = self.recorder._numbers.get(x.node.expression, node)
             nodes.append(node)
-            if not isinstance(x, Tensor | Symbolic | int | float | bool | str | None):
+            if not isinstance(x, Tensor | SymNumber | int | float | bool | str | None):
                 raise RuntimeError(f"{type(x)} cannot be a result of an exported program")
             specs.append(OutputSpec(OutputKind.USER_OUTPUT, argument(x, node), None))
         return nodes, specs
@@ -438,7 +438,7 @@ class Export:
         environment = self.environment
         said = {n.symbol: n.range for n in self.named if n.is_dim}
 
-        def ends_of(symbol: Any, of_dim: bool = True) -> Range:
+        def ends_of(symbol: Any, of_dim: bool = True) -> ValueRange:
             """A name's own least number counts, where the program did not ask for more than two."""
             ends, range = environment.ranges[symbol], said.get(symbol)
             if of_dim and range is not None and ends.low == max(range.low, 2):
@@ -451,7 +451,7 @@ class Export:
                 expression = None if isinstance(size, int) else size.node.expr
                 if expression is not None and not expression.is_Symbol and expression.free_symbols:
                     ranges = {s: ends_of(s) for s in expression.free_symbols}
-                    found[expression] = ValueRanges(*between(expression, ranges))
+                    found[expression] = ValueRanges(*value_range(expression, ranges))
         for symbol in environment.ranges:
             if "_" in str(symbol):
                 continue
@@ -476,9 +476,9 @@ def _stays(node: Node) -> bool:
             return False
         return isinstance(source.target, OpOverload) or getattr(source.target, "name", "") == "while_loop"
     value = node.meta.get("val")
-    numbers = all(isinstance(n.meta.get("val"), Symbolic) for n in node.all_input_nodes)
+    numbers = all(isinstance(n.meta.get("val"), SymNumber) for n in node.all_input_nodes)
     is_size = str(node.target).startswith("aten.sym_") or str(node.target) == "aten.item.default"
-    return not (is_size or (isinstance(value, Symbolic) and numbers))
+    return not (is_size or (isinstance(value, SymNumber) and numbers))
 
 
 def _is(source: str, place: int, value: Any) -> Check:

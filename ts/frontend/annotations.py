@@ -171,7 +171,7 @@ class Reader:
         return ir.ListType(type), int(size)
 
     def read(self, node: ast.expr) -> Type:
-        deadline.spend(_TYPE_NS, bytes=_TYPE_BYTES)
+        deadline.charge(_TYPE_NS, bytes=_TYPE_BYTES)
         match node:
             case ast.Name(id=name) if name in _NAMES:
                 return _NAMES[name]()

@@ -18,7 +18,7 @@ from weakref import WeakSet, ref
 V = TypeVar("V")
 
 
-class Attached(Generic[V]):
+class WeakSideTable(Generic[V]):
     """A mapping whose values are attributes of its keys."""
 
     def __init__(self, name: str) -> None:
@@ -38,8 +38,8 @@ class Attached(Generic[V]):
             delattr(key, self.name)
 
 
-class EnumerableAttached(Attached[V]):
-    """An `Attached` that also lists its keys."""
+class EnumerableAttached(WeakSideTable[V]):
+    """An `WeakSideTable` that also lists its keys."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

@@ -20,7 +20,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.errors import FrontendError
 from ts.frontend import parse
 from ts.frontend.markers import modifier_of
@@ -37,7 +37,7 @@ def class_type(cls: type) -> ClassType:
     found = cls.__dict__.get(ATTRIBUTE)
     if isinstance(found, ClassType) and found.declared:
         return found
-    with my_turn():
+    with build_lock():
         found = cls.__dict__.get(ATTRIBUTE)
         return found if isinstance(found, ClassType) else _declare_class(cls)
 

@@ -17,7 +17,7 @@ import sys
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.errors import CompilationError
 from ts.frontend.classes import ATTRIBUTE, live_type
 from ts.frontend.hints import similar
@@ -42,7 +42,7 @@ def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
     found = cls.__dict__.get(ATTRIBUTE)
     if isinstance(found, EnumType):
         return found
-    with my_turn():
+    with build_lock():
         found = cls.__dict__.get(ATTRIBUTE)
         return found if isinstance(found, EnumType) else _declare_enum(cls, range)
 

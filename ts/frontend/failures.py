@@ -19,7 +19,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.errors import FrontendError
 
 _failed: Final[dict[Hashable, FrontendError]] = {}  # of the compilation under way
@@ -30,7 +30,7 @@ _depth = 0
 def compilation(key: Hashable = None) -> Iterator[None]:
     """The compilation of what `key` stands for; raises its error at once where that is known already."""
     global _depth
-    with my_turn():
+    with build_lock():
         known = None if key is None else _failed.get(key)
         if known is not None:
             raise known.copy()
@@ -69,7 +69,7 @@ def for_users(error: FrontendError) -> FrontendError:
     return error if os.environ.get("TS_SHOW_INTERNAL", "0") != "0" else error.with_traceback(None)
 
 
-class Noted:
+class FunctionErrors:
     """The errors of one function: its own first one, and those of what it calls."""
 
     def __init__(self) -> None:

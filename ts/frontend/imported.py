@@ -32,10 +32,10 @@ from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.enums import read_enum_type
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.parse import ParsedFunction
-from ts.frontend.printed import PrintedNames
+from ts.frontend.printed import SerializedResolver
 from ts.frontend.printed_files import PrintedFile
 from ts.frontend.signatures import Parameter, signature
-from ts.frontend.terms import ANY_TERMS, Terms
+from ts.frontend.terms import ANY_TERMS, LoadPolicy
 from ts.ir.attributes import type_of_constant
 from ts.ir.hashing import blake2b
 from ts.ir.schema import Argument, FunctionSchema
@@ -52,11 +52,11 @@ from ts.ir.types import (
     Type,
 )
 
-_MOST_HASHED: Final = 16 << 20  # bytes of constants
+_MAX_HASHED: Final = 16 << 20  # bytes of constants
 _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
 
 
-class ReadModule(ConcreteModule):
+class ImportedModule(ConcreteModule):
     """What is known about modules of an archive: all of it stands in their class."""
 
     def __init__(self, python_class: type, type: ModuleType) -> None:
@@ -79,7 +79,7 @@ class ReadModule(ConcreteModule):
         return iter(())
 
 
-class Unit:
+class ArchiveUnit:
     """The types and functions of one archive."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Unit:
         sources: Mapping[str, Source],
         constants: Sequence[object],
         version: int,
-        terms: Terms = ANY_TERMS,
+        terms: LoadPolicy = ANY_TERMS,
     ) -> None:
         self.sources = sources
         self.constants = constants
@@ -96,7 +96,7 @@ class Unit:
         self._files: dict[str, PrintedFile | None] = {}
         self._found: dict[str, Any] = {}
         self._begun: set[tuple[int, str]] = set()  # by which thread, which name
-        self.names = PrintedNames(constants, self.find, version, terms)
+        self.names = SerializedResolver(constants, self.find, version, terms)
 
     def find(self, name: str) -> Any:
         """What a qualified name stands for; None for a namespace."""
@@ -123,7 +123,7 @@ class Unit:
         found = blake2b(repr(self.version).encode(), digest_size=32)
         for name, source in sorted(self.sources.items()):
             found.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
-        room = _MOST_HASHED
+        room = _MAX_HASHED
         for value in self.constants:
             if not isinstance(value, Tensor):
                 found.update(f"{type(value).__name__} {value!r}\0".encode("utf-8", "surrogatepass"))
@@ -175,7 +175,7 @@ class Unit:
     def _module(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ModuleType:
         type = ModuleType(name)
         python_class = _class_named(name.rpartition(".")[2])
-        concrete = type.concrete = ReadModule(python_class, type)
+        concrete = type.concrete = ImportedModule(python_class, type)
         concrete.attributes = type.attributes
         concrete.constants = type.constants
         marks: dict[str, list[str]] = {mark: [] for mark in _MARKS}
@@ -267,14 +267,14 @@ class Unit:
         return read_enum_type(name, members, file.ranges.of(node))
 
 
-_Define = Callable[[Unit, str, ast.ClassDef, PrintedFile], Any]
+_Define = Callable[[ArchiveUnit, str, ast.ClassDef, PrintedFile], Any]
 _DEFINE: Final[dict[str, _Define]] = {
-    "": Unit._class,
-    "Module": Unit._module,
-    "Interface": Unit._interface,
-    "ModuleInterface": Unit._interface,
-    "NamedTuple": Unit._named_tuple,
-    "Enum": Unit._enum,
+    "": ArchiveUnit._class,
+    "Module": ArchiveUnit._module,
+    "Interface": ArchiveUnit._interface,
+    "ModuleInterface": ArchiveUnit._interface,
+    "NamedTuple": ArchiveUnit._named_tuple,
+    "Enum": ArchiveUnit._enum,
 }
 
 

@@ -33,10 +33,10 @@ from ts.ir.types import (
     Type,
     unify,
 )
-from ts.ops.rref import Reference
+from ts.ops.rref import RRefValue
 
 
-class NoType(Exception):
+class TypeInferenceError(Exception):
     """The value has no type in the language; the text says why."""
 
 
@@ -68,7 +68,7 @@ def _infer(value: Any, known: dict[int, Type]) -> Type:
     found = _SCALARS.get(type(value))
     if found is not None:
         return found
-    if isinstance(value, Reference):
+    if isinstance(value, RRefValue):
         return RRefType(_of_reference(value))
     base = builtin_number_class(value)
     if base is not None:
@@ -80,7 +80,7 @@ def _infer(value: Any, known: dict[int, Type]) -> Type:
     return known[id(value)]
 
 
-def _of_reference(value: Reference) -> Type:
+def _of_reference(value: RRefValue) -> Type:
     """The type that a handle was made with, or that of what it refers to, wherever that is."""
     hint = value.type_hint
     found = None if hint is None else object_type(hint)
@@ -90,11 +90,11 @@ def _of_reference(value: Reference) -> Type:
 def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: dict[int, Type]) -> Type:
     if isinstance(value, list):
         if not value:
-            raise NoType("List trace inputs must have elements")
+            raise TypeInferenceError("List trace inputs must have elements")
         return ListType(_common(value, "List", "element type", known))
     if isinstance(value, dict):
         if not value:
-            raise NoType("Dictionary inputs must have entries")
+            raise TypeInferenceError("Dictionary inputs must have entries")
         keys = _common(value, "Dictionary", "type", known)
         return DictType(keys, _common(value.values(), "Dictionary", "type", known))
     elements = [_infer(element, known) for element in tuple.__iter__(value)]  # ignores overrides
@@ -114,14 +114,14 @@ def _common(values: Iterable[Any], container: str, what: str, known: dict[int, T
     for value in values:
         try:
             each = _infer(value, known)
-        except NoType as error:
+        except TypeInferenceError as error:
             prefix = "Could not infer type of list element: " if container == "List" else ""
-            raise NoType(f"{prefix}{error}") from None
+            raise TypeInferenceError(f"{prefix}{error}") from None
         merged = each if found is None else unify(found, each)
         if merged is None:
             assert found is not None
             kinds = f"{found.annotation_str} and {each.annotation_str}"
-            raise NoType(f"{container} inputs to traced functions must have consistent {what}. Found {kinds}")
+            raise TypeInferenceError(f"{container} inputs to traced functions must have consistent {what}. Found {kinds}")
         found = merged
     assert found is not None
     return found
@@ -131,7 +131,7 @@ def _of_instance(value: Any) -> Type:
     """The class of a value, as an enumeration or a script class."""
     cls = type(value)
     if hasattr(cls, "_modules") or hasattr(value, "_modules"):
-        raise NoType("Cannot infer concrete type of torch.nn.Module")
+        raise TypeInferenceError("Cannot infer concrete type of torch.nn.Module")
     if isinstance(value, enum.Enum):
         found = object_type(cls)
         if found is not None:
@@ -141,7 +141,7 @@ def _of_instance(value: Any) -> Type:
             return compile_class(cls)
         except FrontendError:
             pass  # the reason below names the class
-    raise NoType(
+    raise TypeInferenceError(
         "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or "
         f"outputs of traced functions, but instead got value of type {cls.__name__}."
     )

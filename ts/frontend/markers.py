@@ -170,7 +170,7 @@ def modifier_of(function: Any) -> str | None:
     return found.partition(" ")[0] if builtins.isinstance(found, str) else None
 
 
-class Choice(NamedTuple):
+class BooleanDispatch(NamedTuple):
     """Two functions, one for each value of a bool argument at a position."""
 
     name: str
@@ -201,7 +201,7 @@ def boolean_dispatch(
     dispatch.__doc__ = documented
     dispatch.__name__ = func_name or if_false.__name__
     dispatch.__module__ = module_name or dispatch.__module__
-    setattr(dispatch, BOOLEAN_DISPATCH, Choice(arg_name, arg_index, default, if_true, if_false))
+    setattr(dispatch, BOOLEAN_DISPATCH, BooleanDispatch(arg_name, arg_index, default, if_true, if_false))
     return dispatch
 
 

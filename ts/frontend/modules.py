@@ -25,13 +25,13 @@ from typing import Any, Final
 from ts import dtypes
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.devices import device as Device
 from ts.errors import FrontendError
 from ts.frontend import classes, naming
 from ts.frontend.annotations import to_type
-from ts.frontend.attached import Attached
-from ts.frontend.infer import NoType, builtin_number_class, infer_type
+from ts.frontend.attached import WeakSideTable
+from ts.frontend.infer import TypeInferenceError, builtin_number_class, infer_type
 from ts.frontend.markers import Attribute, modifier_of
 from ts.frontend.overloads import overloads_of_method
 from ts.frontend.resolve import Resolver
@@ -52,7 +52,7 @@ _CONSTANT_NAMES: Final = (
 )
 
 _compile_function: Callable[..., Any] | None = None
-_known: Attached[list[ConcreteModule]] = Attached("modules")
+_known: WeakSideTable[list[ConcreteModule]] = WeakSideTable("modules")
 
 
 def install(compile_function: Callable[..., Any]) -> None:
@@ -110,7 +110,7 @@ class ConcreteModule:
         function = self.python_function(name)
         if function is None or name in self.ignored:
             return None
-        with my_turn():
+        with build_lock():
             return self.type.methods.get(name) or self.declare(name, function)
 
     def declare(self, name: str, function: Any, declaration: Any = None) -> Any:
@@ -421,7 +421,7 @@ class _Description:
                 continue
             try:
                 concrete.attributes[name] = self._type_of(name, value)
-            except NoType as reason:
+            except TypeInferenceError as reason:
                 concrete.failed[name] = (
                     "(This attribute exists on the Python module, but we failed to convert Python type: "
                     f"'{_type_name(value)}' to a TorchScript type. {reason}. Its type was inferred; try "

@@ -19,7 +19,7 @@ from ts.frontend.values.builtin_functions import builtin_functions
 from ts.ir.source import SourceRange
 
 
-class Need(NamedTuple):
+class Dependency(NamedTuple):
     """A name, where it stands."""
 
     kind: str  # "operator", or "name" of a definition
@@ -27,18 +27,18 @@ class Need(NamedTuple):
     range: SourceRange
 
 
-def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Need]:
+def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
     """The operators and definitions that the syntax of a definition names."""
     rest: list[ast.AST] = [definition]
     while rest:
         node = rest.pop()
         match _dotted(node):
             case ["torch", name]:
-                yield Need("operator", f"aten::{name}", ranges.of(node))
+                yield Dependency("operator", f"aten::{name}", ranges.of(node))
             case ["ops", space, name]:
-                yield Need("operator", f"{space}::{name}", ranges.of(node))
+                yield Dependency("operator", f"{space}::{name}", ranges.of(node))
             case ["__torch__" | "torch", _, *_] as parts:
-                yield Need("name", ".".join(parts), ranges.of(node))
+                yield Dependency("name", ".".join(parts), ranges.of(node))
             case _:
                 rest.extend(reversed(list(ast.iter_child_nodes(node))))
 

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from ts.errors import FrontendError
 from ts.frontend import parse
-from ts.frontend.attached import Attached
+from ts.frontend.attached import WeakSideTable
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.signatures import overload_signature
 from ts.module_names import own_name
@@ -46,7 +46,7 @@ def twice(x):   # the implementation comes last, and has no annotations
 """
 
 _declared: dict[str, list[Callable[..., Any]]] = {}
-_compiled: Attached[list[Any]] = Attached("overloads")
+_compiled: WeakSideTable[list[Any]] = WeakSideTable("overloads")
 _methods: dict[str, dict[str, list[Callable[..., Any]]]] = {}
 
 

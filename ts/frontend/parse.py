@@ -285,7 +285,7 @@ def _parse_text(
     text: str, source: Source, read: Read = python_syntax.module, first_line: int = 1
 ) -> ast.Module:
     try:
-        deadline.spend(_CHARACTER_NS * len(text), bytes=_CHARACTER_BYTES * len(text))
+        deadline.charge(_CHARACTER_NS * len(text), bytes=_CHARACTER_BYTES * len(text))
         return read(text)
     except LimitExceeded as error:
         error.stack = [("<module>", SourceRange(source, 0, 1))]
@@ -491,7 +491,7 @@ def _parts(node: ast.AST) -> list[Any]:
 
 
 def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
-    deadline.spend(_CHECK_NS)
+    deadline.charge(_CHECK_NS)
     kind = type(node)
     if kind not in _EXPRESSIONS:
         raise _refuse(node, parsed)

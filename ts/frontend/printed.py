@@ -1,7 +1,7 @@
 """The names of printed source: what `fn.code` shows and archives hold is compiled with these.
 
 In: the constants without a literal (`CONSTANTS.c0`), and a way to find what `__torch__.…` names.  Out: a
-`PrintedNames`, the resolver for such source.
+`SerializedResolver`, the resolver for such source.
 
     torch.add(x, 1)                  the operator aten::add
     ops.prim.max(a, b)               the operator prim::max
@@ -30,7 +30,7 @@ from ts.frontend.enums import EnumClassValue
 from ts.frontend.match import Actual
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.resolve import Resolver
-from ts.frontend.terms import ANY_TERMS, Terms
+from ts.frontend.terms import ANY_TERMS, LoadPolicy
 from ts.frontend.upgraders import FormerOperator, former
 from ts.frontend.values.python_functions import PythonFunction
 from ts.frontend.values.sugared import (
@@ -57,7 +57,7 @@ From `^name` to a function of Python."""
 
 
 def printed_defs(
-    text: str, names: PrintedNames, self_type: ClassType | None = None
+    text: str, names: SerializedResolver, self_type: ClassType | None = None
 ) -> dict[str, ParsedFunction]:
     """The definitions of a printed text by name; with a `self_type` they are methods of that class."""
     definitions = parse.module_defs(text, names, printed=True)
@@ -66,7 +66,7 @@ def printed_defs(
     return {definition.name: definition for definition in definitions}
 
 
-class PrintedNames(Resolver):
+class SerializedResolver(Resolver):
     """Looks up the names that printed source may use, and no others."""
 
     def __init__(
@@ -74,7 +74,7 @@ class PrintedNames(Resolver):
         constants: Sequence[object] = (),
         find: Find | None = None,
         version: int = sys.maxsize,
-        terms: Terms = ANY_TERMS,
+        terms: LoadPolicy = ANY_TERMS,
     ) -> None:
         """`version` says of which version of the format the operators are, `terms` which there may be."""
         super().__init__()
@@ -151,7 +151,7 @@ class Operators(SugaredValue):
 
     kind = "module"
 
-    def __init__(self, space: str, version: int = sys.maxsize, terms: Terms = ANY_TERMS) -> None:
+    def __init__(self, space: str, version: int = sys.maxsize, terms: LoadPolicy = ANY_TERMS) -> None:
         self.space = space
         self.version = version
         self.terms = terms

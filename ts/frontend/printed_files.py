@@ -24,7 +24,7 @@ from ts.ir.source import Source
 
 Definition = ast.ClassDef | ast.FunctionDef
 
-_MOST_LINES: Final = 4_000  # of a text whose parts are parsed alone, behind empty lines for those before
+_MAX_LINES: Final = 4_000  # of a text whose parts are parsed alone, behind empty lines for those before
 _UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')  # with which a line may be no beginning
 _TOP: Final = re.compile(r"^(?:(?:class|def) (\w+)|([^\s#]))", re.MULTILINE)
 _CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")
@@ -99,7 +99,7 @@ def _same(node: ast.FunctionDef) -> ast.FunctionDef:
 
 def _definitions(text: str) -> dict[str, _Part] | None:
     """Where each definition stands; None where that is not to be seen."""
-    if text.count("\n") > _MOST_LINES or _UNUSUAL.search(text):
+    if text.count("\n") > _MAX_LINES or _UNUSUAL.search(text):
         return None
     beginnings = list(_TOP.finditer(text))
     if not beginnings or any(beginning[1] is None for beginning in beginnings):

@@ -26,7 +26,7 @@ _OF_THE_LANGUAGE: Final = "prim::"
 _REMOTE: Final = "prim::rpc_"  # calls of other processes, which are not
 
 
-class Terms:
+class LoadPolicy:
     """Limits, and operators by name; without either everything is allowed."""
 
     def __init__(
@@ -80,4 +80,4 @@ class Terms:
                 raise CompilationError(message, range or node.range)
 
 
-ANY_TERMS: Final = Terms()
+ANY_TERMS: Final = LoadPolicy()

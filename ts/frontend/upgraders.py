@@ -18,7 +18,7 @@ from ts.frontend import naming, parse
 from ts.frontend.emit.emitter import Emitter
 from ts.frontend.match import Actual, match_schemas
 from ts.frontend.resolve import Resolver
-from ts.frontend.terms import Terms
+from ts.frontend.terms import LoadPolicy
 from ts.frontend.values.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
 from ts.ir.source import SourceRange
 
@@ -143,7 +143,7 @@ class FormerOperator(SugaredValue):
 
     kind = "builtin"
 
-    def __init__(self, operator: BuiltinFunction, functions: Sequence[Any], terms: Terms) -> None:
+    def __init__(self, operator: BuiltinFunction, functions: Sequence[Any], terms: LoadPolicy) -> None:
         self.operator = operator
         self.functions = functions
         self.terms = terms

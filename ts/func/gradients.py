@@ -17,17 +17,17 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
-from ts._core.layers.levels import of_level, top, tracked, wanted_beneath
+from ts._core.layers.levels import of_level, top, tracked, requires_grad_below
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 from ts._core.thread.transforms import transforming
-from ts.func.trees import Shape, flatten, map_leaves, unflatten
+from ts.func.trees import TreeSpec, flatten, map_leaves, unflatten
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
 
-class Recorded:
+class RecordedCall:
     """A call that is recorded, and what comes of it.
 
     leaves   the tensors that gradients are taken by
@@ -55,7 +55,7 @@ class Recorded:
             or self.recorder is not None
             or (
                 self.outer_grad
-                and (any(map(wanted_beneath, tensors)) or _leads_outside(tensors, self.leaves))
+                and (any(map(requires_grad_below, tensors)) or _leads_outside(tensors, self.leaves))
             )
         )
 
@@ -167,7 +167,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
     @functools.wraps(func)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         numbers = checked_argnums(argnums, len(args))
-        record = Recorded(
+        record = RecordedCall(
             func, chosen(args, numbers), lambda new: func(*replaced(args, numbers, new), **kwargs)
         )
         output, aux = with_aux(record.found, has_aux, "grad_and_value(f)(*args)")
@@ -218,9 +218,9 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 def recorded_vjp(
     func: Function, primals: tuple[Any, ...], has_aux: bool
-) -> tuple[Recorded, Any, Function, Any]:
+) -> tuple[RecordedCall, Any, Function, Any]:
     """The record of a call, its results, the function back, and what came with the results."""
-    record = Recorded(func, primals, lambda new: func(*new))
+    record = RecordedCall(func, primals, lambda new: func(*new))
     found, aux = with_aux(record.found, has_aux, "vjp(f, *primals)")
     outputs, shape = flatten(found)
     _check_results(found, outputs)
@@ -263,5 +263,5 @@ def _check_results(found: Any, outputs: list[Any]) -> None:
             )
 
 
-def _described(shape: Shape) -> str:
+def _described(shape: TreeSpec) -> str:
     return repr(unflatten([type("", (), {"__repr__": lambda _: "*"})() for _ in range(shape.count)], shape))

@@ -13,7 +13,7 @@ import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.layers import dual
-from ts._core.layers.levels import beneath, opened, tracked
+from ts._core.layers.levels import below_level, push_level, tracked
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode
 from ts._core.thread.transforms import transforming
@@ -56,8 +56,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
                 f"{tuple(x.shape)} and {tuple(v.shape)}"
             )
     dual.refuse_to_record()
-    with opened(dual.run, dual.without_tangent) as level, transforming():
-        with beneath(level):
+    with push_level(dual.run, dual.without_tangent) as level, transforming():
+        with below_level(level):
             duals = [dual.with_tangent(level, x, v) for x, v in zip(xs, vs, strict=True)]
         found, aux = with_aux(func(*unflatten(duals, shape)), has_aux, name)
         outputs, made = flatten(found)
@@ -78,7 +78,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
                     "This is not "
                     "allowed with strict=True."
                 )
-            with beneath(level):
+            with below_level(level):
                 pairs.append((primal, ts.zeros_like(primal) if tangent is None else tangent))
         results = unflatten([p for p, _ in pairs], made), unflatten([t for _, t in pairs], made)
         if not has_aux:

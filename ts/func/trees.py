@@ -14,10 +14,10 @@ from typing import Any
 LEAF = "*"
 
 
-class Shape:
+class TreeSpec:
     """How a tree branches: the kind of its root, what names the branches, their shapes; a leaf has none."""
 
-    def __init__(self, kind: Any, names: tuple[Any, ...], children: tuple[Shape, ...]) -> None:
+    def __init__(self, kind: Any, names: tuple[Any, ...], children: tuple[TreeSpec, ...]) -> None:
         self.kind = kind
         self.names = names
         self.children = children
@@ -29,7 +29,7 @@ class Shape:
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Shape) and self.kind is other.kind and self.names == other.names
+            isinstance(other, TreeSpec) and self.kind is other.kind and self.names == other.names
             and self.children == other.children
         )  # fmt: skip
 
@@ -49,7 +49,7 @@ class Shape:
         return f"{{{pairs}}}" if self.kind is dict else f"{self.kind.__name__}({pairs})"
 
 
-_LEAF_SHAPE = Shape(None, (), ())
+_LEAF_SHAPE = TreeSpec(None, (), ())
 
 
 def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
@@ -64,7 +64,7 @@ def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
     return None
 
 
-def flatten(x: Any) -> tuple[list[Any], Shape]:
+def flatten(x: Any) -> tuple[list[Any], TreeSpec]:
     """The leaves of a tree, in order, and how it branches."""
     found = _branches(x)
     if found is None:
@@ -76,14 +76,14 @@ def flatten(x: Any) -> tuple[list[Any], Shape]:
         below, child = flatten(item)
         leaves += below
         children.append(child)
-    return leaves, Shape(type(x), names, tuple(children))
+    return leaves, TreeSpec(type(x), names, tuple(children))
 
 
-def unflatten(leaves: Iterable[Any], shape: Shape) -> Any:
+def unflatten(leaves: Iterable[Any], shape: TreeSpec) -> Any:
     """A tree of that shape; there are as many leaves as it has."""
     rest = iter(leaves)
 
-    def build(shape: Shape) -> Any:
+    def build(shape: TreeSpec) -> Any:
         if shape.kind is None:
             return next(rest)
         items = [build(child) for child in shape.children]
@@ -104,7 +104,7 @@ def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
     return unflatten([function(leaf) for leaf in leaves], shape)
 
 
-def broadcast(x: Any, shape: Shape) -> list[Any] | None:
+def broadcast(x: Any, shape: TreeSpec) -> list[Any] | None:
     """A leaf for each of `shape`: one of `x` counts for the whole branch; None where they do not fit."""
     if shape.kind is None:
         return [x] if _branches(x) is None else None

@@ -17,7 +17,7 @@ from ts import Tensor
 from ts._core.layers.batch import batched, opened_batch, parts, unbatched
 from ts._core.thread.context import current_tracer
 from ts._core.thread.transforms import transforming
-from ts.func.trees import Shape, broadcast, flatten, unflatten
+from ts.func.trees import TreeSpec, broadcast, flatten, unflatten
 
 Function = Callable[..., Any]
 _replaced_steps: Callable[[], Function | None] = lambda: None  # noqa: E731
@@ -110,7 +110,7 @@ class _Call:
         columns = zip(*(found for found, _ in chunks), strict=True)
         return unflatten([ts.cat(list(c), d) for c, d in zip(columns, out, strict=True)], made)
 
-    def dims_of(self, args: tuple[Any, ...], leaves: list[Any], shape: Shape) -> list[int | None]:
+    def dims_of(self, args: tuple[Any, ...], leaves: list[Any], shape: TreeSpec) -> list[int | None]:
         head = f"vmap({self.name}, in_dims={self.in_dims}, ...)(<inputs>): "
         if not isinstance(self.in_dims, (int, tuple)):
             raise ValueError(
@@ -166,7 +166,7 @@ class _Call:
         return sizes[0]  # in an export, perhaps a symbol
 
     def at_once(
-        self, size: int, dims: list[int | None], leaves: list[Any], shape: Shape, kwargs: dict[str, Any]
+        self, size: int, dims: list[int | None], leaves: list[Any], shape: TreeSpec, kwargs: dict[str, Any]
     ) -> Any:
         recorder = current_tracer()
         if hasattr(recorder, "vmap"):
@@ -180,7 +180,7 @@ class _Call:
             out = self.out_dims_of(found, made)
             return unflatten([self.out(level, x, d) for x, d in zip(found, out, strict=True)], made)
 
-    def out_dims_of(self, found: list[Any], made: Shape) -> list[int | None]:
+    def out_dims_of(self, found: list[Any], made: TreeSpec) -> list[int | None]:
         if made.kind is None and isinstance(self.out_dims, tuple) and len(self.out_dims) == 1:
             return list(self.out_dims)
         out = broadcast(self.out_dims, made)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import ts
-from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts._core.tensor.symbols import SymNumber, SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
 
 FAILED = "Expected cond to be True, but got False."
@@ -22,19 +22,19 @@ FAILED = "Expected cond to be True, but got False."
 def _of_symbols(name: str, *arguments: Any) -> Any:
     """What the first symbol among the arguments makes of them; None where there is none."""
     for x in arguments:
-        if isinstance(x, Symbolic):
+        if isinstance(x, SymNumber):
             return x.node.operate(name, *arguments)
     return None
 
 
 def sym_int(a: Any) -> Any:
     """`a` towards zero."""
-    return a.node.operate("sym_int", a) if isinstance(a, Symbolic) else math.trunc(a)
+    return a.node.operate("sym_int", a) if isinstance(a, SymNumber) else math.trunc(a)
 
 
 def sym_float(a: Any) -> Any:
     """`a` as a float."""
-    return a.node.operate("sym_float", a) if isinstance(a, Symbolic) else float(a)
+    return a.node.operate("sym_float", a) if isinstance(a, SymNumber) else float(a)
 
 
 def sym_not(a: Any) -> Any:
@@ -77,7 +77,7 @@ def sym_sum(args: Iterable[Any]) -> Any:
 
 def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
     """Raise `error` unless `cond` holds; of a symbol, let it hold from now on."""
-    if isinstance(cond, Symbolic):
+    if isinstance(cond, SymNumber):
         cond.node.require(_text_of(message))
         return
     if isinstance(cond, bool):

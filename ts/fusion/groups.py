@@ -15,17 +15,17 @@ from __future__ import annotations
 from typing import Final
 
 import ts.ops.node_operator  # noqa: F401 -- makes Node.operator() work
-from ts.fusion.program import ARGUMENT, NUMBER, OTHER, TENSOR, Head, Program, Row
+from ts.fusion.program import ARGUMENT, NUMBER, OTHER, TENSOR, ViewInput, FusedProgram, FusedOp
 from ts.ir import types
 from ts.ir.graph import Graph, Node, Value
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
-LEAST: Final = 2  # a single operator needs no group
-MOST_INPUTS: Final = 24
-MOST_ROWS: Final = 48
-MOST_ENDS: Final = 4
+MIN_GROUP_OPERATORS: Final = 2  # a single operator needs no group
+MAX_INPUTS: Final = 24
+MAX_ROWS: Final = 48
+MAX_EPILOGUES: Final = 4
 
 
 def operands(node: Node) -> list[Value] | str:
@@ -57,7 +57,7 @@ def operands(node: Node) -> list[Value] | str:
     return list(values)
 
 
-def _rejection_reason(node: Node, record: Record | None) -> str:
+def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
     """Return the reason why an operator without a fused operation is not fusible."""
     if node.kind() in CALLS:
         return "it is a call"
@@ -82,12 +82,12 @@ def is_fusible(node: Node) -> bool:
     return record is not None and (record.ends or _has_row(record))
 
 
-def _record(node: Node) -> Record | None:
+def _record(node: Node) -> OperatorRecord | None:
     operator = None if node.blocks() else node.operator()
     return None if operator is None else operator.record
 
 
-def _has_row(record: Record) -> bool:
+def _has_row(record: OperatorRecord) -> bool:
     return bool(record.ufunc or record.tile or record.converts or record.channels)
 
 
@@ -112,7 +112,7 @@ def is_epilogue(node: Node) -> bool:
     return record is not None and record.ends and not record.variant
 
 
-def _conversion_operands(values: list[Value], record: Record) -> list[Value] | str:
+def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Value] | str:
     """Return the operands of a dtype conversion (tensor, and dtype or tensor with it), or a reason."""
     if not is_tensor(values[0]) or not (is_tensor(values[1]) or is_number(values[1])):
         return "its target is not a dtype"
@@ -122,7 +122,7 @@ def _conversion_operands(values: list[Value], record: Record) -> list[Value] | s
     return list(values[:2])
 
 
-def program_of_graph(subgraph: Graph) -> tuple[Program, list[Value]]:
+def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
     """Return the fused program of a group's nodes, and its inputs.
 
     The inputs are those of the graph, numbers, and arguments of view inputs and epilogues.
@@ -158,15 +158,15 @@ def program_of_graph(subgraph: Graph) -> tuple[Program, list[Value]]:
         values[number[value]] = node.inputs()[0]
         parts = 0 if value.node() is node else len(value.node().outputs())
         part = value.node().outputs().index(value)
-        heads.append(Head(node.operator(), number[value], extra_numbers[node], part, parts))
+        heads.append(ViewInput(node.operator(), number[value], extra_numbers[node], part, parts))
     rows = [
-        Row(n.operator(), (*(number[value] for value in found), *extra_numbers[n]))
+        FusedOp(n.operator(), (*(number[value] for value in found), *extra_numbers[n]))
         for n, found in operands_of.items()
     ]
-    tails = [Row(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues]
+    tails = [FusedOp(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues]
     outputs = tuple(number[value] for value in subgraph.outputs())
     inputs = "".join(letters) + ARGUMENT * len(arguments)
-    return Program(inputs, tuple(rows), outputs, tuple(tails), tuple(heads)), values + arguments
+    return FusedProgram(inputs, tuple(rows), outputs, tuple(tails), tuple(heads)), values + arguments
 
 
 def is_tensor(value: Value) -> bool:

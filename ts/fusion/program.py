@@ -26,7 +26,7 @@ from ts._core.dispatch.operator import Operator
 from ts._core.tensor.tensor import wrap_array
 from ts._core.thread.context import is_limited
 from ts.backends import at as backend_at
-from ts.ops.registry import Kernel, Record
+from ts.ops.registry import Kernel, OperatorRecord
 
 TENSOR: Final = "t"
 NUMBER: Final = "n"
@@ -36,14 +36,14 @@ KIND: Final = "prim::FusionGroup"
 _PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 
 
-class Row(NamedTuple):
+class FusedOp(NamedTuple):
     """One operation of a group."""
 
     operator: Any  # the operator's overload
     operands: tuple[int, ...]  # value numbers of its first arguments; the others have their defaults
 
 
-class Head(NamedTuple):
+class ViewInput(NamedTuple):
     """An input that is read through a view; for operators that return `parts` views, view number `part`."""
 
     operator: Any
@@ -60,16 +60,16 @@ class Head(NamedTuple):
         return views[self.part] if self.parts else views
 
 
-class Program:
+class FusedProgram:
     """A fusion group; ValueError if an operation reads a value that is not computed before it."""
 
     def __init__(
         self,
         inputs: str,
-        rows: tuple[Row, ...],
+        rows: tuple[FusedOp, ...],
         outputs: tuple[int, ...],
-        ends: tuple[Row, ...] = (),
-        heads: tuple[Head, ...] = (),
+        ends: tuple[FusedOp, ...] = (),
+        heads: tuple[ViewInput, ...] = (),
     ) -> None:
         self.inputs = inputs  # a letter for each: t, n, o, -
         self.rows = rows
@@ -104,7 +104,7 @@ class Program:
         if not outputs or not all(first <= out < end_of_rows + len(ends) for out in outputs):
             raise ValueError(f"invalid outputs of a group: {outputs}")
 
-    def _check_head(self, head: Head) -> None:
+    def _check_head(self, head: ViewInput) -> None:
         record, letters = head.operator.record, self.inputs
         if record is None or not record.head or not 0 <= head.part < max(head.parts, 1):
             raise ValueError(f"not a view input: part {head.part} of {head.parts} of {head.operator.name}")
@@ -116,7 +116,7 @@ class Program:
             raise ValueError(f"missing arguments of {head.operator.name}: {head.operands}")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Program) and vars(self) == vars(other)
+        return isinstance(other, FusedProgram) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash((self.inputs, self.rows, self.outputs, self.ends, self.heads))
@@ -128,7 +128,7 @@ class Program:
         operators = [*heads, *(row.operator for row in (*self.rows, *self.ends))]
         return "_".join(operator.name.partition("::")[2] for operator in operators)
 
-    def ops_with_arguments(self) -> list[Row]:
+    def ops_with_arguments(self) -> list[FusedOp]:
         """Return the operations that have arguments besides one tensor: those by channels, and epilogues."""
         return [*(row for row in self.rows if row.operator.record.channels), *self.ends]
 
@@ -140,39 +140,39 @@ class Program:
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
         """Return the program as strings and numbers; `name_of` returns the key of an operator."""
 
-        def data_of(rows: Iterable[Row]) -> list[Any]:
+        def data_of(rows: Iterable[FusedOp]) -> list[Any]:
             return [[name_of(row.operator), *row.operands] for row in rows]
 
         heads = [[name_of(h.operator), h.input, list(h.operands), h.part, h.parts] for h in self.heads]
         return [self.inputs, data_of(self.rows), list(self.outputs), data_of(self.ends), heads]
 
 
-def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> Program:
+def deserialize_program(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> FusedProgram:
     """Return the program that `Program.data` serialized; raise TypeError or ValueError for malformed data."""
 
-    def rows_of(rows: Iterable[Any]) -> tuple[Row, ...]:
-        return tuple(Row(operator_named(name), tuple(map(int, operands))) for name, *operands in rows)
+    def rows_of(rows: Iterable[Any]) -> tuple[FusedOp, ...]:
+        return tuple(FusedOp(operator_named(name), tuple(map(int, operands))) for name, *operands in rows)
 
     inputs, rows, outputs, ends, heads = data
     views = tuple(
-        Head(operator_named(name), int(x), tuple(map(int, operands)), int(part), int(parts))
+        ViewInput(operator_named(name), int(x), tuple(map(int, operands)), int(part), int(parts))
         for name, x, operands, part, parts in heads
     )
-    return Program(str(inputs), rows_of(rows), tuple(map(int, outputs)), rows_of(ends), views)
+    return FusedProgram(str(inputs), rows_of(rows), tuple(map(int, outputs)), rows_of(ends), views)
 
 
-class GroupRecord(Record):
+class GroupRecord(OperatorRecord):
     """Operator record of a fusion group."""
 
     group: Any = None  # cached plans of the CPU kernel, after its first run
 
-    def __init__(self, schema_text: str, kernel: Kernel, program: Program) -> None:
+    def __init__(self, schema_text: str, kernel: Kernel, program: FusedProgram) -> None:
         super().__init__(schema_text, kernel, "fusion", loop=KIND, whole=True)
         self.program = program
         self.groups_by_backend: dict[Any, Any] = {}  # compiled groups by backend, except the CPU
 
 
-def group_operator(program: Program) -> Operator:
+def group_operator(program: FusedProgram) -> Operator:
     """Return the operator of a group; each group has its own, which caches plans for its inputs."""
     types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
     for row in program.ops_with_arguments():

@@ -42,7 +42,7 @@ _PARTS = frozenset({
     "_symbolic_trace", "annotate", "experimental", "interpreter", "operator_schemas", "passes", "patcher",
     "proxy", "subgraph_rewriter", "traceback", "tracer",
 })  # fmt: skip
-_HOMES = {
+_NAME_TO_MODULE = {
     **dict.fromkeys(("PH", "ProxyableClassMeta", "Tracer", "symbolic_trace", "wrap"), "_symbolic_trace"),
     **dict.fromkeys(("Interpreter", "Transformer"), "interpreter"),
     "Proxy": "proxy",
@@ -53,7 +53,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return importlib.import_module(f"{__name__}.{name}")
-    if name not in _HOMES:
+    if name not in _NAME_TO_MODULE:
         return _absent(name)
-    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_NAME_TO_MODULE[name]}"), name)
     return found

@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple
 
 import ts
 from ts._core.dispatch.overloads import OverloadSet
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.fx.names import is_from_torch, qualified_name, type_name
 from ts.fx.namespace import CUSTOM_BUILTINS, Namespace
@@ -300,6 +300,6 @@ class CodeWriter:
             return f': "{text}"' if type(value) is Tensor else f': "{type(value).__name__}({text})"'
         if type(value).__name__ == "TensorMetadata":
             return f': "{dtype_abbreviation(value.dtype)}{shape_text(value.shape)}"'
-        if isinstance(value, Symbolic):
+        if isinstance(value, SymNumber):
             return f': "Sym({value.node})"'
         return ""

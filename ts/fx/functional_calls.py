@@ -19,7 +19,7 @@ from typing import Any, Final
 import ts
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable
-from ts.fx.places import is_tensor_method, place_of
+from ts.fx.places import is_tensor_method, namespace_of
 
 _POOL: Final = "stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False"
 _FRACTIONAL: Final = "output_size=None, output_ratio=None, return_indices=False, _random_samples=None"
@@ -202,7 +202,7 @@ def _row_of(func: Callable[..., Any], name: str) -> str | None:
 
 def _asked(func: Callable[..., Any]) -> Callable[..., Any]:
     """What the program called: `ts.ops.aten.relu`, where that has asked a function of its overloads."""
-    if not isinstance(func, OverloadSet) or place_of(func) is not None or is_tensor_method(func):
+    if not isinstance(func, OverloadSet) or namespace_of(func) is not None or is_tensor_method(func):
         return func
     space, _, name = func.name.partition("::")
     packet = getattr(getattr(ts.ops, space), name)

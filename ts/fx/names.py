@@ -23,7 +23,7 @@ import ts
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable
 from ts.fx.functional_calls import CALLS, OF_TORCH_FUNCTIONAL
-from ts.fx.places import is_tensor_method, place_of
+from ts.fx.places import is_tensor_method, namespace_of
 from ts.module_names import is_own, own_name, torch_name
 from ts.ops.namespace import OpOverload, Packet
 
@@ -36,7 +36,7 @@ _OF_NN: Final = frozenset({
 # What it has from the package itself, and is in Python here.
 _OF_TORCH: Final = frozenset({"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"})
 # Functions at the top of PyTorch that say they are from another module.
-_HOMES: Final = {
+_MODULE_TO_PYTORCH_MODULE: Final = {
     "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random", "load": "serialization",
     "save": "serialization", "pca_lowrank": "_lowrank", "svd_lowrank": "_lowrank", "vmap": "func",
@@ -94,7 +94,7 @@ def qualified_name(func: Callable[..., Any]) -> str:
             return f"torch._C._nn.{name}" if name in _OF_NN else f"torch.{name}"
         return f"torch.nn.functional.{_OTHER_NAMES.get(name, name)}"
     if getattr(ts, name, None) is func:
-        home = _HOMES.get(name)
+        home = _MODULE_TO_PYTORCH_MODULE.get(name)
         return f"torch.{home}.{name}" if home else f"torch.{name}"
     return f"{torch_name(module)}.{name}"
 
@@ -105,7 +105,7 @@ def _operator_name(func: Any) -> str:
         return f"torch.ops.{func}"
     if isinstance(func, Packet):
         return f"torch.ops.{func.qualified_name.replace('::', '.')}"
-    home = place_of(func)
+    home = namespace_of(func)
     if home is None:
         if is_tensor_method(func):
             return f"torch.Tensor.{name}"

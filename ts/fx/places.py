@@ -17,7 +17,7 @@ _SPACES: Final = ("linalg", "fft", "special")
 _RENAMED: Final = {"log_sigmoid": "logsigmoid"}  # operators that `nn.functional` has under another name
 
 
-def place_of(func: Any) -> Any:
+def namespace_of(func: Any) -> Any:
     """The module that has an operator's function under its name; None where none has."""
     name = func.__name__
     for space in _SPACES:

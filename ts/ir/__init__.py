@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ts.ir.types import Type
     from ts.ir.verifier import verify
 
-_HOMES = {
+_NAME_TO_MODULE = {
     name: module
     for module, names in {
         "graph": "Block Graph Node Use Value",
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _NAME_TO_MODULE:
         raise AttributeError(f"module 'ts.ir' has no attribute '{name}'")
-    value = globals()[name] = getattr(importlib.import_module(f"ts.ir.{_HOMES[name]}"), name)
+    value = globals()[name] = getattr(importlib.import_module(f"ts.ir.{_NAME_TO_MODULE[name]}"), name)
     return value

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ts._core.thread.deadline import spend
+from ts._core.thread.deadline import charge
 from ts.ir.node import NODE_BYTES, NODE_NS, POSITION_STEP, Node
 from ts.ir.value import Value
 
@@ -27,7 +27,7 @@ def copy_block(graph: Graph, source: Block, block: Block, copies: dict[Value, Va
     last, position = block._return, 0
     node = end._next
     while node is not end:
-        spend(NODE_NS, NODE_BYTES)
+        charge(NODE_NS, NODE_BYTES)
         copy = Node(graph, node._kind, node.range, node.callstack, node.scope)
         if node._attributes is not None:
             copy.copy_attributes(node)

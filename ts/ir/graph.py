@@ -23,15 +23,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import Any, ClassVar, Final
 
-from ts._core.thread.deadline import spend
+from ts._core.thread.deadline import charge
 from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
 from ts.ir.copying import copy_block
-from ts.ir.inserting import At, Inserting
-from ts.ir.names import also_named
+from ts.ir.inserting import SourceRangeScope, InsertPoint
+from ts.ir.names import add_camel_case_aliases
 from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup, foreign_value
 from ts.ir.source import SourceRange
-from ts.ir.taken import Taken
+from ts.ir.taken import IterableList
 from ts.ir.types import DEVICE, INT, TENSOR, TupleType, Type, match_type_variables, substitute
 from ts.ir.value import Use, Value, pass_name_on
 
@@ -43,7 +43,7 @@ ValueMap = Callable[[Value], Value]
 _VISIT_NS: Final = 300
 _VISITS: Final = 64  # between two looks
 _TURN: Final = range(_VISITS)
-_FEW: Final = 12  # that are not worth one
+_MIN_INDEXED_USES: Final = 12  # that are not worth one
 _PLACE: Final = attrgetter("_position")
 
 
@@ -75,8 +75,8 @@ class Block:
         while True:
             for visits in _TURN:
                 if node is end:
-                    if visits > _FEW:
-                        spend(visits * _VISIT_NS)
+                    if visits > _MIN_INDEXED_USES:
+                        charge(visits * _VISIT_NS)
                     return
                 after = node._next
                 yield node
@@ -86,7 +86,7 @@ class Block:
                     while after._block is not self:
                         after = after._next
                     node = after
-            spend(_VISITS * _VISIT_NS)
+            charge(_VISITS * _VISIT_NS)
 
     def reverse_nodes(self) -> Iterator[Node]:
         """The nodes from last to first; the current one may be destroyed."""
@@ -244,7 +244,7 @@ class Block:
         return None
 
 
-also_named(
+add_camel_case_aliases(
     Block,
     paramNode="param_node",
     returnNode="return_node",
@@ -293,11 +293,11 @@ class Graph:
     def block(self) -> Block:
         return self._block
 
-    def inputs(self) -> Taken[Value]:
-        return Taken(self._block.inputs())
+    def inputs(self) -> IterableList[Value]:
+        return IterableList(self._block.inputs())
 
-    def outputs(self) -> Taken[Value]:
-        return Taken(self._block.outputs())
+    def outputs(self) -> IterableList[Value]:
+        return IterableList(self._block.outputs())
 
     def nodes(self) -> Iterator[Node]:
         return self._block.nodes()
@@ -357,7 +357,7 @@ class Graph:
 
     def create(self, kind: str, inputs: Iterable[Value] | int = (), num_outputs: int = 1) -> Node:
         """A new node, not yet in any block, at the graph's current place in the source."""
-        spend(NODE_NS, NODE_BYTES)
+        charge(NODE_NS, NODE_BYTES)
         if kind not in self._kinds:
             if "::" not in kind:
                 raise RuntimeError(
@@ -393,7 +393,7 @@ class Graph:
 
     def _clone_node(self, source: Node, lookup: ValueMap) -> Node:
         """A copy of a node without its blocks."""
-        spend(NODE_NS, NODE_BYTES)
+        charge(NODE_NS, NODE_BYTES)
         self._kinds.add(source._kind)
         node = Node(self, source._kind, source.range, source.callstack, source.scope)
         for value in source._outputs:
@@ -533,17 +533,17 @@ class Graph:
         """Insert before the node, or at the end of the block."""
         self._insert_before = place._return if isinstance(place, Block) else place
 
-    def inserting_before(self, place: Node | Block) -> Inserting:
+    def inserting_before(self, place: Node | Block) -> InsertPoint:
         """Within ``with``, insert before a node or at the end of a block."""
-        return Inserting(self, place)
+        return InsertPoint(self, place)
 
-    def inserting_at_end(self, block: Block) -> Inserting:
+    def inserting_at_end(self, block: Block) -> InsertPoint:
         """Within ``with``, insert at the end of `block`."""
-        return Inserting(self, block)
+        return InsertPoint(self, block)
 
-    def at_range(self, range: SourceRange | None) -> At:
+    def at_range(self, range: SourceRange | None) -> SourceRangeScope:
         """Within ``with``, new nodes come from this place in the source."""
-        return At(self, range)
+        return SourceRangeScope(self, range)
 
     # --- whole graphs ---
 
@@ -611,7 +611,7 @@ class Graph:
         return self.str()
 
 
-also_named(
+add_camel_case_aliases(
     Graph,
     addInput="add_input",
     eraseInput="erase_input",

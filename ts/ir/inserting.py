@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ts.ir.node import Node
 
 
-class Inserting:
+class InsertPoint:
     """Where new nodes go, within ``with``."""
 
     __slots__ = ("_graph", "_place", "_saved")
@@ -33,7 +33,7 @@ class Inserting:
         self._graph._insert_before = self._saved
 
 
-class At:
+class SourceRangeScope:
     """Where new nodes come from, within ``with``."""
 
     __slots__ = ("_graph", "_range", "_saved")

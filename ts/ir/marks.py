@@ -20,7 +20,7 @@ from ts.ir.source import SourceRange
 _MARK: Final = re.compile("\x01(\\d+)\x02")
 
 
-class Marks:
+class SourceMap:
     """The ranges behind the marks of some texts."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ also_named(Node, inputsAt="input")          node.inputsAt(0) is node.input(0)
 from __future__ import annotations
 
 
-def also_named(cls: type, **methods: str) -> None:
+def add_camel_case_aliases(cls: type, **methods: str) -> None:
     """Let methods of a class be found under other names, too."""
     for name, method in methods.items():
         setattr(cls, name, getattr(cls, method))

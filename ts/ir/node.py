@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ts.errors import InternalError, TsError
 from ts.ir.attributes import KINDS, kind_of_value
-from ts.ir.names import also_named
+from ts.ir.names import add_camel_case_aliases
 from ts.ir.source import SourceRange
-from ts.ir.taken import Taken
+from ts.ir.taken import IterableList
 from ts.ir.types import TENSOR, NoneType, Type
 from ts.ir.value import Use, Value
 
@@ -39,7 +39,7 @@ NODE_BYTES: Final = 800
 POSITION_STEP: Final = 1 << 20  # between the positions of nodes that follow each other
 _PYTHON_CALL: Final = ("name", "function")  # attributes of `prim::PythonOp` that no text shows
 _UNSET = object()
-_NO_BLOCKS: Taken[Any] = Taken()
+_NO_BLOCKS: IterableList[Any] = IterableList()
 
 
 def foreign_value(kind: str, value: Value) -> RuntimeError:
@@ -131,8 +131,8 @@ class Node:
     def has_multiple_outputs(self) -> bool:
         return len(self._outputs) > 1
 
-    def blocks(self) -> Taken[Block]:
-        return Taken(self._blocks) if self._blocks else _NO_BLOCKS
+    def blocks(self) -> IterableList[Block]:
+        return IterableList(self._blocks) if self._blocks else _NO_BLOCKS
 
     def owning_block(self) -> Block:
         if self._block is None:
@@ -520,7 +520,7 @@ class Node:
         return str(self)
 
 
-also_named(
+add_camel_case_aliases(
     Node,
     inputsAt="input",
     outputsAt="output",

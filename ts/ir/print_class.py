@@ -13,7 +13,7 @@ In: a type with a name. Out: its definition in PyTorch's layout::
         x: Tensor) -> Tensor:
         ...
 
-`Names` gives what is printed a name of its own and remembers it in the order of appearance, so that whoever
+`ArchiveNamespace` gives what is printed a name of its own and remembers it in the order of appearance, so that whoever
 prints one definition learns which others are needed.
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 
 from ts.errors import FrontendError
 from ts.ir.attributes import type_of_constant
-from ts.ir.marks import Marks
+from ts.ir.marks import SourceMap
 from ts.ir.print import format_value
 from ts.ir.python_print import to_source
 from ts.ir.schema import FunctionSchema
@@ -42,7 +42,7 @@ from ts.ir.types import (
 from ts.ir.types.nominal import NamedType
 
 
-class Names:
+class ArchiveNamespace:
     """Names of the types and functions of one archive: no two things share one, as they may in a process."""
 
     def __init__(self) -> None:
@@ -100,13 +100,13 @@ def _thing(type: Type) -> Any:
 class DefinitionPrinter:
     """Prints the definitions of one file."""
 
-    def __init__(self, names: Names, constants: list[Any], check: Callable[[Any], None]) -> None:
+    def __init__(self, names: ArchiveNamespace, constants: list[Any], check: Callable[[Any], None]) -> None:
         """`check` is called with every method and function, and refuses what cannot be printed."""
         self.names = names
         self.constants = constants
         self.check = check
         self.numbers: dict[str, int] = {}
-        self.marks = Marks()
+        self.marks = SourceMap()
 
     def definition(self, thing: Any) -> str:
         """The definition of a type or of a function, with the marks of `self.marks`."""

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from ts.ir.attributes import TensorText
 from ts.ir.types import SCALAR_TYPE_NAMES
 
-_MOST_PRINTED_ELEMENTS: Final = 10
+_MAX_PRINTED_ELEMENTS: Final = 10
 _DEVICES: Final = {"meta": "Meta"}
 _LINE: Final = 80  # columns of text
 _DIGITS: Final = 4  # behind the point
@@ -35,7 +35,7 @@ def format_tensor(value: Any) -> str:
     count = math.prod(map(int, value.shape))
     if count == 1:
         return f"{{{_scalar(value.item())}}}"
-    return " ".join(tensor_lines(value)) if count <= _MOST_PRINTED_ELEMENTS else "<Tensor>"
+    return " ".join(tensor_lines(value)) if count <= _MAX_PRINTED_ELEMENTS else "<Tensor>"
 
 
 def tensor_lines(value: Any) -> list[str]:

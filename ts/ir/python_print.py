@@ -24,7 +24,7 @@ from typing import Any
 from ts.errors import InternalError
 from ts.ir.attributes import REMOTE_CALLS
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.marks import Marks, plain
+from ts.ir.marks import SourceMap, plain
 from ts.ir.print import format_value
 from ts.ir.print_literals import has_literal, is_inferred, is_plain, necessary_arguments
 from ts.ir.schema import Argument, FunctionSchema
@@ -58,7 +58,7 @@ _CASTS = {
     "prim::Print": "print",
     "prim::Breakpoint": "breakpoint",
 }
-_HOMES = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
+_OPERATOR_TO_PYTHON_NAME = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
 # Names that no variable has.  Others that mean something in printed source, such as `torch` and `print`, are
 # told apart where it is read: by how they are used.
 _RESERVED = frozenset(
@@ -89,7 +89,7 @@ def to_source(
     method: bool = False,
     spell: Spell | None = None,
     numbers: dict[str, int] | None = None,
-    marks: Marks | None = None,
+    marks: SourceMap | None = None,
 ) -> str:
     """The source of a function. `schema` gives the parameters' names and defaults; of a `method` the first
     parameter prints without its type. Constants without a literal are appended to `constants`.
@@ -107,7 +107,7 @@ def _annotation(type: Type) -> str:
 
 
 class _Printer:
-    def __init__(self, graph: Graph, constants: list[Any], spell: Spell, marks: Marks | None) -> None:
+    def __init__(self, graph: Graph, constants: list[Any], spell: Spell, marks: SourceMap | None) -> None:
         self.graph = graph
         self.marks = marks
         self.node: Node | None = None  # whose statement is being printed
@@ -401,7 +401,7 @@ class _Printer:
         if kind == "aten::__getitem__" and not isinstance(inputs[0].type(), TupleType):
             return f"{self.operand(inputs[0])}[{self.use(inputs[1])}]"
         space, _, name = kind.partition("::")
-        callee = _HOMES.get(kind) or (f"torch.{name}" if space == "aten" else f"ops.{space}.{name}")
+        callee = _OPERATOR_TO_PYTHON_NAME.get(kind) or (f"torch.{name}" if space == "aten" else f"ops.{space}.{name}")
         schema = node.schema()
         if schema is None:
             if kind == "prim::RaiseException" and isinstance(inputs[-1].type(), NoneType):

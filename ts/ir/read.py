@@ -24,8 +24,8 @@ from typing import Any
 from ts.errors import ParseError
 from ts.ir.attributes import ObjectText, TensorText
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.source import NamedPlace, SourceRange
-from ts.ir.text import Tokens, is_name, is_number, is_numeral
+from ts.ir.source import SourceLocation, SourceRange
+from ts.ir.text import TokenStream, is_name, is_number, is_numeral
 from ts.ir.type_parser import NAMED_TYPES, ClassLookup, read_type
 from ts.ir.types import (
     BOOL,
@@ -54,7 +54,7 @@ def parse_ir(
     make_tensor: MakeTensor | None = None,
 ) -> Graph:
     """The graph that `text` spells. `find_class` is asked for the types named ``__torch__.…``."""
-    reader = _Reader(Tokens(text), find_class, make_tensor)
+    reader = _Reader(TokenStream(text), find_class, make_tensor)
     try:
         graph = reader.read_graph()
         reader.read_subgraphs()
@@ -64,7 +64,7 @@ def parse_ir(
 
 
 class _Reader:
-    def __init__(self, tokens: Tokens, find_class: ClassLookup, make_tensor: MakeTensor | None) -> None:
+    def __init__(self, tokens: TokenStream, find_class: ClassLookup, make_tensor: MakeTensor | None) -> None:
         self.tokens = tokens
         self.find_class = find_class
         self.make_tensor = make_tensor
@@ -226,7 +226,7 @@ class _Reader:
         match = _PLACE.match(comment.lstrip()) if comment else None
         if comment is None or match is None or "\n" in comment[: comment.index("#")]:
             return None
-        return NamedPlace(match.group(1))
+        return SourceLocation(match.group(1))
 
     # --- attributes ---
 

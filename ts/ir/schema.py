@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any
 
 from ts.errors import ParseError
-from ts.ir.text import Tokens, format_default, is_name, read_default
+from ts.ir.text import TokenStream, format_default, is_name, read_default
 from ts.ir.type_parser import AliasInfo, parse_type, plain, read_type
 from ts.ir.types import FLOAT, INT, TENSOR, ListType, OptionalType, TupleType, Type
 
@@ -322,7 +322,7 @@ def _parse_returns(text: str) -> tuple[list[Argument], bool]:
 @lru_cache(maxsize=4096)
 def _parse_argument(text: str, kwarg_only: bool) -> Argument:
     """One argument or result. Arguments are never changed, so equal ones are shared between schemas."""
-    tokens = Tokens(text)
+    tokens = TokenStream(text)
     parsed = read_type(tokens)
     name = tokens.next() if is_name(tokens.peek()) else ""
     default: Any = None

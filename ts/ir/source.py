@@ -230,7 +230,7 @@ def in_program(range: SourceRange | None) -> SourceRange | None:
     return range.call if isinstance(range, BuiltinRange) else range
 
 
-class NamedPlace(SourceRange):
+class SourceLocation(SourceRange):
     """A place of which only ``file.py:3:4`` is known, as read from the text of a graph."""
 
     __slots__ = ("_location",)

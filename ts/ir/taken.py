@@ -11,7 +11,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Taken(list[T]):
+class IterableList(list[T]):
     """The parts at the time of asking; `next` takes them one by one, as from an iterator."""
 
     __slots__ = ("_taken",)

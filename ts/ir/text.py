@@ -28,7 +28,7 @@ _TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
     | (?P<sign>->|\.\.\.|\S)
     )"""  # compiled by the first who reads a text
 
-_LONGEST_INT: Final = 40  # characters of an int: one of 64 bits has 20, and Python reads no more than 4,300
+_MAX_INT_DIGITS: Final = 40  # characters of an int: one of 64 bits has 20, and Python reads no more than 4,300
 _ESCAPES = {
     ord("\\"): "\\\\",
     ord("'"): "\\'",
@@ -48,7 +48,7 @@ _PARTS = rf"(?s)({_HALF}|[{_OTHER}])|((?:\\(?!{_HALF[2:]}).|[^\\{_OTHER}])+)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
-class Tokens:
+class TokenStream:
     """The tokens of a text and a place among them; the last token is empty."""
 
     __slots__ = ("at", "comments", "starts", "text", "texts")
@@ -99,7 +99,7 @@ class Tokens:
         try:
             if any(c in token for c in ".eEn"):
                 return float(token)
-            if len(token) <= _LONGEST_INT:
+            if len(token) <= _MAX_INT_DIGITS:
                 return int(token)
         except ValueError:  # no digits
             pass
@@ -239,10 +239,10 @@ def format_default(value: Any) -> str:
 
 def is_numeral(name: str) -> bool:
     """Whether this is the number of a value without a name."""
-    return name.isdigit() and name.isascii() and len(name) <= _LONGEST_INT
+    return name.isdigit() and name.isascii() and len(name) <= _MAX_INT_DIGITS
 
 
-def read_default(tokens: Tokens, is_float: bool = False) -> Any:
+def read_default(tokens: TokenStream, is_float: bool = False) -> Any:
     """The default value here; an int is one of a float, too."""
     token = tokens.peek()
     if token[:1] in ("'", '"'):

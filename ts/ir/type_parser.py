@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ts._core.thread.deadline import spend
-from ts.ir.text import Tokens, is_name, is_number, read_default
+from ts._core.thread.deadline import charge
+from ts.ir.text import TokenStream, is_name, is_number, read_default
 from ts.ir.types import (
     ANY,
     BOOL,
@@ -180,7 +180,7 @@ class ParsedType:
 
 def parse_type(text: str, find_class: ClassLookup = ClassType) -> Type:
     """The type that `text` spells."""
-    tokens = Tokens(text)
+    tokens = TokenStream(text)
     result = read_type(tokens, find_class).type
     if tokens.peek():
         raise tokens.error(f"expected the end of the type but found {tokens.peek()!r}")
@@ -199,9 +199,9 @@ def plain(t: Type) -> Type:
     return t if all(a is b for a, b in zip(parts, new, strict=True)) else t.with_contained(new)
 
 
-def read_type(tokens: Tokens, find_class: ClassLookup = ClassType) -> ParsedType:
+def read_type(tokens: TokenStream, find_class: ClassLookup = ClassType) -> ParsedType:
     """The type at the current place, with all its suffixes."""
-    spend(_TYPE_NS, _TYPE_BYTES)
+    charge(_TYPE_NS, _TYPE_BYTES)
     t, alias = _read_base(tokens, find_class)
     size: int | None = None
     while True:
@@ -230,7 +230,7 @@ def _containing(own: AliasInfo | None, contained: tuple[AliasInfo, ...]) -> Alia
     return own
 
 
-def _read_base(tokens: Tokens, find_class: ClassLookup) -> tuple[Type, AliasInfo | None]:
+def _read_base(tokens: TokenStream, find_class: ClassLookup) -> tuple[Type, AliasInfo | None]:
     if tokens.accept("("):
         elems = _read_list(tokens, find_class)
         inner = tuple(e.alias for e in elems if e.alias is not None)
@@ -291,7 +291,7 @@ def _read_base(tokens: Tokens, find_class: ClassLookup) -> tuple[Type, AliasInfo
     return VarType(token), _read_alias(tokens)
 
 
-def _read_list(tokens: Tokens, find_class: ClassLookup) -> list[ParsedType]:
+def _read_list(tokens: TokenStream, find_class: ClassLookup) -> list[ParsedType]:
     """Types up to the closing bracket; the opening one is read."""
     found: list[ParsedType] = []
     while tokens.peek() not in (")", "]"):
@@ -303,7 +303,7 @@ def _read_list(tokens: Tokens, find_class: ClassLookup) -> list[ParsedType]:
     return found
 
 
-def _read_named_tuple(tokens: Tokens, find_class: ClassLookup) -> TupleType:
+def _read_named_tuple(tokens: TokenStream, find_class: ClassLookup) -> TupleType:
     tokens.expect("(")
     fields, elems = [], []
     defaults: dict[str, object] = {}
@@ -318,7 +318,7 @@ def _read_named_tuple(tokens: Tokens, find_class: ClassLookup) -> TupleType:
     return TupleType(elems, None, fields, defaults)
 
 
-def _read_tensor(tokens: Tokens, scalar_type: int | None) -> TensorType:
+def _read_tensor(tokens: TokenStream, scalar_type: int | None) -> TensorType:
     """The facts in parentheses after a tensor type's name."""
     tokens.expect("(")
     sizes: list[int | None] = []
@@ -360,7 +360,7 @@ def _read_tensor(tokens: Tokens, scalar_type: int | None) -> TensorType:
     return TensorType(scalar_type, None if scalar_type is None else sizes, strides, device, requires_grad)
 
 
-def _read_alias(tokens: Tokens) -> AliasInfo | None:
+def _read_alias(tokens: TokenStream) -> AliasInfo | None:
     """The mark ``(a|b! -> c)``; None where there is none."""
     if tokens.peek() != "(":
         return None
@@ -373,7 +373,7 @@ def _read_alias(tokens: Tokens) -> AliasInfo | None:
     return AliasInfo(before, is_write, after, (), tokens.text[begin : tokens.starts[tokens.at - 1] + 1])
 
 
-def _read_alias_set(tokens: Tokens) -> frozenset[str]:
+def _read_alias_set(tokens: TokenStream) -> frozenset[str]:
     names = [tokens.next()]
     while tokens.accept("|"):
         names.append(tokens.next())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ts.ir.names import also_named
+from ts.ir.names import add_camel_case_aliases
 from ts.ir.text import is_numeral
 from ts.ir.types import TENSOR, NoneType, OptionalType, TensorType, Type
 
@@ -45,7 +45,7 @@ class Use:
         return (self.user.path(), self.offset) > (other.user.path(), other.offset)
 
 
-also_named(
+add_camel_case_aliases(
     Use,
     isAfter="is_after",
 )
@@ -202,7 +202,7 @@ class Value:
         return f"{self.debug_name()} defined in ({self._node})"
 
 
-also_named(
+add_camel_case_aliases(
     Value,
     debugName="debug_name",
     debugNameBase="debug_name_base",

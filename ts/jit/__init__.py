@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Error = ScriptRuntimeError
 
-_HOMES: dict[str, tuple[str, str]] = {
+_NAME_TO_MODULE: dict[str, tuple[str, str]] = {
     name: (module, name)
     for module, names in {
         "ts.runtime.switch": "enable disable",
@@ -78,25 +78,25 @@ _SUBMODULES = frozenset({"annotations", "frontend", "logging", "_logging"})
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES and name not in _SUBMODULES:
+    if name not in _NAME_TO_MODULE and name not in _SUBMODULES:
         from ts.errors import missing_attribute
 
         raise missing_attribute("module 'ts.jit'", name, __dir__)
     from ts._core.value.turns import import_turn
-    from ts.runtime.frames import with_room
-    from ts.runtime.garbage import no_collection
+    from ts.runtime.frames import preallocate_frames
+    from ts.runtime.garbage import gc_disabled
 
-    with import_turn(), no_collection():
-        return with_room(_find, name)
+    with import_turn(), gc_disabled():
+        return preallocate_frames(_find, name)
 
 
 def _find(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"ts.jit.{name.removeprefix('_')}")
-    module, attribute = _HOMES[name]
+    module, attribute = _NAME_TO_MODULE[name]
     value = globals()[name] = getattr(importlib.import_module(module), attribute)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_NAME_TO_MODULE})

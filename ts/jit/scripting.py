@@ -23,14 +23,14 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.errors import CompilationError, FrontendError, missing_attribute
 from ts.frontend.failures import for_users
 from ts.frontend.naming import live, qualified_name, unique_name
 from ts.frontend.resolve import Resolver
 from ts.module_names import own_name
 from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
-from ts.runtime.deep import with_deep_stack
+from ts.runtime.deep import run_with_large_stack
 from ts.runtime.function import (
     ScriptFunction,
     compile_function,
@@ -219,7 +219,7 @@ class CompilationUnit:
             )
         scope = Resolver.of_frame(_frames_up + 1)
         try:
-            with my_turn():
+            with build_lock():
                 self._define(lang, Resolver(self._functions, self._classes, *scope.scopes))
         except FrontendError as error:
             if not re.search(_PRINTED, lang) or not self._define_printed(lang):
@@ -228,10 +228,10 @@ class CompilationUnit:
     def _define_printed(self, lang: str) -> bool:
         """Compile what `fn.code` showed; whether that is what it is."""
         from ts.frontend.compile import compile_all
-        from ts.frontend.printed import PrintedNames, printed_defs
+        from ts.frontend.printed import SerializedResolver, printed_defs
 
         try:
-            found = with_deep_stack(lambda: printed_defs(lang, PrintedNames(find=live)))
+            found = run_with_large_stack(lambda: printed_defs(lang, SerializedResolver(find=live)))
             declared = declare_functions(found.values())
             compile_all([*declared.values()])
         except FrontendError:
@@ -246,7 +246,7 @@ class CompilationUnit:
 
         parsed: dict[str, list[ParsedFunction]] = {}
         declared = declare_functions(
-            with_deep_stack(lambda: parse.module_defs(lang, resolver, classes=parsed))
+            run_with_large_stack(lambda: parse.module_defs(lang, resolver, classes=parsed))
         )
         for name in declared:
             if name in self._functions:

@@ -18,16 +18,16 @@ from typing import IO, TYPE_CHECKING, Any
 from ts.archive.read import read
 from ts.archive.records import Location
 from ts.devices import device
-from ts.frontend.terms import Terms
+from ts.frontend.terms import LoadPolicy
 from ts.passes.inline import inline
 from ts.runtime.function import ScriptFunction
-from ts.runtime.garbage import no_collection
+from ts.runtime.garbage import gc_disabled
 from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, module_of
 from ts.runtime.module_handle import wrap_handle
 
 if TYPE_CHECKING:
-    from ts.archive.missing import Missing
+    from ts.archive.missing import MissingFeature
     from ts.archive.write import ExtraFiles
 
 
@@ -72,11 +72,11 @@ def load(
         raise ValueError(
             f"map_location should be either None, string or torch.device, but got type: {type(map_location)}"
         )
-    with no_collection():
-        return module_of(read(f, map_location, _extra_files, Terms(limits, allowed_ops), mmap))
+    with gc_disabled():
+        return module_of(read(f, map_location, _extra_files, LoadPolicy(limits, allowed_ops), mmap))
 
 
-def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[Missing]:
+def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     """What an archive needs and `ts` does not have: operators, overloads, classes, the version, backends.
 
     Nothing of the archive runs.  Each record has a `kind`, a `name`, and the `places` in the archive where it

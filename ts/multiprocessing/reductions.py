@@ -65,7 +65,7 @@ class StorageWeakRef:
 
     def __init__(self, storage_: Any) -> None:
         found = storage_.untyped() if hasattr(storage_, "untyped") else storage_
-        self._block = weakref.ref(storage.root(found.bytes))
+        self._block = weakref.ref(storage.owning_array(found.bytes))
         self.cdata = found._cdata
 
     def expired(self) -> bool:

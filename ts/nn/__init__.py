@@ -55,4 +55,4 @@ def _find(name: str) -> Any:
 def __dir__() -> list[str]:
     from ts.nn import modules
 
-    return sorted({*globals(), "DataParallel", *_MODULES, *_PARAMETERS, *modules.HOMES})
+    return sorted({*globals(), "DataParallel", *_MODULES, *_PARAMETERS, *modules.NAME_TO_MODULE})

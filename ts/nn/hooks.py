@@ -36,7 +36,7 @@ _all_are_full = True  # the hooks of gradients, or of the older kind
 anywhere: tuple[Any, ...] = ()
 
 
-class _HandleOfAll(RemovableHandle):
+class _GlobalHookHandle(RemovableHandle):
     """Takes a hook of all modules out."""
 
     def remove(self) -> None:
@@ -50,7 +50,7 @@ def _count_hooks_of_all() -> None:
 
 
 def _add_for_all(hooks: Hooks, hook: Any) -> RemovableHandle:
-    handle = _HandleOfAll(hooks)
+    handle = _GlobalHookHandle(hooks)
     hooks[handle.id] = hook
     _count_hooks_of_all()
     return handle

@@ -13,12 +13,12 @@ from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, FOUND, SCALAR
 from ts.ops.promotions import SAME
-from ts.ops.refusals import Missing
-from ts.ops.registry import facts, op
+from ts.ops.refusals import NotImplementedMessage
+from ts.ops.registry import shared_fields, op
 from ts.ops.unary import in_one_piece, sigmoid
 
 Array = rules.Array
-_NO_CLAMP = Missing("clamp is not supported for complex types")
+_NO_CLAMP = NotImplementedMessage("clamp is not supported for complex types")
 
 
 def _floating(name: str, x: Array) -> Array:
@@ -361,7 +361,7 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
     axis = rules.wrap_dim(dim, self.ndim)
-    if sizes.decided(self.shape[axis] % 2 != 0):
+    if sizes.evaluate_guard(self.shape[axis] % 2 != 0):
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {self.shape[axis]}")
     left, right = xp.split(self, 2, axis)
     return left * sigmoid(xp, right)
@@ -414,7 +414,7 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
     same_as="aten::softmax",
     ends=True,
 )
-@facts(
+@shared_fields(
     layout="contiguous",
     cuda_rows="m = largest(a); exp(a - m) / sum(exp(a - m))",
     autocast={"cuda": "float32"},
@@ -449,7 +449,7 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
     same_as="aten::log_softmax",
     ends=True,
 )
-@facts(
+@shared_fields(
     layout="contiguous",
     cuda_rows="m = largest(a); a - m - log(sum(exp(a - m)))",
     autocast={"cuda": "float32"},

@@ -27,7 +27,7 @@ from ts.ops.normalization import (
     summed,
 )
 from ts.ops.outputs import COPIED, SCALAR
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 
 Array = rules.Array
 
@@ -304,7 +304,7 @@ def _batch_norm_impl_index(xp: Any, input: Array, *rest: Any) -> tuple[Any, ...]
     out_names="out0,out1,out2,out3",
     **COPIED,
 )
-@facts(layout=("channels", "contiguous", "contiguous", "contiguous"))
+@shared_fields(layout=("channels", "contiguous", "contiguous", "contiguous"))
 def _batch_norm_no_update(
     xp: Any,
     input: Array,
@@ -450,7 +450,7 @@ def _elemt(
     out_names="out0,out1",
     **COPIED,
 )
-@facts(layout=("contiguous", "contiguous"), side_effect=True, refuses={"bic": "batch_norm_update_stats_cuda"})
+@shared_fields(layout=("contiguous", "contiguous"), side_effect=True, refuses={"bic": "batch_norm_update_stats_cuda"})
 def _gather_stats(
     xp: Any,
     input: Array,

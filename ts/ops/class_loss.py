@@ -13,7 +13,7 @@ from ts.ops import rules, work
 from ts.ops.activation import softmax_kernel
 from ts.ops.loss import MEAN, NONE, SUM, reduced, wide
 from ts.ops.outputs import EXPECTED, SCALAR
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 
 Array = rules.Array
 
@@ -94,7 +94,7 @@ def _nll_and_weight(
     out="out",
     where="",
 )
-@facts(work=work.of(work.fewest, 0.3), autocast="float32")
+@shared_fields(work=work.of(work.fewest, 0.3), autocast="float32")
 def _nll_loss(
     xp: Any,
     self: Array,
@@ -154,7 +154,7 @@ _BACK = (
 
 @op(f"aten::nll_loss_backward{_BACK}", out="grad_input", out_names="grad_input")
 @op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input", out_names="grad_input")
-@facts(where="", layout="contiguous", refuses={"bic": "nll_loss_backward_out_frame"})
+@shared_fields(where="", layout="contiguous", refuses={"bic": "nll_loss_backward_out_frame"})
 def _nll_loss_backward(
     xp: Any,
     grad_output: Array,

@@ -23,7 +23,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops import float8, refusals, rules
 
 if TYPE_CHECKING:
-    from ts.ops.registry import Record
+    from ts.ops.registry import OperatorRecord
 
 Kernel = Callable[..., Any]
 
@@ -88,13 +88,13 @@ _KERNELS: Final = """
 KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
 
 
-def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
+def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
     """Refuse an operator without a kernel for complex32 that gives it; of arguments `kernel` refuses it."""
     if not any(map(_is_narrow, args)) and not _is_there(record, args):
         _refuse(record, args)
 
 
-def kernel(record: Record, found: Kernel, args: Sequence[Any]) -> Kernel:
+def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel:
     """The kernel that computes with complex64 where the operands are complex32 together; else its own."""
     base, _ = float8.names(record)
     name = base.removesuffix("_")
@@ -131,7 +131,7 @@ def kernel(record: Record, found: Kernel, args: Sequence[Any]) -> Kernel:
     return computed
 
 
-def _is_there(record: Record, args: Sequence[Any]) -> bool:
+def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
     """Whether PyTorch has a kernel for it."""
     base, overload = float8.names(record)
     name = base.removesuffix("_")
@@ -142,7 +142,7 @@ def _is_there(record: Record, args: Sequence[Any]) -> bool:
     return _converts(record, args)
 
 
-def _converts(record: Record, args: Sequence[Any]) -> bool:
+def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
     """Whether it computes in another dtype, which the call names."""
     return float8.names(record)[0] in float8.CONVERTING and float8.wanted_dtype(record, args) not in (
         None,
@@ -151,7 +151,7 @@ def _converts(record: Record, args: Sequence[Any]) -> bool:
 
 
 def _refuse_like(
-    found: Kernel, xp: Any, wide: Sequence[Any], record: Record, args: Sequence[Any]
+    found: Kernel, xp: Any, wide: Sequence[Any], record: OperatorRecord, args: Sequence[Any]
 ) -> NoReturn:
     """Refuse it: shapes that do not fit, and what no complex numbers have, come first."""
     if not record.nondeterministic:
@@ -163,7 +163,7 @@ def _refuse_like(
     _refuse(record, args)
 
 
-def _refuse(record: Record, args: Sequence[Any]) -> NoReturn:
+def _refuse(record: OperatorRecord, args: Sequence[Any]) -> NoReturn:
     name = float8.names(record)[0].removesuffix("_")
     dims = [x.dim() for x in args if isinstance(x, Tensor)]
     said = KERNELS.get(name, name)
@@ -184,7 +184,7 @@ _OF_LAST: Final = ("softmax_kernel_impl", "log_softmax_kernel_impl")
 _FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
 
 
-def _low_precision(record: Record) -> str:
+def _low_precision(record: OperatorRecord) -> str:
     """What is said of 16-bit floats, if that is a sentence."""
     if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
@@ -193,7 +193,7 @@ def _low_precision(record: Record) -> str:
     return said.format(dtype="ComplexHalf") if " " in said else ""
 
 
-def _is_moved(record: Record, base: str) -> bool:
+def _is_moved(record: OperatorRecord, base: str) -> bool:
     base = base.removesuffix("_")
     return base not in _COMPUTED and (base in _MOVED or record.family in float8.FAMILIES)
 

@@ -20,7 +20,7 @@ from ts._core.tensor import sizes
 from ts._core.thread.once import warn
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED
-from ts.ops.registry import Record, add, out_of
+from ts.ops.registry import OperatorRecord, add, out_of
 from ts.ops.shapes import Made
 from ts.ops.unfold import columns, folded, padded, per_dim, windows
 
@@ -53,9 +53,9 @@ class Geometry:
 
 
 _known: dict[Any, Geometry] = {}
-MOST_KNOWN = 1024
-MOST_COLUMNS = 1 << 22  # elements of the windows that are multiplied at once for the gradient of a weight
-MOST_PADDING = (1 << 62) - 1  # twice of which is still a 64-bit number
+MAX_KNOWN = 1024
+MAX_COLUMNS = 1 << 22  # elements of the windows that are multiplied at once for the gradient of a weight
+MAX_PADDING = (1 << 62) - 1  # twice of which is still a 64-bit number
 
 
 def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int, transposed: bool) -> None:
@@ -75,7 +75,7 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
         )
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    if sizes.decided(weight.shape[0] % groups != 0):
+    if sizes.evaluate_guard(weight.shape[0] % groups != 0):
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
             f"weight of size [{list(weight.shape)}] instead"
@@ -124,7 +124,7 @@ def described(
     found = _known.get(key)
     if found is None:
         found = _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
-        if len(_known) >= MOST_KNOWN:
+        if len(_known) >= MAX_KNOWN:
             _known.clear()
         _known[key] = found
     return found
@@ -151,9 +151,9 @@ def _describe(
     if any(min(p) < 0 for p in pads):
         raise RuntimeError("negative padding is not supported")
     for i, (pad, _) in enumerate(pads):
-        if pad > MOST_PADDING:
+        if pad > MAX_PADDING:
             raise RuntimeError(
-                f"Given padding={pad} at dimension {i} , expected padding to be at most {MOST_PADDING}"
+                f"Given padding={pad} at dimension {i} , expected padding to be at most {MAX_PADDING}"
             )
     if any(s <= 0 for s in steps):
         raise RuntimeError("non-positive stride is not supported")
@@ -183,7 +183,7 @@ def _describe(
             )
     else:
         reach = [size + a + b for size, (a, b) in zip(given, pads, strict=True)]
-        if any(sizes.decided(r < d * (k - 1) + 1) for r, k, d in zip(reach, kernel, gaps, strict=True)):
+        if any(sizes.evaluate_guard(r < d * (k - 1) + 1) for r, k, d in zip(reach, kernel, gaps, strict=True)):
             raise RuntimeError(
                 f"Calculated padded input size per channel: ({' x '.join(map(str, reach))}). Kernel size: "
                 f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
@@ -274,7 +274,7 @@ def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
     view = windows(xp, wide, g.kernel, g.stride, g.dilation)
     view = view[(slice(None), slice(None), *map(slice, places))]  # (images, channels, *places, *kernel)
     view = view.transpose(1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
-    some = max(1, MOST_COLUMNS // max(1, math.prod(view.shape) // max(1, images)))
+    some = max(1, MAX_COLUMNS // max(1, math.prod(view.shape) // max(1, images)))
     for at in work.steps(range(0, images, some)):
         cols = view[(slice(None),) * (1 + n) + (slice(at, at + some),)]
         rows = rules.cast(xp, other[at : at + some], dtype).swapaxes(0, 1)
@@ -443,7 +443,7 @@ _ON_CUDA: Final = {"cuda": "lower"}
 add(
     out_of(
         add(
-            Record(
+            OperatorRecord(
                 f"aten::convolution{_GENERAL}SymInt[] output_padding, SymInt groups) -> Tensor",
                 convolution,
                 "conv",
@@ -487,7 +487,7 @@ for _text, _compute, _kinds, _casts in (
     (f"conv_depthwise3d{_DEPTHWISE.format(n=3)}", depthwise, "b", ""),
 ):
     _record = add(
-        Record(
+        OperatorRecord(
             f"aten::{_text} -> Tensor",
             _compute,
             "conv",
@@ -512,7 +512,7 @@ def _backward_shapes(
 
 
 add(
-    Record(
+    OperatorRecord(
         "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
         "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
         "SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
@@ -541,7 +541,7 @@ for _n in (1, 2, 3):
         ),
     ):
         _plain = _kernel is conv
-        _record = Record(
+        _record = OperatorRecord(
             f"aten::{_text} -> Tensor",
             _kernel,
             "conv",
@@ -574,7 +574,7 @@ def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) ->
 add(
     out_of(
         add(
-            Record(
+            OperatorRecord(
                 "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
                 _conv_tbc,
                 "conv",

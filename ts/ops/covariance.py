@@ -47,7 +47,7 @@ def _cov(
         factor = total - correction * xp.sum(w * rules.cast(xp, aweights, w.dtype)) / total
     centred = x - mean
     result = xp.matmul(centred * w, xp.conj(centred.T)) / xp.maximum(factor, 0)
-    if sizes.decided(x.shape[0] == 1):
+    if sizes.evaluate_guard(x.shape[0] == 1):
         result = result.reshape(())
     return rules.cast(xp, xp.asarray(result), target)
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.sizes import certain, check, decided, hinted
+from ts._core.tensor.sizes import certain, check, evaluate_guard, hinted
 from ts._core.tensor.symbols import SymInt
 from ts._core.thread.once import warn
 from ts.ops import rules, storage
@@ -268,7 +268,7 @@ def _steps(start: Any, end: Any, step: Any) -> Any:
     count = -(-(end - start) // step)
     if not hinted(count) and certain(count >= 0):
         return count
-    return count if decided(count > 0) else 0
+    return count if evaluate_guard(count > 0) else 0
 
 
 def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -> Array:
@@ -540,7 +540,7 @@ def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -
 @op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f", layout="contiguous")
 def _linalg_vander(xp: Any, x: Array, N: int | None = None) -> Array:
     x = x if x.ndim else x[None]
-    if x.dtype == rules.BOOL or x.dtype in rules.SHORT:
+    if x.dtype == rules.BOOL or x.dtype in rules.HALF_DTYPES:
         raise RuntimeError(
             "linalg.vander supports floating point, complex, and integer tensors, but got "
             f"{rules.NAME_OF[x.dtype]}"

@@ -19,7 +19,7 @@ import numpy as np
 from ts.ops import rules, work
 from ts.ops.loss import MEAN, NONE
 from ts.ops.outputs import COPIED
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.shapes import Made, depends, like
 
 Array = rules.Array
@@ -182,7 +182,7 @@ def _lengths_of(name: str, lengths: Any) -> Lengths:
     "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
     where="f",
 )
-@facts(shape=_loss_shape, autocast={"cpu": "float32"})
+@shared_fields(shape=_loss_shape, autocast={"cpu": "float32"})
 def _ctc_loss(
     xp: Any,
     log_probs: Array,
@@ -256,7 +256,7 @@ _BACKWARD = "Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_i
     f"Tensor target_lengths, {_BACKWARD}",
     where="f",
 )
-@facts(shape=_gradient_shape)
+@shared_fields(shape=_gradient_shape)
 def _ctc_loss_backward(
     xp: Any,
     grad: Array,

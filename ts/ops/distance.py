@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor.sizes import decided, equal
+from ts._core.tensor.sizes import evaluate_guard, equal
 from ts.ops import rules, work
 from ts.ops.loss import MEAN, reduced, refuse_bools, same, wide
 from ts.ops.outputs import COPIED
-from ts.ops.refusals import Missing
+from ts.ops.refusals import NotImplementedMessage
 from ts.ops.registry import op
 from ts.ops.vector_norm import vector_norm
 
@@ -81,7 +81,7 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
 
 def _by_products(x1: Array, x2: Array) -> bool:
     """Whether PyTorch computes these distances by products: which way it is has to hold in each run."""
-    return decided(x1.shape[-2] > 25) | decided(x2.shape[-2] > 25)  # both are asked
+    return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)  # both are asked
 
 
 @op(
@@ -109,7 +109,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
     layout="contiguous",
     refuses={
         "bi": "result type Float can't be cast to the desired output type Long",
-        "c": Missing("clamp is not supported for complex types"),
+        "c": NotImplementedMessage("clamp is not supported for complex types"),
     },
     work=work.pairs,
     out="out",

@@ -133,11 +133,11 @@ def _line(title: str, said: str) -> str:
 
 def _shape(record: Any, signature: Any) -> str:
     """The shape of the result, where the record or the schema tell it."""
-    from ts.ops.shapes import Refusal
+    from ts.ops.shapes import DataDependentShapeError
 
     names = {p.name for p in signature.parameters}
     base = record.base or record
-    if isinstance(base.shape, Refusal):
+    if isinstance(base.shape, DataDependentShapeError):
         return "It depends on the elements: there is none on the device `meta`."
     if any(r.kind not in ("Tensor", "Tensor[]") for r in signature.returns):
         return ""

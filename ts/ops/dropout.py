@@ -233,4 +233,4 @@ def _rrelu_with_noise_in_place(xp: Any, self: Array, noise: Array, *rest: Any) -
 def _rrelu_with_noise_functional(xp: Any, self: Array, noise: Array, *rest: Any) -> tuple[Array, Array]:
     drawn = clone_kernel(xp, noise)
     result = _rrelu_with_noise(xp, self, drawn, *rest)
-    return layouts.placed(xp, "like_first", result, [self]), drawn
+    return layouts.with_result_strides(xp, "like_first", result, [self]), drawn

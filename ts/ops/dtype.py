@@ -10,7 +10,7 @@ from typing import Any
 from ts import dtypes
 from ts._core.tensor.sizes import equal, known_one, same
 from ts.ops import layouts, rules
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 
 Array = rules.Array
 
@@ -18,7 +18,7 @@ Array = rules.Array
 @op("aten::type_as(Tensor self, Tensor other) -> Tensor", converts=True, gives_self=True, where="m")
 def _type_as(xp: Any, self: Array, other: Array) -> Array:
     converted = rules.cast(xp, self, other.dtype)
-    return self if converted is self else layouts.placed(xp, "like_first", converted, (self,))
+    return self if converted is self else layouts.with_result_strides(xp, "like_first", converted, (self,))
 
 
 @op("aten::is_nonzero(Tensor self) -> bool")
@@ -77,7 +77,7 @@ def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
 @op("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType", where="f")
 @op("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType", where="f")
 @op("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", where="f")
-@facts(reads_elements=False)
+@shared_fields(reads_elements=False)
 def _result_type(xp: Any, tensor: Any, other: Any) -> int:
     return rules.CODE_OF[rules.result_type(tensor, other)]
 

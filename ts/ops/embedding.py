@@ -12,7 +12,7 @@ from ts import dtypes
 from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.shapes import Made, depends, itself, like_first
 
 Array = rules.Array
@@ -290,7 +290,7 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
     where="f",
     work=work.of(work.looked_up, 0.1),
 )
-@facts(shape=_bag_shapes)
+@shared_fields(shape=_bag_shapes)
 def _embedding_bag(
     xp: Any,
     weight: Array,
@@ -365,7 +365,7 @@ def _embedding_bag(
     where="f",
     work=work.of(work.looked_up, 0.1),
 )
-@facts(shape=_public_bag_shapes)
+@shared_fields(shape=_public_bag_shapes)
 def _public_embedding_bag(
     xp: Any,
     weight: Array,

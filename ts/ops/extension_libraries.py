@@ -23,7 +23,7 @@ import numpy as np
 
 from ts._core.tensor.tensor import Tensor
 from ts.ops import registry
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 loaded_libraries: set[str] = set()  # paths of all libraries that `load_library` accepted
 _unloaded_libraries: list[str] = []  # paths of libraries linked with PyTorch
@@ -90,7 +90,7 @@ def load_library(path: Any) -> None:
         raise OSError(f"{refusal}: it is linked with PyTorch's libraries, and ts does not run their code")
     for schema in present:
         if not registry.lookup(schema.partition("(")[0]):
-            registry.add(Record(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True))
+            registry.add(OperatorRecord(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True))
     if place not in loaded_libraries:
         loaded_libraries.add(place)
         _unloaded_libraries.append(place)

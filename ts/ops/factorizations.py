@@ -16,7 +16,7 @@ from ts.errors import LinAlgError
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR, castable
 from ts.ops.refusals import INEXACT, LOW_PRECISION
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.shapes import Made, like
 from ts.ops.svd import apply_to_finite, decompose, singular_values
 
@@ -70,7 +70,7 @@ def _singular(name: str) -> LinAlgError:
 
 @op("aten::linalg_det(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
 @op("aten::det(Tensor self) -> Tensor", same_as="aten::linalg_det")
-@facts(layout="contiguous", refuses={"h": "lu_cpu"})
+@shared_fields(layout="contiguous", refuses={"h": "lu_cpu"})
 def _det(xp: Any, A: Array) -> Array:
     return rules.cast(xp, xp.asarray(xp.linalg.det(square("linalg.det", A))), A.dtype)
 
@@ -88,7 +88,7 @@ def _det(xp: Any, A: Array) -> Array:
     out_names="sign,logabsdet",
     **COPIED,
 )
-@facts(layout=("contiguous", "contiguous"), refuses={"h": f"linalg.slogdet: {LOW_PRECISION}"})
+@shared_fields(layout=("contiguous", "contiguous"), refuses={"h": f"linalg.slogdet: {LOW_PRECISION}"})
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     sign, logabs = xp.linalg.slogdet(square("linalg.slogdet", A))
     return rules.cast(xp, xp.asarray(sign), A.dtype), rules.cast(
@@ -104,7 +104,7 @@ def _logdet(xp: Any, self: Array) -> Array:
 
 @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
 @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv", out_refused=EXPECTED)
-@facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1, autocast={"cpu": "float32"})
+@shared_fields(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1, autocast={"cpu": "float32"})
 def _inv(xp: Any, A: Array) -> Array:
     try:
         return xp.linalg.inv(square("linalg.inv", A))
@@ -463,7 +463,7 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     work=0.01,
     out_uncast=castable("linalg.cond"),
 )
-@facts(layout="contiguous", autocast={"cpu": "float32"})
+@shared_fields(layout="contiguous", autocast={"cpu": "float32"})
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     if self.ndim < 2:
         what = "" if p is None or p in (2, -2) else f"(ord={p})"
@@ -589,7 +589,7 @@ def _exponential_shape(self: Array) -> Made:
 
 @op("aten::matrix_exp(Tensor self) -> Tensor", work=0.2, same_as="aten::linalg_matrix_exp")
 @op("aten::linalg_matrix_exp(Tensor self) -> Tensor", out="out", where="f", work=0.2, **COPIED)
-@facts(shape=_exponential_shape)
+@shared_fields(shape=_exponential_shape)
 def _matrix_exp(xp: Any, self: Array) -> Array:
     # In double precision, because each squaring doubles the error.
     wide = xp.dtype("complex128" if self.dtype.kind == "c" else "float64")

@@ -15,8 +15,8 @@ from typing import Any
 from ts._core.tensor import sizes
 from ts._core.thread import deadline
 from ts.ops import rules, work
-from ts.ops.outputs import COPIED, COUNTED, OPTIONS, OfCategory
-from ts.ops.registry import facts, op
+from ts.ops.outputs import COPIED, COUNTED, OPTIONS, CategoryErrorMessage
+from ts.ops.registry import shared_fields, op
 
 Array = rules.Array
 _NO_HALF = {"h": "Unsupported dtype {dtype}"}
@@ -40,7 +40,7 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
     of_half = (
         name in ("irfft", "irfftn", "hfft", "hfftn") and dims and (not lengths or lengths[-1] in (None, -1))
     )
-    if of_half and sizes.decided(x.shape[dims[-1]] == 1):
+    if of_half and sizes.evaluate_guard(x.shape[dims[-1]] == 1):
         raise RuntimeError("Invalid number of data points (0) specified")
     x = rules.cast(xp, x, rules.float_dtype(x.dtype))
     if name in ("fft", "ifft", "fftn", "ifftn", "irfft", "irfftn", "hfft", "hfftn"):
@@ -56,7 +56,7 @@ def _reserve(x: Array, axes: Sequence[int], lengths: Ints) -> None:
         factor = _largest_factor(n)
         if factor * factor > n > _SMALL:
             level = next(level for most, level in _LEVELS if n < most)
-            deadline.spend(level * x.size / max(x.shape[axis], 1) * n * math.log2(n))
+            deadline.charge(level * x.size / max(x.shape[axis], 1) * n * math.log2(n))
             deadline.reserve(8 * n * x.dtype.itemsize)
 
 
@@ -114,7 +114,7 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     out="out",
     where="f",
     refuses=_NO_HALF,
-    out_uncast=OfCategory("fft expects a complex output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("fft expects a complex output tensor, but got {got}"),
     autocast={"cpu": "float32"},
 )
 def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -126,7 +126,7 @@ def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | 
     out="out",
     where="f",
     refuses=_NO_HALF,
-    out_uncast=OfCategory("ifft expects a complex output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("ifft expects a complex output tensor, but got {got}"),
     autocast={"cpu": "float32"},
 )
 def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -149,7 +149,7 @@ def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     out="out",
     where="f",
     refuses=_NO_HALF,
-    out_uncast=OfCategory("irfft expects a floating point output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("irfft expects a floating point output tensor, but got {got}"),
     autocast={"cpu": "float32"},
 )
 def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -161,7 +161,7 @@ def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     out="out",
     where="f",
     refuses=_NO_HALF,
-    out_uncast=OfCategory("hfft expects a floating point output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("hfft expects a floating point output tensor, but got {got}"),
     autocast={"cpu": "float32"},
 )
 def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
@@ -184,15 +184,15 @@ def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     out="out",
     where="f",
     layout="like_first",
-    out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
 )
 @op(
     "aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
 )
-@facts(refuses=_NO_HALF, autocast={"cpu": "float32"})
+@shared_fields(refuses=_NO_HALF, autocast={"cpu": "float32"})
 def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "fftn", self, s, dim, norm)
 
@@ -202,15 +202,15 @@ def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | No
     out="out",
     where="f",
     layout="like_first",
-    out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
 )
 @op(
     "aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("fftn expects a complex output tensor, but got {got}"),
 )
-@facts(refuses=_NO_HALF, autocast={"cpu": "float32"})
+@shared_fields(refuses=_NO_HALF, autocast={"cpu": "float32"})
 def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ifftn", self, s, dim, norm)
 
@@ -225,7 +225,7 @@ def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     out="out",
     where="f",
 )
-@facts(refuses=_NO_HALF, autocast={"cpu": "float32"})
+@shared_fields(refuses=_NO_HALF, autocast={"cpu": "float32"})
 def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "rfftn", self, s, dim, norm)
 
@@ -234,15 +234,15 @@ def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     "aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=OfCategory("irfftn expects a floating point output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("irfftn expects a floating point output tensor, but got {got}"),
 )
 @op(
     "aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=OfCategory("irfftn expects a floating point output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("irfftn expects a floating point output tensor, but got {got}"),
 )
-@facts(refuses=_NO_HALF, autocast={"cpu": "float32"})
+@shared_fields(refuses=_NO_HALF, autocast={"cpu": "float32"})
 def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "irfftn", self, s, dim, norm)
 
@@ -251,15 +251,15 @@ def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
     "aten::fft_hfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=OfCategory("hfftn expects a floating point output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("hfftn expects a floating point output tensor, but got {got}"),
 )
 @op(
     "aten::fft_hfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
     out="out",
     where="f",
-    out_uncast=OfCategory("hfftn expects a floating point output tensor, but got {got}"),
+    out_uncast=CategoryErrorMessage("hfftn expects a floating point output tensor, but got {got}"),
 )
-@facts(refuses=_NO_HALF)
+@shared_fields(refuses=_NO_HALF)
 def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "hfftn", self, s, dim, norm)
 
@@ -274,7 +274,7 @@ def _hfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     out="out",
     where="f",
 )
-@facts(refuses={**_NO_HALF, "c": "Only supports floating-point dtypes, but found: {dtype}"})
+@shared_fields(refuses={**_NO_HALF, "c": "Only supports floating-point dtypes, but found: {dtype}"})
 def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ihfftn", self, s, dim, norm)
 

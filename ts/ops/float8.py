@@ -20,7 +20,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops import rules
 
 if TYPE_CHECKING:
-    from ts.ops.registry import Record
+    from ts.ops.registry import OperatorRecord
 
 FAMILIES: Final = ("view", "view_gradients", "transpose", "storage")  # of which all work
 _NAMES: Final = """
@@ -282,7 +282,7 @@ def kernels(table: str) -> dict[str, str]:
 KERNELS: Final = kernels(_KERNELS)
 
 
-def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
+def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
     """Refuse an operator on floats of 8 bits, or with such a result, that has no kernel for them."""
     name, overload = names(record)
     base = name.removesuffix("_")
@@ -304,7 +304,7 @@ def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
     rules.refuse(KERNELS.get(base, base), dtype.numpy_dtype)
 
 
-def names(record: Record) -> tuple[str, str]:
+def names(record: OperatorRecord) -> tuple[str, str]:
     """The operator's name, and its overload's."""
     name, _, overload = record.schema_text.partition("(")[0].partition("::")[2].partition(".")
     return name, overload
@@ -316,7 +316,7 @@ def common_dtype(args: Sequence[Any]) -> rules.DType:
     return rules.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
 
 
-def wanted_dtype(record: Record, args: Sequence[Any]) -> dtypes.dtype | None:
+def wanted_dtype(record: OperatorRecord, args: Sequence[Any]) -> dtypes.dtype | None:
     """The dtype argument."""
     for parameter, x in zip(record.schema.arguments, args, strict=True):
         if parameter.name == "dtype" and x is not None:

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts._core.dispatch.each import Each
+from ts._core.dispatch.each import ForeachKernel
 from ts._core.dispatch.signature import signature
 from ts._core.tensor.tensor import Tensor
-from ts.ops.registry import Record, add, operator
+from ts.ops.registry import OperatorRecord, add, operator
 
 Kernel = Callable[..., Any]
 
@@ -70,11 +70,11 @@ BINARY = (
 
 def _declare(schema: str, kernel: Kernel, autocast: str | dict[str, str] = "") -> None:
     side_effect = schema.endswith("()")
-    add(Record(schema, kernel, "foreach", "f", whole=True, side_effect=side_effect, autocast=autocast))
+    add(OperatorRecord(schema, kernel, "foreach", "f", whole=True, side_effect=side_effect, autocast=autocast))
 
 
 def _each(schema: str, base: str) -> Kernel:
-    return Each(operator, f"aten::{base}", signature(schema).parameters, not schema.endswith("()")).run
+    return ForeachKernel(operator, f"aten::{base}", signature(schema).parameters, not schema.endswith("()")).run
 
 
 def _both(name: str, rest: str, functional: str, inplace: str) -> None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.sizes import decided, equal
+from ts._core.tensor.sizes import evaluate_guard, equal
 from ts.ops import rules
 from ts.ops.pool import check_places, like_input, placed
 from ts.ops.registry import op
@@ -58,10 +58,10 @@ def _pooled(
         raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {random_samples.ndim}")
     for d, (wanted, least) in enumerate(((batch, True), (channels, False), (n, False))):
         given = random_samples.shape[d]
-        if decided(given < wanted) if least else not equal(given, wanted):
+        if evaluate_guard(given < wanted) if least else not equal(given, wanted):
             raise RuntimeError(f"Expect _random_samples.size({d}) equals to {wanted}; got {given}.")
     for word, size, k, m in zip(("time", "height", "width")[3 - n :], sizes, kernel, places, strict=True):
-        if decided(m + k - 1 > size):
+        if evaluate_guard(m + k - 1 > size):
             raise RuntimeError(f"{name}(): pool {word} {k} too large relative to input {word} {size}")
     planes = batch * channels
     samples = rules.cast(xp, random_samples[:batch], rules.opmath(self.dtype)).reshape(planes, n)

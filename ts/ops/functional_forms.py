@@ -11,7 +11,7 @@ from typing import Any
 
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, NEVER
-from ts.ops.registry import Record, add, find, order, out_of
+from ts.ops.registry import OperatorRecord, add, find, order, out_of
 
 _VIEWS = (
     "alias", "as_strided", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "squeeze",
@@ -28,7 +28,7 @@ def _copying(view: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
-def _copy_of(key: str) -> Record:
+def _copy_of(key: str) -> OperatorRecord:
     view = find(f"aten::{key}")
     assert view is not None, key
     head, _, rest = view.schema_text.partition("(")
@@ -39,7 +39,7 @@ def _copy_of(key: str) -> Record:
     kernel = _copying(view.kernel)
     output = {"out_resized": NEVER} if key == "split.Tensor" else COPIED
     known = {"refuses": view.refuses, "autocast": view.autocast, **output}
-    return add(Record(text, kernel, "functional_forms", where="f", **known))
+    return add(OperatorRecord(text, kernel, "functional_forms", where="f", **known))
 
 
 for _key in _VIEWS:
@@ -49,7 +49,7 @@ for _text, _kernel in (
     ("aten::_fw_primal_copy(Tensor self, int level) -> Tensor", _copying(lambda xp, self, level: self)),
     ("aten::detach_copy(Tensor self) -> Tensor", _copying(lambda xp, self: self)),
 ):
-    _record = add(Record(_text, _kernel, "functional_forms", where="f", **COPIED))
+    _record = add(OperatorRecord(_text, _kernel, "functional_forms", where="f", **COPIED))
     add(out_of(_record, "out"))
 
 
@@ -83,12 +83,12 @@ def _declare_filled(key: str, functional: str) -> None:
         "work": _DRAWN,
         **COPIED,
     }
-    record = Record(f"{name}{dot}{overload}({rest}", kernel, "functional_forms", **fields)
+    record = OperatorRecord(f"{name}{dot}{overload}({rest}", kernel, "functional_forms", **fields)
     add(out_of(record, f"{overload}_out" if overload else "out"))
     if not functional:
         add(record)
     elif find(f"aten::{functional}") is None:
-        add(Record(f"aten::{functional}({rest}", kernel, "functional_forms", **fields))
+        add(OperatorRecord(f"aten::{functional}({rest}", kernel, "functional_forms", **fields))
 
 
 for _row in _FILLED.items():

@@ -19,7 +19,7 @@ from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import is_grad_enabled
 from ts.ops import rules
-from ts.ops.registry import Record, add
+from ts.ops.registry import OperatorRecord, add
 
 Tensors = Sequence[Tensor]
 Number = Any  # a float, or a tensor without dimensions
@@ -306,7 +306,7 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
         options = f", *, {before}{rate}, {behind}, {_SCALER})"
         steps = plain if overload else rest
         in_place = add(
-            Record(
+            OperatorRecord(
                 f"aten::_fused_{name}_{overload}({written}{steps}{options} -> ()",
                 kernel, "fused_steps", "f", whole=True, side_effect=True,
             )
@@ -314,14 +314,14 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
         given = [*names, "state_steps"] if rest != plain and not overload else names
         results = ", ".join(f"Tensor[] {x}_out" for x in given)
         add(
-            Record(
+            OperatorRecord(
                 f"aten::_fused_{name}{overload}({read}{plain}{options} -> ({results})",
                 _on_copies(in_place, len(given)), "fused_steps", "", whole=True,
             )
         )  # fmt: skip
 
 
-def _on_copies(in_place: Record, count: int) -> Callable[..., tuple[Sequence[Tensor], ...]]:
+def _on_copies(in_place: OperatorRecord, count: int) -> Callable[..., tuple[Sequence[Tensor], ...]]:
     """The same on copies of the first lists, which are the results."""
 
     def run(*args: Any) -> tuple[Sequence[Tensor], ...]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ts import backends
 from ts._core.thread import deadline
-from ts._core.thread.context import TracedBy
+from ts._core.thread.context import TracingScope
 from ts.backends.cpu.kernels import normal
 from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_default
 from ts.devices import device as Device
@@ -79,7 +79,7 @@ class Generator:
         self.device = Device(device)
         if self.device.type == "meta":
             raise RuntimeError("META device type not an accelerator.")
-        deadline.spend(1000, bytes=_BYTES)
+        deadline.charge(1000, bytes=_BYTES)
         own = None if self.device.type == "cpu" else backends.get(self.device.type).new_stream()  # type: ignore[attr-defined]
         self.stream: Any = CpuStream(DEFAULT_SEED) if own is None else own
 
@@ -116,7 +116,7 @@ class Generator:
 
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        with TracedBy(None):  # the state is no part of what is recorded
+        with TracingScope(None):  # the state is no part of what is recorded
             host = new_state.cpu().contiguous().numpy()
         if host.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")

@@ -22,16 +22,16 @@ from ts.ops.registry import op
 
 _SCRIPT: dict[str, Any] = {"where": "", "whole": True, "reads_history": True}
 _PASS = {**_SCRIPT, "side_effect": True, "calls_programs": True}
-_KEPT = "bool? retain_graph=None, bool create_graph=False"
+_RETAIN_ARGS = "bool? retain_graph=None, bool create_graph=False"
 
 
-@op(f"aten::backward(Tensor self, Tensor? gradient=None, {_KEPT}) -> ()", **_PASS)
+@op(f"aten::backward(Tensor self, Tensor? gradient=None, {_RETAIN_ARGS}) -> ()", **_PASS)
 def _backward(self: Tensor, gradient: Tensor | None, retain_graph: bool | None, create_graph: bool) -> None:
     passes.backward(self, gradient, retain_graph, create_graph)
 
 
 @op(
-    f"aten::backward.TensorList(Tensor[] tensors, Tensor?[]? grad_tensors=None, {_KEPT}) -> ()", **_PASS,
+    f"aten::backward.TensorList(Tensor[] tensors, Tensor?[]? grad_tensors=None, {_RETAIN_ARGS}) -> ()", **_PASS,
 )  # fmt: skip
 def _backward_of_several(
     tensors: Sequence[Tensor],
@@ -43,7 +43,7 @@ def _backward_of_several(
 
 
 @op(
-    f"aten::grad(Tensor[] outputs, Tensor[] inputs, Tensor?[]? grad_outputs=None, {_KEPT}, "
+    f"aten::grad(Tensor[] outputs, Tensor[] inputs, Tensor?[]? grad_outputs=None, {_RETAIN_ARGS}, "
     "bool allow_unused=False) -> Tensor?[]", **_SCRIPT,
 )  # fmt: skip
 def _grad(

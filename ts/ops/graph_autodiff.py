@@ -6,7 +6,7 @@ of others alone is none there: what tests ask that make graphs of single operato
 
 from __future__ import annotations
 
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 _KNOWN = """
     abs acos adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d add.Scalar add.Tensor addcmul
@@ -23,6 +23,6 @@ _KNOWN = """
 _KEYS = frozenset(f"aten::{key}" for key in _KNOWN.split())
 
 
-def is_pytorchs(record: Record) -> bool:
+def is_pytorchs(record: OperatorRecord) -> bool:
     """Whether PyTorch makes a differentiable graph of the operator alone."""
     return record.key in _KEYS

@@ -10,7 +10,7 @@ from typing import Any
 from ts.ops import rules, work
 from ts.ops.factorizations import matrix, transposed
 from ts.ops.outputs import castable
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.shapes import Made, like
 
 Array = rules.Array
@@ -130,7 +130,7 @@ def _product_shape(
     out_uncast=castable("torch.linalg.householder_product"),
     same_as="aten::linalg_householder_product",
 )
-@facts(layout="columns", shape=_orthogonal_shape, autocast={"cpu": "float32"})
+@shared_fields(layout="columns", shape=_orthogonal_shape, autocast={"cpu": "float32"})
 def _householder_product(xp: Any, input: Array, tau: Array) -> Array:
     _check_reflectors(input, tau)
     m, n = input.shape[-2:]

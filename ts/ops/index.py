@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.thread.once import warn
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, write
-from ts.ops.registry import STRICT, facts, op
+from ts.ops.registry import STRICT, shared_fields, op
 from ts.ops.shapes import NONZERO, Laid, Made, depends, new_size
 
 Array = rules.Array
@@ -126,7 +126,7 @@ def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> 
     out_refused="index_out: self ({want}) and result ({got}) must have the same scalar type",
 )
 @op("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", where="f")
-@facts(work=_PICKED)
+@shared_fields(work=_PICKED)
 def indexed(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
     """The elements that the indices name."""
     arrays = index_arrays(self, indices)
@@ -198,7 +198,7 @@ def _mismatch(values: Array, shape: Sequence[int]) -> RuntimeError:
     " -> Tensor",
     layout="like_first",
 )
-@facts(work=_PICKED, autocast={"cuda": "widest"})
+@shared_fields(work=_PICKED, autocast={"cuda": "widest"})
 def index_put(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
@@ -220,7 +220,7 @@ def index_put(
     overlap=1,
     variant="inplace",
 )
-@facts(work=_PICKED)
+@shared_fields(work=_PICKED)
 def index_put_in_place(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
@@ -493,7 +493,7 @@ def _nonzero(xp: Any, self: Array) -> Array:
 
 @op("aten::nonzero_numpy(Tensor self) -> Tensor[]", layout="like_all")
 @op("aten::where(Tensor condition) -> Tensor[]", layout="like_all")
-@facts(shape=NONZERO.unless(_places_shape), work=work.search_nonzero)
+@shared_fields(shape=NONZERO.unless(_places_shape), work=work.search_nonzero)
 def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
     return list(xp.nonzero(xp.atleast_1d(self)))
 
@@ -543,7 +543,7 @@ def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Ar
     out="Tensor_out",
     **COPIED,
 )
-@facts(layout="like_first", filled_like="aten::full_like")
+@shared_fields(layout="like_first", filled_like="aten::full_like")
 def _fill(xp: Any, self: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)) and value.ndim:
         raise RuntimeError(
@@ -553,7 +553,7 @@ def _fill(xp: Any, self: Array, value: Any) -> Array:
 
 
 @op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out", **COPIED)
-@facts(layout="like_first", filled_like="aten::zeros_like", sparse="conversions.zero_in_place")
+@shared_fields(layout="like_first", filled_like="aten::zeros_like", sparse="conversions.zero_in_place")
 def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 

@@ -7,7 +7,7 @@ arguments:
     @op("aten::cumsum(...)", layout="contiguous")           x.t().cumsum(0).view(-1) works
     @op("aten::linalg_qr(...)", layout=("columns", "columns"))
 
-`placed` copies a result that lies in another order.  Dimensions of length 1 lie anyhow, but not in
+`with_result_strides` copies a result that lies in another order.  Dimensions of length 1 lie anyhow, but not in
 channels-last results.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ts._core.tensor import sizes, strides
-from ts._core.tensor.written_order import lie_in_order
+from ts._core.tensor.written_order import are_contiguous
 from ts.ops import rules
 
 Array = rules.Array
@@ -55,7 +55,7 @@ def like_first(shape: Shape, given: Sequence[Array]) -> Order:
     x = given[0] if given else None
     if x is None or tuple(x.shape) != shape:
         return contiguous(shape, given)
-    return _by_strides(strides.preserved(shape, _steps(x)), shape)
+    return _by_strides(strides.preserve_format_strides(shape, _steps(x)), shape)
 
 
 def like_real(shape: Shape, given: Sequence[Array]) -> Order:
@@ -169,7 +169,7 @@ REORDERING: Final = frozenset({"columns", "outermost_last"})
 
 def arranged(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
     """What a kernel gave, with the strides of the rules; an argument that comes back stays as it is."""
-    if REORDERING.isdisjoint(names) and lie_in_order(result, args):
+    if REORDERING.isdisjoint(names) and are_contiguous(result, args):
         return result
     given = [x for x in _flat(args) if hasattr(x, "strides")]
     if len(names) == 1:
@@ -190,10 +190,10 @@ def _unless_given(xp: Any, rule: str, x: Any, given: Sequence[Array]) -> Any:
         return [_unless_given(xp, rule, y, given) for y in x]
     if not hasattr(x, "strides") or any(x is y for y in given):
         return x
-    return placed(xp, rule, x, given)
+    return with_result_strides(xp, rule, x, given)
 
 
-def placed(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
+def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
     """The result x with the strides of a rule; x itself where it has them."""
     if _lies_plainly(rule, x, given):
         return x

@@ -43,7 +43,7 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
-    if rules.CATEGORY_OF[A.dtype] < rules.FLOATING or A.dtype in rules.SHORT:
+    if rules.CATEGORY_OF[A.dtype] < rules.FLOATING or A.dtype in rules.HALF_DTYPES:
         raise RuntimeError("This function doesn't handle types other than float and double")
     rows = b.shape[-1] if _is_vector_side(A, b) else b.shape[-2]
     if not sizes.equal(A.shape[-2], rows):
@@ -142,7 +142,7 @@ def _check_symmetric(x: Array) -> None:
             f"{_LDL_FACTOR}: Expected a floating point or complex tensor as input. Got "
             f"{rules.NAME_OF[x.dtype]}"
         )
-    if x.dtype in rules.SHORT:
+    if x.dtype in rules.HALF_DTYPES:
         rules.refuse("ldl_factor_kernel_cpu", x.dtype)
 
 

@@ -15,7 +15,7 @@ from ts.ops.registry import op
 from ts.ops.unary import sigmoid
 
 Array = rules.Array
-_LEAST = 1e-12  # what keeps the slope of a probability of 0 or 1 finite
+_MIN_DENOMINATOR = 1e-12  # what keeps the slope of a probability of 0 or 1 finite
 
 
 def _backward(text: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
@@ -73,7 +73,7 @@ def _soft_margin(xp: Any, x: Array, y: Array, reduction: int) -> Array:
     "bic",
 )
 def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, reduction: int = MEAN) -> Array:
-    slope = (x - y) / xp.maximum(x * (1 - x), _LEAST)
+    slope = (x - y) / xp.maximum(x * (1 - x), _MIN_DENOMINATOR)
     return slope if weight is None else slope * wide(xp, weight)
 
 

@@ -15,7 +15,7 @@ from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, castable
 from ts.ops.refusals import INEXACT
-from ts.ops.registry import facts, find, op
+from ts.ops.registry import shared_fields, find, op
 
 Array = rules.Array
 _OTHER_DTYPE = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
@@ -171,7 +171,7 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     same_as="aten::matmul",
     **COPIED,
 )
-@facts(layout="contiguous", refuses={"b": "addmm_impl_cpu_"}, autocast="lower")
+@shared_fields(layout="contiguous", refuses={"b": "addmm_impl_cpu_"}, autocast="lower")
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
@@ -385,7 +385,7 @@ def _tensordot(
 
 @op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out", autocast={"cuda": "widest"})
 @op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
-@facts(layout="contiguous", refuses={"b": "cross"}, out_refused=EXPECTED, work=work.of(work.elements, 0.1))
+@shared_fields(layout="contiguous", refuses={"b": "cross"}, out_refused=EXPECTED, work=work.of(work.elements, 0.1))
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -400,7 +400,7 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
             )
     shape = rules.broadcast_shapes(self.shape, other.shape)
     if dim is None:
-        axis = next((i for i, n in enumerate(self.shape) if sizes.decided(n == 3)), None)
+        axis = next((i for i, n in enumerate(self.shape) if sizes.evaluate_guard(n == 3)), None)
         if axis is None:
             raise RuntimeError("no dimension of size 3 in input")
     else:
@@ -422,7 +422,7 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     where="f",
     out_refused="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
 )
-@facts(refuses={"b": "addmm_impl_cpu_"}, work=work.chain, autocast="lower")
+@shared_fields(refuses={"b": "addmm_impl_cpu_"}, work=work.chain, autocast="lower")
 def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))

@@ -12,7 +12,7 @@ from ts.ops import rules, work
 from ts.ops.factorizations import matrix
 from ts.ops.outputs import COPIED
 from ts.ops.refusals import LOW_PRECISION
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.svd import apply_to_finite
 from ts.ops.vector_norm import vector_norm
 
@@ -79,7 +79,7 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
     out="str_ord_out",
     where="f",
 )
-@facts(
+@shared_fields(
     layout="contiguous",
     out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
     work=work.matrix_norm,

@@ -16,7 +16,7 @@ from ts import dtypes
 from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, NEVER
-from ts.ops.registry import Record, add, find, op, out_of
+from ts.ops.registry import OperatorRecord, add, find, op, out_of
 from ts.ops.shapes import Made
 
 Array = rules.Array
@@ -36,7 +36,7 @@ def _in_dtype(name: str, matrices: int, at: int) -> None:
         dtype = given[-1].dtype
         if any(x.dtype != dtype for x in given[-matrices:]):
             raise RuntimeError("expected all matrices to have the same dtype")
-        if wanted != dtype and not (wanted == rules.FLOAT and dtype in rules.SHORT):
+        if wanted != dtype and not (wanted == rules.FLOAT and dtype in rules.HALF_DTYPES):
             raise RuntimeError(
                 f"out_dtype must be the same as the inputs', {rules.NAME_OF[dtype]}, or Float for 16-bit "
                 "floats, "
@@ -48,7 +48,7 @@ def _in_dtype(name: str, matrices: int, at: int) -> None:
     first, star, keywords = tail.partition(", *")
     arguments, arrow, result = (first if star else tail).partition(") -> ")
     text = f"{head}.dtype({arguments}, ScalarType out_dtype{star}{keywords}{arrow}{result}"
-    made = add(Record(text, kernel, "mixed_products", where="f", order="- out dtype_out dtype"))
+    made = add(OperatorRecord(text, kernel, "mixed_products", where="f", order="- out dtype_out dtype"))
     add(out_of(made, "dtype_out"))
 
 
@@ -102,7 +102,7 @@ def _check_groups(
     self: Array, mat2: Array, offs: Array | None, bias: Array | None, out_dtype: int | None
 ) -> None:
     for name, x in (("mat_a", self), ("mat_b", mat2)):
-        if x.dtype != rules.FLOAT and x.dtype not in rules.SHORT:
+        if x.dtype != rules.FLOAT and x.dtype not in rules.HALF_DTYPES:
             raise RuntimeError(
                 f"Expected {name} to be Float32, BFloat16 or Float16 matrix, got {rules.NAME_OF[x.dtype]}"
             )

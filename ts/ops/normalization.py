@@ -315,7 +315,7 @@ def _native_group_norm(
 ) -> Three:
     if group <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {group}")
-    if sizes.decided(C % group != 0):
+    if sizes.evaluate_guard(C % group != 0):
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={group}"

@@ -41,26 +41,26 @@ def castable(name: str, what: str = "result") -> str:
     return f"{name}: Expected {what} to be safely castable {dtypes}"
 
 
-class OfTypes(str):
+class TypeErrorMessage(str):
     """A sentence that PyTorch says with a TypeError; others are RuntimeErrors."""
 
 
-class OfCategory(str):
+class CategoryErrorMessage(str):
     """A sentence about outputs of a higher category, too: complex numbers where the result is real."""
 
 
-class OrComplex(str):
+class ComplexErrorMessage(str):
     """A sentence with another one for complex outputs."""
 
     of_complex: str
 
-    def __new__(cls, text: str, of_complex: str) -> OrComplex:
+    def __new__(cls, text: str, of_complex: str) -> ComplexErrorMessage:
         made = super().__new__(cls, text)
         made.of_complex = of_complex
         return made
 
 
-class ButBytes(str):
+class DtypeErrorUnlessUint8(str):
     """A sentence about outputs of another dtype, but not of uint8, which may stand for bools."""
 
 
@@ -163,15 +163,15 @@ def _check_dtype(want: rules.DType, got: rules.DType, rule: Rule) -> None:
     if want == got:
         return
     text = ""
-    if not (isinstance(rule.refused, ButBytes) and got == rules.UINT8):
+    if not (isinstance(rule.refused, DtypeErrorUnlessUint8) and got == rules.UINT8):
         text = rule.refused
-        if isinstance(text, OrComplex) and rules.is_complex(got):
+        if isinstance(text, ComplexErrorMessage) and rules.is_complex(got):
             text = text.of_complex
-    higher = isinstance(rule.uncast, OfCategory) and rules.CATEGORY_OF[got] != rules.CATEGORY_OF[want]
+    higher = isinstance(rule.uncast, CategoryErrorMessage) and rules.CATEGORY_OF[got] != rules.CATEGORY_OF[want]
     if not text and (higher or not rules.can_cast(want, got)):
         text = rule.uncast
     if text:
-        error = TypeError if isinstance(text, OfTypes) else RuntimeError
+        error = TypeError if isinstance(text, TypeErrorMessage) else RuntimeError
         raise error(rules.dtype_message(text, want, got))
     rules.check_cast(want, got)
 
@@ -180,7 +180,7 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
     """An output with the shape and order of what it is to take; with a warning if it has elements already."""
     shape = tuple(result.shape)
     if how == LIKE_RESULT:
-        order = strides.preserved(shape, [step // result.dtype.itemsize for step in result.strides])
+        order = strides.preserve_format_strides(shape, [step // result.dtype.itemsize for step in result.strides])
     else:
         order = strides.contiguous(shape)
     if target.size and how in (LIKE_RESULT, IN_ORDER):

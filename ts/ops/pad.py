@@ -15,7 +15,7 @@ import numpy as np
 from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR
-from ts.ops.registry import Record, add, op, out_of
+from ts.ops.registry import OperatorRecord, add, op, out_of
 from ts.ops.shapes import Made
 from ts.ops.unfold import padded, refuse_empty
 
@@ -181,7 +181,7 @@ def _mode_kernel(mode: str) -> Callable[..., Array]:
 _PADDED = {("reflection", 1): EXPECTED, ("reflection", 2): SCALAR}
 for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
     for _n in (1, 2, 3):
-        _record = Record(
+        _record = OperatorRecord(
             f"aten::{_name}_pad{_n}d(Tensor self, SymInt[{2 * _n}] padding) -> Tensor",
             _mode_kernel(_mode),
             "pad",
@@ -193,7 +193,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
         )
         add(_record)
         add(out_of(_record, "out"))
-        _record = Record(
+        _record = OperatorRecord(
             f"aten::{_name}_pad{_n}d_backward(Tensor grad_output, Tensor self, SymInt[{2 * _n}] padding)"
             " -> Tensor",
             _mode_gradient(_mode),
@@ -205,7 +205,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
         add(_record)
         add(out_of(_record, "grad_input", "grad_input"))
 add(
-    Record(
+    OperatorRecord(
         "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
         _mode_kernel("circular"),
         "pad",

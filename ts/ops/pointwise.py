@@ -18,10 +18,10 @@ from typing import Any
 from ts import dtypes
 from ts.ops import arithmetic, rules
 from ts.ops.arithmetic import PRODUCTS, WITH_PRODUCTS
-from ts.ops.outputs import COPIED, FOUND, OrComplex
+from ts.ops.outputs import COPIED, FOUND, ComplexErrorMessage
 from ts.ops.promotions import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
 from ts.ops.refusals import check
-from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
+from ts.ops.registry import OperatorRecord, add, shared_fields, inplace_of, op, out_of
 
 Array = rules.Array
 Body = str | Callable[[Any, Array, Array], Array]
@@ -93,7 +93,7 @@ def binary(
         made = []
         for overload, kind, out in OVERLOADS["alias" if own and overloads == "tensor" else overloads]:
             dot = f".{overload}" if overload else ""
-            record = Record(
+            record = OperatorRecord(
                 f"aten::{spelled}{dot}(Tensor self, {kind} {second}) -> Tensor",
                 kernel,
                 "pointwise",
@@ -119,7 +119,7 @@ def number_first(name: str, body: Body, cuda: str, no: Refused) -> None:
     """Declare the overload of `aten::name` whose first argument is a number."""
     kernel = kernel_of(SAME, body, refused_by(name, no))
     text = f"aten::{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"
-    record = Record(
+    record = OperatorRecord(
         text, kernel, "pointwise", promotion=SAME, types=types_without(no), cuda=cuda, where="f",
         layout="like_all", **COPIED,
     )  # fmt: skip
@@ -174,7 +174,7 @@ _MIXED = "heaviside is not yet implemented for tensors with different dtypes."
 _COMPLEX = "heaviside is not yet implemented for complex tensors."
 binary(
     "heaviside", SAME, arithmetic.heaviside, second="values", mixed=_MIXED,
-    out_refused=OrComplex(_MIXED, _COMPLEX), no={"c": _COMPLEX},
+    out_refused=ComplexErrorMessage(_MIXED, _COMPLEX), no={"c": _COMPLEX},
 )  # fmt: skip
 binary("gcd", SAME, "gcd", no="bhfc", layout=())
 binary("lcm", SAME, arithmetic.lcm, no="bhfc", layout=())
@@ -264,7 +264,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    if x.dtype.kind == "f" or x.dtype in rules.SHORT:
+    if x.dtype.kind == "f" or x.dtype in rules.HALF_DTYPES:
         return rules.cast(xp, xp.trunc(x / y), x.dtype)
     quotient = xp.floor_divide(x, y)
     return rules.cast(xp, quotient + ((quotient < 0) & (quotient * y != x)), x.dtype)
@@ -292,7 +292,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     **COPIED,
     sparse="elementwise.add",
 )
-@facts(layout="like_all")
+@shared_fields(layout="like_all")
 def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     return add_kernel(xp, self, other, alpha)
 
@@ -314,7 +314,7 @@ _RECTIFIED = (
     out="Scalar_out",
     **COPIED,
 )
-@facts(layout="like_all", where="f")
+@shared_fields(layout="like_all", where="f")
 def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     if self.dtype not in _RECTIFIED:
         raise RuntimeError(f"Unsupported datatype for add_relu:{rules.CPP_NAME_OF[self.dtype]}")
@@ -359,7 +359,7 @@ def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     wraps_numbers=True,
     sparse="elementwise.subtract",
 )
-@facts(layout="like_all")
+@shared_fields(layout="like_all")
 def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     return sub_kernel(xp, self, other, alpha)
 
@@ -548,7 +548,7 @@ def _ldexp(xp: Any, self: Array, other: Array) -> Array:
     out="other_scalar_out",
     same_as="aten::xlogy",
 )
-@facts(layout="like_all")
+@shared_fields(layout="like_all")
 def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
@@ -559,7 +559,7 @@ def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
 @op("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", out="out", order="- other_scalar")
 @op("aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor", out="self_scalar_out")
 @op("aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", out="other_scalar_out")
-@facts(layout="like_all")
+@shared_fields(layout="like_all")
 def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
@@ -573,7 +573,7 @@ def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
     out="other_scalar_out",
     order="- other_scalar",
 )
-@facts(layout="like_all")
+@shared_fields(layout="like_all")
 def _zeta(xp: Any, self: Any, other: Any) -> Array:
     return kernel_of(FLOAT, special("zeta"), refused_by("zeta", "ch"))(xp, self, other)
 

@@ -17,14 +17,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ts.ops import rules, work
-from ts.ops.registry import Record, add, out_of
+from ts.ops.registry import OperatorRecord, add, out_of
 from ts.ops.shapes import broadcast_float
 
 Array = rules.Array
 Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, where they hold
 
 STEPS = 1 << 16  # of a recurrence, before the second closed form
-LOOK = 256  # steps between two looks at whether all values have overflowed
+OVERFLOW_CHECK_INTERVAL = 256  # steps between two looks at whether all values have overflowed
 
 
 class Row(NamedTuple):
@@ -172,7 +172,7 @@ def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array)
     for k in work.steps(range(1, min(top, STEPS))):
         before, now = now, row.step(x, k, now, before)
         result = xp.where(left & (n == k + 1), now, result)
-        if k % LOOK == 0:
+        if k % OVERFLOW_CHECK_INTERVAL == 0:
             later = left & (n > k + 1)
             if xp.isnan(now[later]).all():
                 return xp.where(later, now, result)
@@ -194,7 +194,7 @@ for _name, _row in _ROWS.items():
         (".n_scalar", "Tensor x, Scalar n", "n_scalar_out"),
     ):
         _record = add(
-            Record(
+            OperatorRecord(
                 f"aten::special_{_name}{_overload}({_arguments}) -> Tensor",
                 _kernel(_row),
                 "polynomial",

@@ -20,7 +20,7 @@ from ts._core.tensor.sizes import is_symbol, same
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR
 from ts.ops.pool_windows import AVG, MAX, MAX_VALUES, Windows, fixed, parts
-from ts.ops.registry import Record, add, out_of
+from ts.ops.registry import OperatorRecord, add, out_of
 from ts.ops.shapes import Made
 from ts.ops.unfold import per_dim
 
@@ -371,7 +371,7 @@ def _enter(
         return bound(None, *args, compute=_shape)
 
     shape = None if kernel is max_unpool else pool_shape
-    record = Record(f"aten::{text} -> {returns}", bound, "pool", where="f", shape=shape, **fields)
+    record = OperatorRecord(f"aten::{text} -> {returns}", bound, "pool", where="f", shape=shape, **fields)
     add(record)
     if out is not None:
         add(out_of(record, out, names))
@@ -534,7 +534,7 @@ def _enter_gradient(
     rule = shape if shape is like_input else gradient_shape
     layout = "channels_of_second" if n == 2 or kernel is max_pool_backward else "contiguous"
     fields |= {"shape": rule, "layout": layout}
-    record = Record(f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", where="", **fields)
+    record = OperatorRecord(f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", where="", **fields)
     add(record)
     if out:
         add(out_of(record, "grad_input", "grad_input"))

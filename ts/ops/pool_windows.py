@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.tensor.sizes import decided, is_symbol
+from ts._core.tensor.sizes import evaluate_guard, is_symbol
 from ts.ops.unfold import out_size
 
 Sizes = Sequence[int]
-LARGEST_KEPT = 1 << 12  # counts of windows
+MAX_CACHED_SIZE = 1 << 12  # counts of windows
 MAX, AVG, MAX_VALUES = "max", "avg", "max values"  # the last: max_pool1d, which has words of its own
 
 
@@ -62,7 +62,7 @@ class Windows:
         if not self.begin:
             return np.ones((), np.int64)
         found = _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])
-        if found.size <= LARGEST_KEPT:
+        if found.size <= MAX_CACHED_SIZE:
             self.kept_counts = found
         return found
 
@@ -285,7 +285,7 @@ def _check(
         raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {found}")
     places = _places(sizes, kernel, stride, padding, dilation, ceil)
     along = zip(sizes, kernel, padding, dilation, places, strict=True)
-    if any(decided(m < 1 if ceil else size + 2 * p <= d * (k - 1)) for size, k, p, d, m in along):
+    if any(evaluate_guard(m < 1 if ceil else size + 2 * p <= d * (k - 1)) for size, k, p, d, m in along):
         channels = shape[len(shape) - n - 1]
         given, computed = ("x".join(map(str, (channels, *v))) for v in (sizes, places))
         raise RuntimeError(

@@ -10,7 +10,7 @@ from typing import Any
 from ts.ops import rules
 from ts.ops.factorizations import matrix, transposed
 from ts.ops.outputs import castable
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.svd import decompose, singular_values
 
 Array = rules.Array
@@ -66,7 +66,7 @@ def _largest(xp: Any, values: Array) -> Array:
     where="f",
     out_uncast=castable("torch.linalg.matrix_rank"),
 )
-@facts(
+@shared_fields(
     layout="contiguous",
     refuses={"h": "This function doesn't handle types other than float and double"},
     work=0.1,
@@ -92,7 +92,7 @@ def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitia
     where="f",
     out_uncast=castable("torch.linalg.matrix_rank"),
 )
-@facts(layout="contiguous", refuses={"h": "linalg_svd_cpu"}, work=0.1, autocast={"cpu": "float32"})
+@shared_fields(layout="contiguous", refuses={"h": "linalg_svd_cpu"}, work=0.1, autocast={"cpu": "float32"})
 def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Array:
     return _matrix_rank(xp, A, tol, 0.0, hermitian)
 
@@ -113,7 +113,7 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
     refuses={"h": "This function doesn't handle types other than float and double"},
     out_uncast=castable("linalg.pinv"),
 )
-@facts(layout="contiguous", work=0.2)
+@shared_fields(layout="contiguous", work=0.2)
 def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     _check_matrix(A)
     _check_tolerances("pinv", atol=atol, rtol=rtol)
@@ -146,7 +146,7 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     out_uncast=castable("linalg.pinv"),
 )
 @op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", autocast={"cpu": "float32"})
-@facts(
+@shared_fields(
     layout="contiguous",
     refuses=_NO_HALF,
     work=0.2,

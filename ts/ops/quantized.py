@@ -18,8 +18,8 @@ from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.tensor import Tensor
 from ts.ir.types import CUSTOM_CLASS_PREFIX
 from ts.ops.packed import Conv2dParams, Conv3dParams, ConvParams, EmbeddingParams, LinearParams, as_packed
-from ts.ops.quantizer import QUINT8, Grid, checked_grid, grid_of, onto, with_grid
-from ts.ops.registry import Record, add, op
+from ts.ops.quantizer import QUINT8, QuantizationParams, checked_grid, grid_of, onto, with_grid
+from ts.ops.registry import OperatorRecord, add, op
 from ts.ops.shapes import ITEM
 
 Compute = Callable[..., Any]
@@ -28,7 +28,7 @@ _OUTPUT: Final = "float output_scale, int output_zero_point"
 
 def enter(schema: str, kernel: Compute, **fields: Any) -> None:
     """Enter a record: archives have these operators, Python has no names for them."""
-    add(Record(f"quantized::{schema}", kernel, "quantized", "", whole=True, **fields))
+    add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", whole=True, **fields))
 
 
 def _call(name: str, *given: Any) -> Any:
@@ -39,7 +39,7 @@ def _relu(x: Tensor) -> Any:
     return _call("relu", x)
 
 
-def _grid(x: Any, scale: Any, zero_point: Any) -> Grid:
+def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
     """That of a result: its dtype is the argument's."""
     own = grid_of(x)
     return checked_grid(float(scale), int(zero_point), QUINT8 if own is None or own.axis >= 0 else own.dtype)
@@ -331,7 +331,7 @@ for _n in (1, 2):
 for _n in (1, 2, 3):
     _fill = (f"int[{_n}] padding=0, int[{_n}] dilation=1", "int[1] padding=[0], int[1] dilation=[1]")[_n == 1]
     add(
-        Record(
+        OperatorRecord(
             f"aten::quantized_max_pool{_n}d(Tensor self, int[{_n}] kernel_size, int[{_n}] stride=[], "
             f"{_fill}, bool "
             "ceil_mode=False) -> Tensor",
@@ -359,7 +359,7 @@ for _suffix in ("", "1d", "2d", "3d"):
     enter(f"batch_norm{_suffix}(Tensor qx, {_MOMENTS}", _rounding(_batch_norm))
     enter(f"batch_norm{_suffix}_relu(Tensor qx, {_MOMENTS}", _rounding(_then_relu(_batch_norm)))
 add(
-    Record(
+    OperatorRecord(
         f"aten::quantized_batch_norm(Tensor input, {_MOMENTS}",
         _rounding(_batch_norm),
         "quantized",

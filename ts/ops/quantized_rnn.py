@@ -17,7 +17,7 @@ from ts.dtypes import float32
 from ts.ir.types import CUSTOM_CLASS_PREFIX
 from ts.ops.packed import CellParams, LinearParams, as_packed
 from ts.ops.quantized import enter
-from ts.ops.registry import Record, add
+from ts.ops.registry import OperatorRecord, add
 from ts.ops.shapes import ITEM
 
 _CELL = CUSTOM_CLASS_PREFIX + CellParams.title
@@ -103,7 +103,7 @@ def _enter_stack(name: str, state: str, options: str, returns: str) -> None:
     }
     for text, kernel in texts.items():
         shape = ITEM if kernel is packed else None
-        add(Record(text, kernel, "quantized_rnn", "", whole=True, shape=shape))
+        add(OperatorRecord(text, kernel, "quantized_rnn", "", whole=True, shape=shape))
 
 
 _enter_stack(

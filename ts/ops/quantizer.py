@@ -1,7 +1,7 @@
 """Quantized tensors, dequantised: numbers in float32 that lie on a grid.
 
 In: a tensor, a scale and a zero point.  Out: a float32 tensor of the nearest numbers that the quantized dtype
-has, which remembers its `Grid`:
+has, which remembers its `QuantizationParams`:
 
     quantize_per_tensor(x, 0.5, 10, quint8)     (n - 10) * 0.5, n from 0 to 255
     dequantize(q)                               the same numbers, without a grid
@@ -25,7 +25,7 @@ from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.construct import from_numpy
 from ts._core.tensor.tensor import Tensor
 from ts.ops import rules
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.shapes import ITEM
 
 Array = rules.Array
@@ -46,7 +46,7 @@ _SCRIPT: Final[dict[str, Any]] = {
 }  # archives have these; Python has no dtypes for them
 
 
-class Grid(NamedTuple):
+class QuantizationParams(NamedTuple):
     """The numbers (n - zero_point) * scale, for the n of a dtype; of an axis, each index has its own."""
 
     scale: Any  # a float, or a tensor
@@ -71,20 +71,20 @@ def say_once() -> None:
     )
 
 
-def grid_of(x: Tensor) -> Grid | None:
+def grid_of(x: Tensor) -> QuantizationParams | None:
     """The grid on which the elements of a tensor lie, as far as that is known."""
     found = x.__dict__.get(_ATTRIBUTE)
-    return found if isinstance(found, Grid) else None
+    return found if isinstance(found, QuantizationParams) else None
 
 
-def with_grid(x: Tensor, grid: Grid | None) -> Tensor:
+def with_grid(x: Tensor, grid: QuantizationParams | None) -> Tensor:
     """The tensor, which remembers the grid from now on, if there is one."""
     if grid is not None:
         x.__dict__[_ATTRIBUTE] = grid
     return x
 
 
-def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> Grid:
+def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> QuantizationParams:
     """A grid of one scale; refuses what is none."""
     if dtype not in RANGES:
         raise RuntimeError(f"quantize: {dtype} is the number of no quantized dtype")
@@ -93,10 +93,10 @@ def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> Gri
     low, high = RANGES[dtype]
     if axis < 0 and not low <= zero_point <= high:
         raise RuntimeError(f"quantize: the zero point is {zero_point}, and must be between {low} and {high}")
-    return Grid(scale, zero_point, dtype, axis)
+    return QuantizationParams(scale, zero_point, dtype, axis)
 
 
-def onto(x: Tensor, grid: Grid) -> Tensor:
+def onto(x: Tensor, grid: QuantizationParams) -> Tensor:
     """The nearest numbers on the grid."""
     if x.dtype != dtypes.float32:
         raise RuntimeError(f"Quantize only works on Float Tensor, got {x.dtype.type_name}")
@@ -147,7 +147,7 @@ def _check_bounds(low: int, high: int) -> None:
     "aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int "
     "quant_min, int quant_max) -> Tensor"
 )
-@facts(where="f", refuses=_no_integers("tensor_cachemask_kernel"))
+@shared_fields(where="f", refuses=_no_integers("tensor_cachemask_kernel"))
 def _fake_quantize(xp: Any, self: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
     _check_bounds(low, high)
     return _rounded(xp, self, scale, zero_point, low, high)
@@ -234,7 +234,7 @@ def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
     least, most = (min(0.0, self.min().item()), max(0.0, self.max().item())) if self.numel() else (0.0, 0.0)
     scale = (most - least) / (high - low) or 0.1
     zero_point = min(max(round(low - least / scale), low), high)
-    return onto(self, Grid(scale, zero_point, dtype))
+    return onto(self, QuantizationParams(scale, zero_point, dtype))
 
 
 @op(
@@ -272,7 +272,7 @@ def _is_quantized(a: Tensor) -> bool:
     return grid_of(a) is not None
 
 
-def _grid(x: Tensor, per_channel: bool) -> Grid:
+def _grid(x: Tensor, per_channel: bool) -> QuantizationParams:
     found = grid_of(x)
     if found is None:
         raise RuntimeError(
@@ -322,7 +322,7 @@ def _int_repr(self: Tensor) -> Any:
 # ---- what files hold -------------------------------------------------------------------------------
 
 
-def to_integers(x: Tensor, grid: Grid) -> Any:
+def to_integers(x: Tensor, grid: QuantizationParams) -> Any:
     """For each element, as which number of the grid it is."""
     scale, zero_point = grid.scale, grid.zero_point
     if grid.axis >= 0:
@@ -331,7 +331,7 @@ def to_integers(x: Tensor, grid: Grid) -> Any:
     return (x.detach().double() / scale + zero_point).round().to(_INT_DTYPES.get(grid.dtype, dtypes.uint8))
 
 
-def from_integers(n: Array, grid: Grid) -> Tensor:
+def from_integers(n: Array, grid: QuantizationParams) -> Tensor:
     """The tensor whose elements are the n-th numbers of a grid, n an array."""
     say_once()
     scale: Any = grid.scale

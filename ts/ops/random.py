@@ -24,7 +24,7 @@ from ts._core.thread.once import warn
 from ts.ops import rules
 from ts.ops.generator import Generator, manual_seed, source
 from ts.ops.outputs import SILENT, write_out
-from ts.ops.registry import Record, add, op, order
+from ts.ops.registry import OperatorRecord, add, op, order
 
 Array = rules.Array
 
@@ -53,7 +53,7 @@ def uniform_samples(stream: Any, n: int, dtype: rules.DType, low: float = 0, hig
     if dtype == rules.DOUBLE:
         return stream.doubles(n, low, high)
     samples = stream.floats(n, low, high)
-    if dtype in rules.SHORT:  # what is rounded up to the end, which is not in the range, becomes the start
+    if dtype in rules.HALF_DTYPES:  # what is rounded up to the end, which is not in the range, becomes the start
         rounded = samples.astype(dtype).astype(rules.FLOAT)
         rounded[rounded == float(dtype.type(high))] = low
         return rounded.astype(dtype)
@@ -73,7 +73,7 @@ def normal_samples(
     if not stream.in_blocks(n, blocks):
         return _narrowed(stream.normals(n) * std + mean, dtype)
     work = rules.opmath(dtype)
-    samples = stream.block_normals(n, work == rules.DOUBLE, dtype in rules.SHORT)
+    samples = stream.block_normals(n, work == rules.DOUBLE, dtype in rules.HALF_DTYPES)
     samples *= work.type(std)
     samples += work.type(mean)
     return _narrowed(samples, dtype)
@@ -81,7 +81,7 @@ def normal_samples(
 
 def _narrowed(samples: Array, dtype: rules.DType) -> Array:
     """Samples in `dtype`; 16-bit floats come from float32."""
-    if dtype in rules.SHORT:
+    if dtype in rules.HALF_DTYPES:
         samples = samples.astype(rules.opmath(dtype))
     return samples.astype(dtype, copy=False)
 
@@ -161,7 +161,7 @@ def fill(xp: Any, self: Array, draw: Callable[[int], Array]) -> Array:
 
 
 def _cast(xp: Any, samples: Array, dtype: rules.DType) -> Array:
-    return _narrowed(samples, dtype) if dtype in rules.SHORT else rules.cast(xp, samples, dtype)
+    return _narrowed(samples, dtype) if dtype in rules.HALF_DTYPES else rules.cast(xp, samples, dtype)
 
 
 def memory_order(self: Array) -> list[int]:
@@ -223,7 +223,7 @@ def uniform_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: 
     return fill_uniform(xp, xp.empty(rules.check_sizes(shape), dtype=dtype), generator)
 
 
-_LARGEST_PERMUTATIONS = {
+_MAX_PERMUTATIONS = {
     rules.HALF: (2049, "2049"),
     rules.FLOAT: ((1 << 24) + 1, "2^24+1"),
     rules.DOUBLE: ((1 << 53) + 1, "2^53+1"),
@@ -235,8 +235,8 @@ def permutation(xp: Any, n: int, dtype: rules.DType, generator: Any) -> Array:
     rules.check_sizes([n])
     if dtype not in C_NAMES or dtype == rules.BOOL:
         rules.refuse("randperm", dtype)
-    if n > _LARGEST_PERMUTATIONS.get(dtype, (n, ""))[0]:
-        shown = _LARGEST_PERMUTATIONS[dtype][1]
+    if n > _MAX_PERMUTATIONS.get(dtype, (n, ""))[0]:
+        shown = _MAX_PERMUTATIONS[dtype][1]
         raise RuntimeError(f"n cannot be greater than {shown} for {rules.NAME_OF[dtype]} type.")
     if dtype not in EXACT_BITS and n > int(np.iinfo(dtype).max):
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
@@ -291,7 +291,7 @@ def creation(
         for overload, text, kernel in zip(overloads, texts, (plain, seeded, into, seeded_into), strict=True):
             head = f"aten::{name}.{overload}" if overload else f"aten::{name}"
             variant = "out" if "(a!)" in text else ""
-            add(Record(f"{head}({arguments}, *, {text}", kernel, "random", variant=variant, **_FIELDS))
+            add(OperatorRecord(f"{head}({arguments}, *, {text}", kernel, "random", variant=variant, **_FIELDS))
         return compute
 
     return declare

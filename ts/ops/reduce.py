@@ -15,8 +15,8 @@ from typing import Any
 
 from ts._core.thread.once import warn
 from ts.ops import rules, work
-from ts.ops.outputs import COPIED, EXPECTED, ButBytes, OfCategory
-from ts.ops.registry import facts, op
+from ts.ops.outputs import COPIED, EXPECTED, DtypeErrorUnlessUint8, CategoryErrorMessage
+from ts.ops.registry import shared_fields, op
 
 Array = rules.Array
 
@@ -446,7 +446,7 @@ def _aminmax(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False
     out_names="out0,out1",
     **COPIED,
 )
-@facts(layout=("contiguous", "contiguous"))
+@shared_fields(layout=("contiguous", "contiguous"))
 def _aminmax_old(xp: Any, self: Array, dim: int | None = None, keepdim: bool = False) -> tuple[Array, Array]:
     if dim is None and not self.size:
         raise RuntimeError(
@@ -569,7 +569,7 @@ def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     out="all_out",
     order="- dim dims out dims_out",
     work=_DECIDED,
-    out_refused=ButBytes("any only supports bool tensor for result, got: {got}"),
+    out_refused=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
     sparse="reductions.any_nonzero",
 )
 def _any(xp: Any, self: Array) -> Array:
@@ -580,14 +580,14 @@ def _any(xp: Any, self: Array) -> Array:
     "aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    out_refused=ButBytes("any only supports bool tensor for result, got: {got}"),
+    out_refused=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
 )
 @op(
     "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     out="dims_out",
-    out_refused=ButBytes("any only supports bool tensor for result, got: {got}"),
+    out_refused=DtypeErrorUnlessUint8("any only supports bool tensor for result, got: {got}"),
 )
-@facts(work=_DECIDED)
+@shared_fields(work=_DECIDED)
 def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "any", self, dim, keepdim)
 
@@ -597,7 +597,7 @@ def _any_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     out="all_out",
     order="- dim dims out dims_out",
     work=_DECIDED,
-    out_refused=ButBytes("all only supports bool tensor for result, got: {got}"),
+    out_refused=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
 def _all(xp: Any, self: Array) -> Array:
     return _truth(xp, "all", self, None, False)
@@ -607,14 +607,14 @@ def _all(xp: Any, self: Array) -> Array:
     "aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
-    out_refused=ButBytes("all only supports bool tensor for result, got: {got}"),
+    out_refused=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
 @op(
     "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     out="dims_out",
-    out_refused=ButBytes("all only supports bool tensor for result, got: {got}"),
+    out_refused=DtypeErrorUnlessUint8("all only supports bool tensor for result, got: {got}"),
 )
-@facts(work=_DECIDED)
+@shared_fields(work=_DECIDED)
 def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return _truth(xp, "all", self, dim, keepdim)
 
@@ -626,7 +626,7 @@ def _all_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     order="- dim_IntList dim_IntList_out",
 )
 @op("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", out="dim_IntList_out", **COPIED)
-@facts(layout="contiguous")
+@shared_fields(layout="contiguous")
 def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     return sum_kernel(xp, self != 0, dim)
 
@@ -637,7 +637,7 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
 @op(
     "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
-    out_uncast=OfCategory("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
+    out_uncast=CategoryErrorMessage("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
     ends=True,
 )
 @op(
@@ -645,10 +645,10 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     out="out",
     where="f",
     same_as="aten::logsumexp",
-    out_uncast=OfCategory("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
+    out_uncast=CategoryErrorMessage("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
     ends=True,
 )
-@facts(
+@shared_fields(
     layout="contiguous",
     cuda_rows="m = finite_or_0(largest(a)); log(sum(exp(a - m))) + m",
     autocast={"cuda": "float32"},

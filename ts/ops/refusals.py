@@ -31,11 +31,11 @@ _OF_BORROWED: Final = {dtypes.bfloat16: "h", dtypes.complex32: "c"}
 dtypes.with_borrowed(lambda d, found: _KIND.update({found: _OF_BORROWED.get(d, "n")}))
 
 
-class Missing(str):
+class NotImplementedMessage(str):
     """A sentence that PyTorch says with a NotImplementedError; other sentences are RuntimeErrors."""
 
 
-def guarded(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
+def with_dtype_check(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
     """The kernel, refusing the kinds of dtypes that its operator has none for."""
     if not refuses:
         return kernel
@@ -73,4 +73,4 @@ def _refuse(message: str, dtype: rules.DType) -> NoReturn:
     if " " not in message:
         rules.refuse(message, dtype)
     text = message.format(dtype=rules.NAME_OF[dtype])
-    raise (NotImplementedError if isinstance(message, Missing) else RuntimeError)(text)
+    raise (NotImplementedError if isinstance(message, NotImplementedMessage) else RuntimeError)(text)

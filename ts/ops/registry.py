@@ -42,7 +42,7 @@ from ts._core.dispatch.signature import signature
 from ts._core.dispatch.work import set_work_rules
 from ts._core.prims import registry as prims
 from ts._core.tensor.tensor import connect, install_methods
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.errors import missing_attribute
 from ts.ops import layouts, refusals, rules, work
 from ts.ops.outputs import OutputForm, Said, into_outputs, output_form, rules_of, write, write_changes
@@ -74,7 +74,7 @@ WARNED = 1  # `overlap` of what writes to a tensor whose elements share places, 
 NAMESPACES = ("linalg", "special", "fft")
 
 
-class Record:
+class OperatorRecord:
     """One operator overload: all that is known of it beside its schema; what is not said is as it is here."""
 
     where: str = "fm"  # Python spellings: f function, m method
@@ -139,7 +139,7 @@ class Record:
 
     # Of a derived form
     variant: str = ""  # "", "inplace" or "out"
-    base: Record | None = None  # the record that it computes with
+    base: OperatorRecord | None = None  # the record that it computes with
     derive: Callable[[Kernel], Kernel] | None = None  # its kernel from the base's
 
     _schema: FunctionSchema | None = None
@@ -147,8 +147,8 @@ class Record:
     def __init__(
         self, schema_text: str, kernel: Kernel, family: str, where: str = "fm", **fields: Any
     ) -> None:
-        if not fields.keys() <= Record.__annotations__.keys():
-            raise TypeError(f"records have no {sorted(fields.keys() - Record.__annotations__.keys())}")
+        if not fields.keys() <= OperatorRecord.__annotations__.keys():
+            raise TypeError(f"records have no {sorted(fields.keys() - OperatorRecord.__annotations__.keys())}")
         self.schema_text = schema_text  # PyTorch's text, alias marks included
         self.kernel = kernel  # kernel(xp, *arguments)
         self.family = family  # the module that declares it: its shape and sample rules
@@ -171,7 +171,7 @@ class Record:
 
     def guarded(self, kernel: Kernel) -> Kernel:
         """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
-        return refusals.guarded((self.base or self).refuses, kernel)
+        return refusals.with_dtype_check((self.base or self).refuses, kernel)
 
     @property
     def sparse_kernel(self) -> Kernel:
@@ -181,7 +181,7 @@ class Record:
         return sparse_kernel_of(self)
 
     @cached_property
-    def functional(self) -> Record:
+    def functional(self) -> OperatorRecord:
         """The record that gives what this one writes, and writes nothing; itself where there is none."""
         if self.base is not None or self.variant != "inplace":
             return self.base or self
@@ -203,13 +203,13 @@ class Record:
         return self._schema
 
 
-class OutRecord(Record):
+class OutRecord(OperatorRecord):
     """The `out=` form of a record: its text and its kernel are made when somebody asks for them."""
 
     variant = "out"
-    base: Record
+    base: OperatorRecord
 
-    def __init__(self, base: Record, overload: str, names: str, unnamed: bool) -> None:
+    def __init__(self, base: OperatorRecord, overload: str, names: str, unnamed: bool) -> None:
         self.base = base
         self.name, self.overload, self.family, self.where = base.name, overload, base.family, base.where
         self.key = f"{base.name}.{overload}"
@@ -245,9 +245,9 @@ def _parse_schema(text: str) -> FunctionSchema:
     return parse_schema(text)
 
 
-_records: dict[str, list[Record]] = {}  # by name, in declaration order
-_by_key: dict[str, Record] = {}
-_shared: dict[Kernel, dict[str, Any]] = {}  # what `facts` said of kernels
+_records: dict[str, list[OperatorRecord]] = {}  # by name, in declaration order
+_by_key: dict[str, OperatorRecord] = {}
+_shared: dict[Kernel, dict[str, Any]] = {}  # what `shared_fields` said of kernels
 _orders: dict[str, str] = {}  # by name: the overloads that come first
 _same: dict[str, str] = {}  # by name: the operator that it is another name of
 _operators: dict[str, tuple[Any, ...]] = {}
@@ -255,7 +255,7 @@ _named: set[str] = set()  # names whose families are imported
 _loading = _loaded = False
 
 
-def add(record: Record, *, stacked: bool = False) -> Record:
+def add(record: OperatorRecord, *, stacked: bool = False) -> OperatorRecord:
     """Enter a record; a key is declared once.
 
     Stacked decorators run from the last one up, so a `stacked` record goes before those of its kernel.
@@ -276,7 +276,7 @@ def add(record: Record, *, stacked: bool = False) -> Record:
     return record
 
 
-def _origin(record: Record) -> Kernel:
+def _origin(record: OperatorRecord) -> Kernel:
     return (record.base or record).kernel
 
 
@@ -298,7 +298,7 @@ def op(
     out_unnamed: bool = False,
     **fields: Any,
 ) -> Callable[[K], K]:
-    """Declare the operator `schema` with the decorated kernel; `fields` are those of `Record`.
+    """Declare the operator `schema` with the decorated kernel; `fields` are those of `OperatorRecord`.
 
     `inplace` adds the `x_` form; a string is its overload name where it differs, and `inplace_order` the
     order of its overloads.  `out` names the overload of the `out=` form, `out_names` its output arguments,
@@ -308,7 +308,7 @@ def op(
     def declare(kernel: K) -> K:
         known = {**_shared.get(kernel, {}), **fields}
         family = known.pop("family", None) or kernel.__module__.rpartition(".")[2]
-        record = add(Record(schema, kernel, family, **known), stacked=True)
+        record = add(OperatorRecord(schema, kernel, family, **known), stacked=True)
         if inplace is not False:
             add(inplace_of(record, None if inplace is True else inplace, inplace_order), stacked=True)
         for overload in (out,) if isinstance(out, str) else out:
@@ -318,7 +318,7 @@ def op(
     return declare
 
 
-def facts(**fields: Any) -> Callable[[K], K]:
+def shared_fields(**fields: Any) -> Callable[[K], K]:
     """Say once what the records of all `op` above have in common; what an `op` says itself goes first."""
 
     def declare(kernel: K) -> K:
@@ -328,7 +328,7 @@ def facts(**fields: Any) -> Callable[[K], K]:
     return declare
 
 
-def inplace_of(record: Record, overload: str | None = None, order: str = "", spelled: str = "") -> Record:
+def inplace_of(record: OperatorRecord, overload: str | None = None, order: str = "", spelled: str = "") -> OperatorRecord:
     """The `x_` form, or the one that is `spelled` otherwise: `self`, a `Tensor(a!)`, is what is returned."""
     overload = record.overload if overload is None else overload
     head, _, rest = record.schema_text.partition("(")
@@ -346,7 +346,7 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "", spe
 
         return compute if kind == "Tensor(a)" else kernel  # of a view: the tensor takes it over
 
-    return Record(
+    return OperatorRecord(
         text, derive(record.kernel), record.family, variant="inplace", base=record, derive=derive,
         where=record.where,
         overlap=2 if kind == "Tensor(a)" else record.overlap or STRICT * (record.family == "scatter"),
@@ -358,7 +358,7 @@ def inplace_of(record: Record, overload: str | None = None, order: str = "", spe
     )  # fmt: skip
 
 
-def out_of(record: Record, overload: str, names: str = "out", unnamed: bool = False) -> Record:
+def out_of(record: OperatorRecord, overload: str, names: str = "out", unnamed: bool = False) -> OperatorRecord:
     """The `out=` form: outputs are keyword arguments, resized when their shape differs.
 
     `names` are theirs, with their alias marks where these are not a, b, c: "d:out,e:save_mean".  `unnamed`
@@ -373,7 +373,7 @@ def out_of(record: Record, overload: str, names: str = "out", unnamed: bool = Fa
 def load() -> None:
     """Import the family modules: all records exist afterwards, and tensors have their methods."""
     if not _loaded:
-        with my_turn():
+        with build_lock():
             _load()
 
 
@@ -396,7 +396,7 @@ def _load_name(name: str) -> None:
     if not _loaded and name not in _named:
         from ts.ops.directory import families_of
 
-        with my_turn(), _importing(families_of(name)):
+        with build_lock(), _importing(families_of(name)):
             _named.add(name)
 
 
@@ -418,7 +418,7 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
         _loading = before
 
 
-def home(record: Record) -> str:
+def home(record: OperatorRecord) -> str:
     """The family module that declares a record: its family, but for what has the samples of another."""
     module = str((record.base or record).kernel.__module__).rpartition(".")[2]
     return module if module in FAMILIES else record.family
@@ -434,7 +434,7 @@ def _forget(family: str) -> None:
         _operators.pop(record.name, None)
 
 
-def records(name: str | None = None) -> list[Record]:
+def records(name: str | None = None) -> list[OperatorRecord]:
     """The records of one operator name, functional forms before `out=` forms; or all of them."""
     if name is None:
         load()
@@ -443,26 +443,26 @@ def records(name: str | None = None) -> list[Record]:
     return sorted(_records.get(name, ()), key=_rank)
 
 
-def _rank(record: Record) -> tuple[bool, int]:
+def _rank(record: OperatorRecord) -> tuple[bool, int]:
     """Where a record stands among those of its name, if they were not declared in this order."""
     place = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
     return record.variant == "out", place
 
 
-def find(key: str) -> Record | None:
+def find(key: str) -> OperatorRecord | None:
     """The record with this name and overload."""
     _load_name(key.partition(".")[0])
     return _by_key.get(key)
 
 
-def same(record: Record) -> Record | None:
+def same(record: OperatorRecord) -> OperatorRecord | None:
     """The record that this one is another name of: the overload that takes the same types."""
     if not record.same_as:
         return None
     return next((r for r in records(record.same_as) if _takes_the_same(r, record)), None)
 
 
-def _takes_the_same(functional: Record, record: Record) -> bool:
+def _takes_the_same(functional: OperatorRecord, record: OperatorRecord) -> bool:
     """Whether a record that writes nothing takes arguments of the same types as another."""
     if functional.variant:
         return False

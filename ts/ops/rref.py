@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from ts._core.vm.future import Future
 from ts.ir.types import CUSTOM_CLASSES
-from ts.ops.registry import Record, op
+from ts.ops.registry import OperatorRecord, op
 
 FORMS: Final = (
     "rpc_sync",
@@ -42,7 +42,7 @@ class WorkerInfo(NamedTuple):
 WORKER_INFO: Final = CUSTOM_CLASSES["__torch__.torch.classes.dist_rpc.WorkerInfo"]  # the type in scripts
 
 
-class Reference:
+class RRefValue:
     """A value that stays in the process that owns it: what an `RRef[T]` is."""
 
     type_hint: Any = None  # the type that it was made with
@@ -78,7 +78,7 @@ class Calls:
     begin: ClassVar[Callable[..., Any] | None] = None
 
 
-class CallRecord(Record):
+class CallRecord(OperatorRecord):
     """The record of a call in a script; `callee` is a scripted function."""
 
     def __init__(self, kind: str, callee: Any, inputs: int) -> None:
@@ -114,17 +114,17 @@ class CallRecord(Record):
 # ---- references ------------------------------------------------------------------------------------
 
 
-def _reference(x: Any) -> Reference:
-    if not isinstance(x, Reference):
+def _reference(x: Any) -> RRefValue:
+    if not isinstance(x, RRefValue):
         raise TypeError(f"expected an RRef, not {type(x).__name__}")
     return x
 
 
-def _fetching(self: Reference, timeout: float) -> Future[Any]:
+def _fetching(self: RRefValue, timeout: float) -> Future[Any]:
     return _reference(self).fetching(timeout)
 
 
-def _own_value(self: Reference) -> Future[Any]:
+def _own_value(self: RRefValue) -> Future[Any]:
     return _reference(self).own_value()
 
 
@@ -132,36 +132,36 @@ def _own_value(self: Reference) -> Future[Any]:
     "aten::to_here(RRef(t) self, float timeout=60.) -> t(*)",
     where="", whole=True, side_effect=True, begins=_fetching,
 )  # fmt: skip
-def to_here(self: Reference, timeout: float) -> Any:
+def to_here(self: RRefValue, timeout: float) -> Any:
     """The value of a reference, or a copy of it."""
     return _reference(self).fetching(timeout).wait()
 
 
 @op("aten::local_value(RRef(t) self) -> t(*)", where="", whole=True, side_effect=True, begins=_own_value)
-def local_value(self: Reference) -> Any:
+def local_value(self: RRefValue) -> Any:
     """The value of a reference of this process."""
     return _reference(self).own_value().wait()
 
 
 @op("aten::is_owner(RRef(t) self) -> bool", where="", whole=True)
-def is_owner(self: Reference) -> bool:
+def is_owner(self: RRefValue) -> bool:
     """Whether a value is in this process."""
     return _reference(self).is_owner()
 
 
 @op("aten::owner_name(RRef(t) self) -> str", where="", whole=True)
-def owner_name(self: Reference) -> str:
+def owner_name(self: RRefValue) -> str:
     """The name of the process that has a value."""
     return _reference(self).owner_name()
 
 
 @op("aten::owner(RRef(t) self) -> __torch__.torch.classes.dist_rpc.WorkerInfo", where="", whole=True)
-def owner(self: Reference) -> WorkerInfo:
+def owner(self: RRefValue) -> WorkerInfo:
     """The process that has a value."""
     return _reference(self).owner()
 
 
 @op("aten::confirmed_by_owner(RRef(t) self) -> bool", where="", whole=True, side_effect=True)
-def confirmed_by_owner(self: Reference) -> bool:
+def confirmed_by_owner(self: RRefValue) -> bool:
     """Whether the owner is known to have a value, or to make it."""
     return _reference(self).confirmed_by_owner()

@@ -58,7 +58,7 @@ MAX_INT = (1 << 63) - 1
 
 _REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
 _COMPLEX_OF = {FLOAT: CFLOAT, DOUBLE: CDOUBLE}
-SHORT: set[DType] = {HALF}  # floats of 16 bits
+HALF_DTYPES: set[DType] = {HALF}  # floats of 16 bits
 
 
 def _enter_borrowed(d: dtypes.dtype, found: DType) -> None:
@@ -66,7 +66,7 @@ def _enter_borrowed(d: dtypes.dtype, found: DType) -> None:
     CPP_NAME_OF[found] = f"c10::{d.type_name}"
     if d is dtypes.bfloat16:
         _COMPLEX_OF[found] = CFLOAT
-        SHORT.add(found)
+        HALF_DTYPES.add(found)
     elif d is dtypes.complex32:
         _REAL_OF[found], _COMPLEX_OF[HALF] = HALF, found
 
@@ -248,7 +248,7 @@ def check_number(x: Any, dtype: DType) -> Any:
 
 def opmath(dtype: DType) -> DType:
     """The dtype to accumulate in: 16-bit floats are computed in 32 bits."""
-    return FLOAT if dtype in SHORT else dtype
+    return FLOAT if dtype in HALF_DTYPES else dtype
 
 
 def accumulate_dtype(dtype: DType) -> DType:

@@ -148,7 +148,7 @@ def _bernoulli_number(xp: Any, self: Array, p: float = 0.5, generator: Any = Non
 
 @in_place(f"aten::uniform_(Tensor(a!) self, float from=0., float to=1., {_GENERATOR}) -> Tensor(a!)")
 def _uniform(xp: Any, self: Array, from_: float = 0, to: float = 1, generator: Any = None) -> Array:
-    if self.dtype.kind == "f" or self.dtype in rules.SHORT:
+    if self.dtype.kind == "f" or self.dtype in rules.HALF_DTYPES:
         largest = dtypes.finfo(dtypes.from_numpy_dtype(self.dtype)).max
         for name, bound in (("from", from_), ("to", to)):
             if not abs(bound) <= largest:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, write
-from ts.ops.registry import Record, add, facts, op
+from ts.ops.registry import OperatorRecord, add, shared_fields, op
 from ts.ops.shapes import Made, like
 
 Array = rules.Array
@@ -143,7 +143,7 @@ def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
 
 for _name, _largest in (("cummax", True), ("cummin", False)):
     add(
-        Record(
+        OperatorRecord(
             f"aten::_{_name}_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()",
             _extremes_into(f"{_name}_cpu", _largest),
             "scan",
@@ -197,7 +197,7 @@ def _ends(x: Array, axis: int) -> tuple[Array, Array]:
 
 @op("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
 @op("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", where="f")
-@facts(
+@shared_fields(
     layout="contiguous",
     refuses={"b": "trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
     autocast={"cuda": "float32"},

@@ -11,7 +11,7 @@ from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.index import places
 from ts.ops.outputs import COPIED, EXPECTED
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 
 Array = rules.Array
 
@@ -85,7 +85,7 @@ def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, inclu
     out="value_out",
     order="value",
 )
-@facts(out_refused=EXPECTED)
+@shared_fields(out_refused=EXPECTED)
 def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
     if not index.size:
         return self.copy()
@@ -104,7 +104,7 @@ def _scatter(xp: Any, self: Array, dim: int, index: Array, src: Any) -> Array:
     inplace=True,
     out="value_reduce_out",
 )
-@facts(out_refused=EXPECTED)
+@shared_fields(out_refused=EXPECTED)
 def _scatter_by_name(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
@@ -269,7 +269,7 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
     work=work.of(work.named_rows, 0.3),
     **COPIED,
 )
-@facts(layout="like_first")
+@shared_fields(layout="like_first")
 def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Array:
     if not isinstance(value, (int, float, complex)):
         if value.ndim:

@@ -16,14 +16,14 @@ from ts._core.tensor import sizes
 from ts._core.tensor.unknown_sizes import get_ctx
 from ts._core.thread import deadline
 from ts.ops import layouts, rules, work
-from ts.ops.outputs import COPIED, EXPECTED, OfTypes
-from ts.ops.registry import facts, op
+from ts.ops.outputs import COPIED, EXPECTED, TypeErrorMessage
+from ts.ops.registry import shared_fields, op
 from ts.ops.shapes import Made, new_size
 from ts.ops.view import expand_kernel, unsqueezed
 
 Array = rules.Array
-_CAT_INTO = OfTypes("torch.cat(): input types can't be cast to the desired output type {got}")
-_PIECE: Final = 1 << 16  # numbers that are made without looking at the clock
+_CAT_INTO = TypeErrorMessage("torch.cat(): input types can't be cast to the desired output type {got}")
+_CHUNK_ELEMENTS: Final = 1 << 16  # numbers that are made without looking at the clock
 
 
 def together(xp: Any, tensors: Sequence[Array]) -> list[Array]:
@@ -74,7 +74,7 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     out_uncast=_CAT_INTO,
     sparse="view_ops.cat",
 )
-@facts(layout="all_channels", autocast={"cpu": "widest"})
+@shared_fields(layout="all_channels", autocast={"cpu": "widest"})
 def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     return concatenate(xp, tensors, dim)
 
@@ -161,7 +161,7 @@ def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
 
 @op("aten::vstack(Tensor[] tensors) -> Tensor", out="out", out_uncast=_CAT_INTO)
 @op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out", same_as="aten::vstack", out_uncast=_CAT_INTO)
-@facts(layout="all_channels", autocast={"cpu": "widest"})
+@shared_fields(layout="all_channels", autocast={"cpu": "widest"})
 def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("vstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 2) for t in tensors], 0)
@@ -218,7 +218,7 @@ def _in_turn(tensors: Sequence[Array]) -> Iterator[Array]:
     """The tensors, with a look at the clock before each piece of them."""
     for start in range(0, len(tensors), 1024):
         piece = tensors[start : start + 1024]
-        deadline.spend(500.0 * len(piece))
+        deadline.charge(500.0 * len(piece))
         yield from piece
 
 
@@ -317,10 +317,10 @@ def _combinations(xp: Any, self: Array, r: int = 2, with_replacement: bool = Fal
     places = np.empty((count, r), np.int64)
     flat, size = places.reshape(-1), count * r
     numbers = itertools.chain.from_iterable(choose(range(self.size), r))
-    for start in range(0, size, _PIECE):
-        piece = min(_PIECE, size - start)
+    for start in range(0, size, _CHUNK_ELEMENTS):
+        piece = min(_CHUNK_ELEMENTS, size - start)
         flat[start : start + piece] = np.fromiter(numbers, np.int64, piece)
-        deadline.spend(20.0 * piece)
+        deadline.charge(20.0 * piece)
     return self[xp.asarray(places)]
 
 
@@ -498,10 +498,10 @@ def _rot90(xp: Any, self: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Ar
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
     turned = xp.rot90(self, k, tuple(dims))
     if k % 2 == 0:
-        return layouts.placed(xp, "like_first" if k % 4 else "contiguous", turned.copy(), [self])
+        return layouts.with_result_strides(xp, "like_first" if k % 4 else "contiguous", turned.copy(), [self])
     a, b = dims  # PyTorch flips, which keeps the order in memory, and transposes what came out
     flipped = turned.swapaxes(a, b).copy()
-    return layouts.placed(xp, "like_first", flipped, [self]).swapaxes(a, b)
+    return layouts.with_result_strides(xp, "like_first", flipped, [self]).swapaxes(a, b)
 
 
 # ------------------------------------------------------------------------------------ triangles, diagonals
@@ -572,7 +572,7 @@ def _diag_embed(xp: Any, self: Array, offset: int = 0, dim1: int = -2, dim2: int
 
 @op("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", out="out", **COPIED)
 @op("aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", where="f")
-@facts(layout="channels")
+@shared_fields(layout="channels")
 def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
     if self.ndim <= 2:
         raise RuntimeError(
@@ -582,7 +582,7 @@ def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
         raise RuntimeError(
             f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
         )
-    if sizes.decided(self.shape[1] % groups != 0):
+    if sizes.evaluate_guard(self.shape[1] % groups != 0):
         raise RuntimeError(
             "Number of channels must be divisible by groups. "
             f"Got {self.shape[1]} channels and {groups} groups."
@@ -602,7 +602,7 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     if r <= 0:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     *batch, c, h, w = self.shape
-    if sizes.decided(c % (r * r) != 0):
+    if sizes.evaluate_guard(c % (r * r) != 0):
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
             f"upscale_factor, but input.size(-3)={c} is not divisible by {r * r}"
@@ -629,7 +629,7 @@ def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     if r <= 0:
         raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     for dim, name in ((-2, "height"), (-1, "width")):
-        if sizes.decided(self.shape[dim] % r != 0):
+        if sizes.evaluate_guard(self.shape[dim] % r != 0):
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
                 f"input.size({dim})={self.shape[dim]} is not divisible by {r}"

@@ -31,7 +31,7 @@ def kind(rule: Rule | None, whole: bool = False) -> str:
         return "of its tensors"
     if rule is None:
         return "kernel on sizes"
-    if isinstance(rule, Refusal):
+    if isinstance(rule, DataDependentShapeError):
         return "of elements: refused" if rule.rule is None else "of elements: new symbols"
     return "own rule"
 
@@ -42,7 +42,7 @@ def described(rule: Rule | None, whole: bool = False) -> str:
     return found if found != "own rule" else getattr(rule, "__name__", found).strip("_").replace("_", " ")
 
 
-class Refusal:
+class DataDependentShapeError:
     """The rule of an operator whose results depend on elements: it says so in PyTorch's words.
 
     Where sizes and numbers that nobody knows are symbols, `rule` says what the results are, if it is there.
@@ -64,18 +64,18 @@ class Refusal:
             return self.rule(*args)
         raise self.error(self.text)
 
-    def after(self, check: Callable[..., object]) -> Refusal:
+    def after(self, check: Callable[..., object]) -> DataDependentShapeError:
         """The same, where `check` of the arguments has nothing to say."""
-        return Refusal(self.text, self.error, check, self.rule)
+        return DataDependentShapeError(self.text, self.error, check, self.rule)
 
-    def unless(self, rule: Rule) -> Refusal:
+    def unless(self, rule: Rule) -> DataDependentShapeError:
         """The same, unless what nobody knows is a symbol."""
-        return Refusal(self.text, self.error, self.check, rule)
+        return DataDependentShapeError(self.text, self.error, self.check, rule)
 
 
-def depends(name: str) -> Refusal:
+def depends(name: str) -> DataDependentShapeError:
     """The refusal of an operator that PyTorch has no rule for."""
-    return Refusal(
+    return DataDependentShapeError(
         f"aten::{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta "
         "kernel registered. You may have run into this message while using an operator with PT2 compilation "
         "APIs (torch.compile/torch.export); in order to use this operator with those APIs you'll need to add "
@@ -85,8 +85,8 @@ def depends(name: str) -> Refusal:
 
 
 NO_ITEM = "Tensor.item() cannot be called on meta tensors"
-ITEM = Refusal(NO_ITEM, RuntimeError)
-NONZERO = Refusal(
+ITEM = DataDependentShapeError(NO_ITEM, RuntimeError)
+NONZERO = DataDependentShapeError(
     "The register_meta function for torch.nonzero() raises unimplemented by default, as a correct "
     "data-independent implementation does not exist. This implementation returns a fake value, assuming all "
     "elements of the tensor are non-zero. To enable this registration, please set "

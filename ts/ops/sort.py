@@ -11,7 +11,7 @@ from typing import Any
 from ts._core.tensor import sizes
 from ts.ops import argsort, rules, work
 from ts.ops.outputs import COPIED, EXPECTED, OF_INPUT
-from ts.ops.registry import STRICT, facts, op
+from ts.ops.registry import STRICT, shared_fields, op
 from ts.ops.shapes import Made, depends, new_size
 
 Array = rules.Array
@@ -295,7 +295,7 @@ def _quantile(
     'interpolation="linear") -> Tensor',
     out="scalar_out",
 )
-@facts(
+@shared_fields(
     refuses={"h": "quantile() input tensor must be either float or double dtype"},
     out_refused="quantile() out tensor must be same dtype as the input tensor",
     autocast={"cpu": "float32"},
@@ -316,7 +316,7 @@ def _quantile_op(
     'interpolation="linear") -> Tensor',
     out="scalar_out",
 )
-@facts(
+@shared_fields(
     refuses={"h": "quantile() input tensor must be either float or double dtype"},
     out_refused="quantile() out tensor must be same dtype as the input tensor",
     autocast={"cpu": "float32"},
@@ -361,7 +361,7 @@ def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_:
     work=_SOUGHT,
     out_refused=_SEARCHED,
 )
-@facts(refuses={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
+@shared_fields(refuses={"bc": "searchsorted_out_cpu"}, shape=_place_shape)
 def _searchsorted(
     xp: Any,
     sorted_sequence: Array,
@@ -412,7 +412,7 @@ def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
     work=_SOUGHT,
     **COPIED,
 )
-@facts(refuses={"bc": "searchsorted_out_cpu"})
+@shared_fields(refuses={"bc": "searchsorted_out_cpu"})
 def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False) -> Array:
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
@@ -437,7 +437,7 @@ def _bucketize(xp: Any, self: Any, boundaries: Array, out_int32: bool = False, r
     out="Scalar_Tensor_out",
     work=_SOUGHT,
 )
-@facts(refuses={"bc": "Unsupported input type encountered for isin(): {dtype}"}, out_refused=EXPECTED)
+@shared_fields(refuses={"bc": "Unsupported input type encountered for isin(): {dtype}"}, out_refused=EXPECTED)
 def _isin(
     xp: Any, elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Array:

@@ -19,7 +19,7 @@ from ts import dtypes
 from ts.ops import rules
 from ts.ops.matmul import product
 from ts.ops.outputs import COPIED
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.sparse_kernels import conversions, not_available
 from ts.ops.sparse_kernels.accessors import compressed_array, coo_array
 
@@ -212,14 +212,14 @@ def _coalesced(xp: Any, self: Array, coalesced: bool) -> Any:
 
 @op("aten::_dimI(Tensor self) -> int", where="m", sparse="accessors.sparse_dim")
 @op("aten::sparse_dim(Tensor self) -> int", where="m", sparse="accessors.sparse_dim")
-@facts(reads_elements=False)
+@shared_fields(reads_elements=False)
 def _sparse_dim(xp: Any, self: Array) -> int:
     return 0
 
 
 @op("aten::_dimV(Tensor self) -> int", where="m", sparse="accessors.dense_dim")
 @op("aten::dense_dim(Tensor self) -> int", where="m", sparse="accessors.dense_dim")
-@facts(reads_elements=False)
+@shared_fields(reads_elements=False)
 def _dense_dim(xp: Any, self: Array) -> int:
     return int(self.ndim)
 

@@ -112,7 +112,7 @@ def _stft(
         )
     if rules.category(self) < rules.FLOATING:
         raise RuntimeError(f"{text}: expected a tensor of floating point or complex values")
-    if self.dtype in rules.SHORT:
+    if self.dtype in rules.HALF_DTYPES:
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {rules.NAME_OF[self.dtype]}")
     if self.ndim not in (1, 2):
         raise RuntimeError(f"{text}: expected a 1D or 2D tensor")

@@ -40,7 +40,7 @@ def empty_like(xp: Any, self: Array, dtype: rules.DType, memory_format: int | No
     if memory_format in (None, 1):
         if self.flags.c_contiguous:
             return xp.empty(self.shape, dtype=dtype)
-        return ordered(xp, self.shape, strides.preserved(self.shape, elements(self)), dtype)
+        return ordered(xp, self.shape, strides.preserve_format_strides(self.shape, elements(self)), dtype)
     return formatted(xp, self.shape, dtype, memory_format)
 
 
@@ -191,7 +191,7 @@ def _resize_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
 )
 def _resize_as(xp: Any, self: Array, the_template: Array, memory_format: int | None = None) -> Array:
     if memory_format == 1:
-        steps = strides.preserved(the_template.shape, elements(the_template))
+        steps = strides.preserve_format_strides(the_template.shape, elements(the_template))
         item = self.dtype.itemsize
         return storage.resized(self, the_template.shape, [step * item for step in steps])
     return _resize(xp, self, the_template.shape, memory_format)

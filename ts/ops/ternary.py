@@ -13,7 +13,7 @@ from ts.ops import rules
 from ts.ops.outputs import FOUND, write
 from ts.ops.pointwise import promote
 from ts.ops.promotions import SAME
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.shapes import ITEM, Made, depends, float_like, itself
 from ts.ops.unary import digamma
 
@@ -68,7 +68,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     cuda="abs(c) < 0.5f ? a + c * (b - a) : b - (b - a) * (1 - c)",
     out_refused=FOUND,
 )
-@facts(layout="like_all")
+@shared_fields(layout="like_all")
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
     if self.dtype.kind in "biu":
         kind = "scalar" if isinstance(weight, (int, float)) else "tensor"
@@ -115,7 +115,7 @@ NAMES = {
     where="f",
 )
 @op("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", cuda="a ? b : c", where="f")
-@facts(layout="like_all")
+@shared_fields(layout="like_all")
 def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
     if condition.dtype not in (rules.BOOL, rules.UINT8):
         raise RuntimeError(
@@ -287,7 +287,7 @@ def _nan_to_num(
 
 @op("aten::logit(Tensor self, float? eps=None) -> Tensor", inplace=True, out="out")
 @op("aten::special_logit(Tensor self, float? eps=None) -> Tensor", out="out", same_as="aten::logit")
-@facts(refuses={"c": "logit_cpu"})
+@shared_fields(refuses={"c": "logit_cpu"})
 def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
     dtype = rules.float_dtype(self.dtype)
     x = rules.cast(xp, self, rules.opmath(dtype))
@@ -305,7 +305,7 @@ def _polygamma_shape(n: int, self: Array) -> Made:
 
 @op("aten::polygamma(int n, Tensor self) -> Tensor", out="out", work=1.0)
 @op("aten::special_polygamma(int n, Tensor self) -> Tensor", out="out", work=1.0, same_as="aten::polygamma")
-@facts(layout="like_first", shape=_polygamma_shape)
+@shared_fields(layout="like_first", shape=_polygamma_shape)
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
@@ -338,7 +338,7 @@ def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
     same_as="aten::mvlgamma",
     out_uncast="mvlgamma: result type {want} can't be cast to the desired output type {want}",
 )
-@facts(layout="contiguous", refuses={"b": "The input tensor may not be a boolean tensor."})
+@shared_fields(layout="contiguous", refuses={"b": "The input tensor may not be a boolean tensor."})
 def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
@@ -448,7 +448,7 @@ def _check_parts(a: Array, b: Array) -> None:
     out_refused="torch.frexp() expects mantissa to have dtype {want_cpp} but got {got_cpp}",
 )
 def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:
-    if self.dtype.kind != "f" and self.dtype not in rules.SHORT:
+    if self.dtype.kind != "f" and self.dtype not in rules.HALF_DTYPES:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = xp.frexp(self)
     return mantissa, rules.cast(xp, exponent, rules.INT32)

@@ -21,7 +21,7 @@ from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
 from ts.devices import Stream
 from ts.ops import rules
 from ts.ops.outputs import COPIED, OPTIONS
-from ts.ops.registry import Record, add, op, out_of
+from ts.ops.registry import OperatorRecord, add, op, out_of
 from ts.ops.storage import clone_kernel
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
@@ -86,7 +86,7 @@ def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
     return clone_kernel(xp, rules.cast(xp, self, rules.dtype_from(dtype)), options[-1])
 
 
-add(out_of(Record(_TO_COPY, _copy, "to", where="f", **COPIED), "out"))
+add(out_of(OperatorRecord(_TO_COPY, _copy, "to", where="f", **COPIED), "out"))
 
 
 @op(f"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, {_TO_END}", **_SCRIPT)
@@ -261,7 +261,7 @@ for _dtype in (
 ):  # fmt: skip
     _name = f"aten::_cast_{_dtype.type_name}"
     add(
-        Record(
+        OperatorRecord(
             f"{_name}(Tensor self, bool non_blocking=False) -> Tensor", _cast(_dtype), "to", "f", whole=True
         )
     )

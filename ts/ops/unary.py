@@ -18,8 +18,8 @@ from typing import Any, Final
 from ts.ops import rules
 from ts.ops.outputs import COPIED, FOUND
 from ts.ops.promotions import BOOLEAN, FLOAT, NOTHING, REAL, SAME, Refused, refused_by, special, types_without
-from ts.ops.refusals import Missing, check
-from ts.ops.registry import Record, add, inplace_of, out_of
+from ts.ops.refusals import NotImplementedMessage, check
+from ts.ops.registry import OperatorRecord, add, inplace_of, out_of
 
 Array = rules.Array
 Body = str | Callable[[Any, Array], Array]
@@ -70,7 +70,7 @@ def unary(
     for spelled in (name, *aliases):
         text = f"aten::{spelled}(Tensor self) -> Tensor"
         record = add(
-            Record(
+            OperatorRecord(
                 text,
                 kernel,
                 "unary",
@@ -183,13 +183,13 @@ _NEGATED = (
     "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
     "the `~` or `logical_not()` operator instead."
 )
-_SIGN = Missing(
+_SIGN = NotImplementedMessage(
     "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
 )
 
 
 def _whole(name: str) -> dict[str, str]:
-    return {"b": f"{name}_vml_cpu", "c": Missing(f"{name} is not supported for complex inputs")}
+    return {"b": f"{name}_vml_cpu", "c": NotImplementedMessage(f"{name} is not supported for complex inputs")}
 
 
 # arithmetic                    promotion  ufunc or body               CUDA
@@ -205,7 +205,7 @@ unary(
     sparse="elementwise.on_values",
 )
 add(
-    Record(  # `abs(x)` in scripts
+    OperatorRecord(  # `abs(x)` in scripts
         "prim::abs(Tensor x) -> Tensor", kernel_of(REAL, "absolute", {"b": "abs_cpu"}), "unary",
         promotion=REAL,
         ufunc="absolute", types=types_without("b"), cuda="abs(a)", where="",
@@ -381,7 +381,7 @@ unary(
     BOOLEAN,
     lambda xp, a: xp.signbit(a) if rules.category(a) == rules.FLOATING else a < 0,
     "signbit(a)",
-    no={"c": Missing("signbit is not implemented for complex tensors.")},
+    no={"c": NotImplementedMessage("signbit is not implemented for complex tensors.")},
     forms="o",
     out_refused="signbit does not support non-boolean outputs.",
     sparse="elementwise.on_values",
@@ -446,7 +446,7 @@ for _name, _body in (
     add(
         out_of(
             add(
-                Record(
+                OperatorRecord(
                     _text,
                     kernel_of(FLOAT, _body, refused_by(_name, "ch")),
                     "unary",
@@ -469,12 +469,12 @@ def _square_kernel(xp: Any, a: Array) -> Array:
     return x * x
 
 
-_angle_record = Record(
+_angle_record = OperatorRecord(
     "aten::angle(Tensor self) -> Tensor", _angle_kernel, "unary", promotion=REAL, layout="like_real"
 )
 add(out_of(add(_angle_record), "out"))
 _square = add(
-    Record(
+    OperatorRecord(
         "aten::square(Tensor self) -> Tensor",
         _square_kernel,
         "unary",

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.sizes import decided, equal
+from ts._core.tensor.sizes import evaluate_guard, equal
 from ts.ops import rules
 from ts.ops.outputs import SCALAR
 from ts.ops.registry import op
@@ -184,7 +184,7 @@ def _col2im(
     _check_blocks(kernel, gap, pad, step)
     places = [out_size(*v) for v in zip(size, kernel, step, pad, gap, strict=True)]
     area = math.prod(kernel)
-    if decided(x.shape[1] % area != 0):
+    if evaluate_guard(x.shape[1] % area != 0):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
             f"input.size(1)={x.shape[1]} and kernel_size={kernel}."

@@ -14,14 +14,14 @@ from typing import Any
 from ts._core.tensor.sizes import same
 from ts.ops import rules
 from ts.ops.outputs import EXPECTED
-from ts.ops.registry import Record, add, out_of
+from ts.ops.registry import OperatorRecord, add, out_of
 from ts.ops.shapes import Made
 
 Array = rules.Array
 Sizes = Sequence[int]
 Taps = tuple[Array, Array | None]  # indices (m, taps) and weights (m, taps); None: one tap of weight 1
 
-_KEPT = 4096  # places of a dimension whose taps are kept
+_MAX_CACHED_POSITIONS = 4096  # places of a dimension whose taps are kept
 CUBIC = -0.75  # PyTorch's coefficient of the cubic convolution
 
 
@@ -141,7 +141,7 @@ def _check_sizes(x: Array, size: Sizes) -> None:
 
 def _taps(xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool) -> Taps:
     """The taps of one dimension; a model asks for the same ones again and again."""
-    if xp.shapes_only or m > _KEPT:
+    if xp.shapes_only or m > _MAX_CACHED_POSITIONS:
         return taps(xp, n, m, scale, align)
     return _kept_taps(xp, taps, n, m, scale, align)
 
@@ -168,7 +168,7 @@ def resampled(
     keys = [(n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)]
     if x.dtype == rules.UINT8 and taps not in (_nearest, _nearest_exact) and not xp.shapes_only:
         for axis, key in reversed(list(enumerate(keys, 2))):
-            if key[1] <= _KEPT:
+            if key[1] <= _MAX_CACHED_POSITIONS:
                 x = xp.weighted_bytes(x, axis, *_kept_integers(xp, taps, *key))
             else:
                 index, weight = taps(xp, *key)
@@ -220,7 +220,7 @@ def gathered(
     for axis in range(2, grad.ndim):
         n, m = input_size[axis], size[axis - 2]
         key = (n, m, scales[axis - 2], align)
-        index, weight = _kept_reversed(xp, taps, *key) if m <= _KEPT else _reversed(xp, taps(xp, *key), n)
+        index, weight = _kept_reversed(xp, taps, *key) if m <= _MAX_CACHED_POSITIONS else _reversed(xp, taps(xp, *key), n)
         assert weight is not None
         wide = xp.weighted_sums(wide, axis, index, weight.astype(wide.dtype))
     return rules.cast(xp, wide, grad.dtype)
@@ -296,7 +296,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
         (f".vec(Tensor input, SymInt[]? output_size, {corners}float[]? scale_factors)", by_factors),
     ):
         record = add(
-            Record(
+            OperatorRecord(
                 f"aten::{name}{text} -> Tensor",
                 kernel,
                 "upsample",
@@ -323,7 +323,7 @@ def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool)
         align = bool(rest[0]) if aligned else False
         return gathered(xp, grad_output, size, input_size, rest[1:] if aligned else rest, taps, align)
 
-    record = Record(
+    record = OperatorRecord(
         f"aten::{name}_backward(Tensor grad_output, SymInt[{n}] output_size, SymInt[{n + 2}] input_size, "
         f"{corners}{scales}) -> Tensor",
         backward,

@@ -15,7 +15,7 @@ import numpy as np
 from ts._core.tensor import sizes, storage
 from ts.ops import rules
 from ts.ops.outputs import COPIED
-from ts.ops.registry import facts, op
+from ts.ops.registry import shared_fields, op
 from ts.ops.shapes import ITEM, NO_ITEM, Laid, new_size
 
 Array = rules.Array
@@ -511,7 +511,7 @@ def _tensor_split_tensor(
 
 def _split_along(name: str, self: Array, axis: int, by: Any) -> list[Array]:
     if isinstance(by, int):
-        if by <= 0 or sizes.decided(self.shape[axis] % by != 0):
+        if by <= 0 or sizes.evaluate_guard(self.shape[axis] % by != 0):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
                 f"{self.shape[axis]} is not divisible by the split_size {by}!"
@@ -674,7 +674,7 @@ def _conj_of_complex(xp: Any, self: Array) -> Array:
 
 @op("aten::_neg_view(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous", out="out", **COPIED)
-@facts(refuses={"b": "neg_cpu"})
+@shared_fields(refuses={"b": "neg_cpu"})
 def _neg_view(xp: Any, self: Array) -> Array:
     """A copy, as `conj` is one."""
     return xp.negative(self)

@@ -16,7 +16,7 @@ from ts._core.tensor.tensor import Tensor, install_methods
 from ts.ops.method_names import NAMES
 
 
-class Waiting:
+class LazyMethod:
     """What stands in the class for an operator until somebody looks at it."""
 
     __slots__ = ("name",)
@@ -37,4 +37,4 @@ class Waiting:
 def announce() -> None:
     """Enter the names, unless the methods themselves are there."""
     if "add" not in Tensor.__dict__:
-        install_methods({name: Waiting(name) for name in NAMES.split()})
+        install_methods({name: LazyMethod(name) for name in NAMES.split()})

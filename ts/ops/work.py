@@ -30,24 +30,24 @@ from ts._core.value.lists import List
 from ts.backends.cpu import workers
 
 if TYPE_CHECKING:
-    from ts.ops.registry import Record
+    from ts.ops.registry import OperatorRecord
 
 Measure = Callable[..., float]
 T = TypeVar("T")
 
 _READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
 _MASKS: Final = (dtypes.bool_, dtypes.uint8)
-_LOOK: Final = 100_000.0  # nanoseconds after which the clock is read
+_CLOCK_INTERVAL_NS: Final = 100_000.0  # nanoseconds after which the clock is read
 
 
 def steps(items: Iterable[T]) -> Iterator[T]:
     """The items of a loop, with a look at the clock before each."""
     for item in items:
-        deadline.spend(_LOOK)
+        deadline.charge(_CLOCK_INTERVAL_NS)
         yield item
 
 
-def rule_of(record: Record) -> Measure | None:
+def rule_of(record: OperatorRecord) -> Measure | None:
     """Nanoseconds from the arguments of a call; None where there is nothing to count."""
     if record.variant == "out" and record.base is not None:
         rule, count = rule_of(record.base), arity(record.base.schema_text)[2]
@@ -64,7 +64,7 @@ def rule_of(record: Record) -> Measure | None:
     return of(measure, rate / workers.count() if threaded else rate)
 
 
-def _makes_tensor(record: Record) -> bool:
+def _makes_tensor(record: OperatorRecord) -> bool:
     """Whether elements are computed: not for views (`-> Tensor(a)`), nor for what is known of a tensor."""
     returns = record.schema_text.rpartition(" -> ")[2]
     if record.family in _KNOWN:

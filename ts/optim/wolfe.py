@@ -19,7 +19,7 @@ Slope = Callable[[float], tuple[float, Tensor]]  # loss and gradient at a length
 
 
 @dataclass
-class Place:
+class LineSearchPoint:
     """A length with what is known there."""
 
     at: Any
@@ -28,7 +28,7 @@ class Place:
     slope: Any  # of the loss along the direction
 
 
-def cubic_minimum(a: Place, b: Place, bounds: tuple[Any, Any] | None = None) -> Any:
+def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any] | None = None) -> Any:
     """Where the cubic through two places has its minimum, within bounds; their middle where it has none."""
     low, high = bounds if bounds is not None else (a.at, b.at) if a.at <= b.at else (b.at, a.at)
     d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.at - b.at)
@@ -57,23 +57,23 @@ def strong_wolfe(
 ) -> tuple[float, Tensor, Any, int]:
     """Loss and gradient at the length that was found, the length, and how often the loss was computed."""
     size = direction.abs().max()
-    start = Place(0, loss, grad.clone(), slope)
+    start = LineSearchPoint(0, loss, grad.clone(), slope)
     evaluations = 0
 
-    def look(at: Any) -> Place:
+    def look(at: Any) -> LineSearchPoint:
         nonlocal evaluations
         evaluations += 1
         found, there = slope_at(at)
-        return Place(at, found, there.clone(), there.dot(direction))
+        return LineSearchPoint(at, found, there.clone(), there.dot(direction))
 
-    def falls(place: Place) -> bool:
+    def falls(place: LineSearchPoint) -> bool:
         return bool(place.loss <= start.loss + c1 * place.at * slope)
 
-    def is_flat(place: Place) -> bool:
+    def is_flat(place: LineSearchPoint) -> bool:
         return bool(abs(place.slope) <= -c2 * slope)
 
     before, now = start, look(length)
-    bracket: list[Place] = []
+    bracket: list[LineSearchPoint] = []
     turns = 0
     while turns < most:
         if not falls(now) or (turns > 1 and now.loss >= before.loss):
@@ -94,15 +94,15 @@ def strong_wolfe(
 
 
 def _zoomed(
-    bracket: list[Place],
-    look: Callable[[Any], Place],
-    falls: Callable[[Place], bool],
-    is_flat: Callable[[Place], bool],
+    bracket: list[LineSearchPoint],
+    look: Callable[[Any], LineSearchPoint],
+    falls: Callable[[LineSearchPoint], bool],
+    is_flat: Callable[[LineSearchPoint], bool],
     turns: int,
     most: int,
     size: Any,
     tolerance_change: float,
-) -> Place:
+) -> LineSearchPoint:
     """The best place between two that enclose one that fits."""
     stuck = False
     low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
@@ -137,7 +137,7 @@ def _zoomed(
 
 def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
     """Return the minimum of the cubic through two places with their losses and slopes, within bounds."""
-    return cubic_minimum(Place(x1, f1, g1, g1), Place(x2, f2, g2, g2), bounds)
+    return cubic_minimum(LineSearchPoint(x1, f1, g1, g1), LineSearchPoint(x2, f2, g2, g2), bounds)
 
 
 def _strong_wolfe(

@@ -22,8 +22,8 @@ from ts.passes.control_flow import constant_value
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
 
-_FEWEST_ADDED: Final = 4
-_FEWEST_SHARING: Final = 8
+_MIN_ADDED: Final = 4
+_MIN_SHARING: Final = 8
 
 
 def batch_mm(graph: Graph) -> bool:
@@ -42,7 +42,7 @@ def _visit(block: Block, aliases: AliasDb | None) -> bool:
             changed |= _visit(inner, aliases)
         if node.kind() == "aten::mm":
             products.append(node)
-    if len(products) < _FEWEST_ADDED:
+    if len(products) < _MIN_ADDED:
         return changed
     aliases = aliases or AliasDb(block.owning_graph())
     products = [node for node in products if not aliases.has_writers(node)]
@@ -71,7 +71,7 @@ def _reduce_trees(block: Block, aliases: AliasDb, products: list[Node]) -> bool:
                 roots.pop(part, None)
     changed = False
     for root, found in roots.items():
-        if len(found) >= _FEWEST_ADDED and optimization_allowed("batch_mm"):
+        if len(found) >= _MIN_ADDED and optimization_allowed("batch_mm"):
             update("batch_mm", "Joining the {} products of {}", len(found), root)
             factors = [leaf.input(0) for leaf in found] + [leaf.input(1) for leaf in found]
             _replace([root.output()], "prim::MMTreeReduce", factors, root)
@@ -96,9 +96,9 @@ def _batch_side(aliases: AliasDb, products: list[Node], side: int) -> bool:
     for common, found in sharing.items():
         first, *others = found
         together = [first]
-        if len(found) >= _FEWEST_SHARING and optimization_allowed("batch_mm"):
+        if len(found) >= _MIN_SHARING and optimization_allowed("batch_mm"):
             together += [node for node in others if aliases.move_before_topologically_valid(node, first)]
-        if len(together) < _FEWEST_SHARING:
+        if len(together) < _MIN_SHARING:
             continue
         together.sort(key=found.index)
         update("batch_mm", "Joining {} products with %{}", len(together), common.debug_name())

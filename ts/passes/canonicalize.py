@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import cmp_to_key
 
 from ts.ir.graph import Block, Graph, Node, Use, Value
-from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, nodes_of
+from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, walk_nodes
 
 
 def canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
@@ -26,7 +26,7 @@ def canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:
         return copy
     for value in copy.inputs():
         value.set_debug_name("")
-    for node in nodes_of(copy.block()):
+    for node in walk_nodes(copy.block()):
         for value in node.outputs():
             value.set_debug_name("")
     return copy

@@ -23,7 +23,7 @@ from ts.passes.control_flow import constant_value
 from ts.passes.log import optimization_allowed, update
 
 _FEATURES: Final = -1  # the dimension that results have of weights
-_FEWEST: Final = 2
+_MIN_LAYERS: Final = 2
 
 
 def concat_frozen_linear(graph: Graph, everywhere: bool = False) -> bool:
@@ -44,7 +44,7 @@ def _visit(block: Block, aliases: AliasDb, everywhere: bool) -> bool:
             if key is not None and (everywhere or key[2].type == "cuda"):
                 layers.setdefault(key, []).append(node)
     for same in layers.values():
-        if len(same) >= _FEWEST and optimization_allowed("concat_frozen_linear"):
+        if len(same) >= _MIN_LAYERS and optimization_allowed("concat_frozen_linear"):
             update("concat_frozen_linear", "Joining {}", same)
             _join(same)
             changed = True

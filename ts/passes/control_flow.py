@@ -63,12 +63,12 @@ def inline_block_before(block: Block, node: Node) -> None:
         inner.move_before(node)
 
 
-def nodes_of(block: Block) -> Iterator[Node]:
+def walk_nodes(block: Block) -> Iterator[Node]:
     """All nodes of a block and of the blocks inside, in program order."""
     for node in block.nodes():
         yield node
         for inner in node.blocks():
-            yield from nodes_of(inner)
+            yield from walk_nodes(inner)
 
 
 def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:

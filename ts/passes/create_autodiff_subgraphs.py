@@ -30,8 +30,8 @@ from ts.passes.log import optimization_allowed, update
 
 KIND: Final = "prim::DifferentiableGraph"
 THRESHOLD: Final = 2
-_MOST_INPUTS: Final = 60
-_MOST_OUTPUTS: Final = 24
+_MAX_INPUTS: Final = 60
+_MAX_OUTPUTS: Final = 24
 _NUMBERS: Final = frozenset({"IntType", "BoolType"})
 _STEADY: Final = frozenset({"prim::Constant", "prim::GetAttr", "prim::Param"})
 _LISTS: Final = ("prim::ListConstruct", "prim::ListUnpack")
@@ -110,7 +110,7 @@ class _Parts:
         inputs = [x for x in read if x not in inside and x.node().kind() != "prim::Constant"]
         members = set(nodes)
         outputs = [x for x in inside if any(use.user not in members for use in x.uses())]
-        fits = 0 < len(outputs) <= _MOST_OUTPUTS and len(inputs) <= _MOST_INPUTS
+        fits = 0 < len(outputs) <= _MAX_OUTPUTS and len(inputs) <= _MAX_INPUTS
         if not fits or not any(x.type().is_subtype_of(types.TENSOR) for x in inputs):
             return
         if optimization_allowed("create_autodiff_subgraphs"):

@@ -18,14 +18,14 @@ from ts.analysis.alias import AliasDb
 from ts.analysis.effects import STRUCTURAL, has_side_effects
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.constant_pooling import constant_pooling
-from ts.passes.control_flow import nodes_of
+from ts.passes.control_flow import walk_nodes
 from ts.passes.log import optimization_allowed, update
 
 _KIND: Final = "prim::FunctionalGraph"
-_FEWEST: Final = 6  # nodes of a part: smaller ones are left, as PyTorch leaves them
+_MIN_SUBGRAPH_NODES: Final = 6  # nodes of a part: smaller ones are left, as PyTorch leaves them
 
 
-def create_functional_graphs(graph: Graph, fewest: int = _FEWEST) -> bool:
+def create_functional_graphs(graph: Graph, fewest: int = _MIN_SUBGRAPH_NODES) -> bool:
     """Make a graph of each part of at least `fewest` nodes."""
     return _visit(graph.block(), AliasDb(graph), fewest)
 
@@ -38,7 +38,7 @@ def inline_functional_graphs(graph: Graph) -> bool:
 def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
     """Replace nodes of these kinds by the nodes of their graphs."""
     changed = False
-    for node in list(nodes_of(graph.block())):
+    for node in list(walk_nodes(graph.block())):
         wanted = node.kind() in kinds and node.has_attribute("Subgraph")
         if wanted and optimization_allowed("create_functional_graphs"):
             inline_group(node)

@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ts.ir.graph import Graph, Node, Value
-from ts.passes.control_flow import constant_value, nodes_of
+from ts.passes.control_flow import constant_value, walk_nodes
 
 
 def ask_lengths_before(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> None:
     """Ask before a loop what it asks in it, of tensors with so many dimensions."""
     lengths: dict[tuple[Value, int], Value] = {}
-    for node in list(nodes_of(loop.blocks()[0])):
+    for node in list(walk_nodes(loop.blocks()[0])):
         if not node.inputs() or node.input(0) not in ranks:
             continue
         tensor = node.input(0)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, FLOAT, INT, Type
-from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, constant_value, nodes_of
+from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 from ts.passes.element_lengths import ask_lengths_before
 from ts.passes.elements import (
     ARITHMETIC,
@@ -35,14 +35,14 @@ from ts.passes.type_checks import insert_all
 FLOAT32: Final = 6  # PyTorch's numbers of dtypes
 FLOAT64: Final = 7
 INT64: Final = 4
-_LARGEST: Final = 400  # nodes of a loop: each version is a copy
+_MAX_LOOP_NODES: Final = 400  # nodes of a loop: each version is a copy
 _SAFE_INT: Final = 2.0**62  # smaller floats have an int
 
 
 def make_versions(loop: Node) -> bool:
     """Put versions beside a loop, if it computes with elements so much that they pay."""
     body = loop.blocks()[0]
-    if next(views_in(body), None) is None or sum(1 for _ in nodes_of(body)) > _LARGEST or _has_versions(loop):
+    if next(views_in(body), None) is None or sum(1 for _ in walk_nodes(body)) > _MAX_LOOP_NODES or _has_versions(loop):
         return False
     elements = Elements(loop)
     if elements.refusal or elements.gain <= 0 or not elements.ranks.keys() & elements.loaded.keys():
@@ -57,7 +57,7 @@ def make_versions(loop: Node) -> bool:
         choices.append(choice)
         version = graph.create_clone(loop, _Same())
         choice.blocks()[0].append_node(version)
-        _Version(version, Elements(version, elements.fresh), dtypes).write()
+        _LoopVersion(version, Elements(version, elements.fresh), dtypes).write()
         ask_lengths_before(graph, version, {x: elements.ranks.get(x, 0) for x in elements.loaded})
     _nest(loop, choices)
     return True
@@ -153,7 +153,7 @@ def _move_between(first: Node, last: Node, block: Block) -> None:
         node = following
 
 
-class _Version:
+class _LoopVersion:
     """One version of a loop under way: from nodes on tensors to nodes on numbers."""
 
     def __init__(self, loop: Node, elements: Elements, dtypes: _Dtypes) -> None:
@@ -578,13 +578,13 @@ def _as_float32(x: float) -> float:
     return rounded
 
 
-_Writer = Callable[[_Version, Node], None]
+_Writer = Callable[[_LoopVersion, Node], None]
 
 _WRITERS: Final[dict[str, _Writer]] = {
-    **dict.fromkeys((*ARITHMETIC, *IN_PLACE, *CHOICES, "aten::rsub"), _Version._arithmetic),
-    **dict.fromkeys(UNARY, _Version._unary),
-    **dict.fromkeys(COMPARISONS, _Version._comparison),
-    **dict.fromkeys(CONVERSIONS, _Version._conversion),
-    **dict.fromkeys(ASSIGNMENTS, _Version._copy),
-    "aten::tensor": _Version._made,
+    **dict.fromkeys((*ARITHMETIC, *IN_PLACE, *CHOICES, "aten::rsub"), _LoopVersion._arithmetic),
+    **dict.fromkeys(UNARY, _LoopVersion._unary),
+    **dict.fromkeys(COMPARISONS, _LoopVersion._comparison),
+    **dict.fromkeys(CONVERSIONS, _LoopVersion._conversion),
+    **dict.fromkeys(ASSIGNMENTS, _LoopVersion._copy),
+    "aten::tensor": _LoopVersion._made,
 }

@@ -20,7 +20,7 @@ from ts.analysis.effects import reshapes
 from ts.analysis.writes import written_inputs
 from ts.fusion.groups import is_number, is_tensor
 from ts.ir.graph import Block, Node, Value
-from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, constant_value, nodes_of
+from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
 
 # Operators on tensors that are those of the same name on numbers, for elements: exact, or rounded once.
 ARITHMETIC: Final = frozenset(("aten::add", "aten::sub", "aten::mul", "aten::div"))
@@ -66,7 +66,7 @@ class View(NamedTuple):
     depth: int
 
 
-class Other(Enum):
+class UnknownTensor(Enum):
     """What else a tensor is."""
 
     NUMBER = auto()  # the result of arithmetic on elements
@@ -74,8 +74,8 @@ class Other(Enum):
     UNKNOWN = auto()
 
 
-Kind = Source | View | Other
-NUMBER, TRUTH, UNKNOWN = Other.NUMBER, Other.TRUTH, Other.UNKNOWN
+Kind = Source | View | UnknownTensor
+NUMBER, TRUTH, UNKNOWN = UnknownTensor.NUMBER, UnknownTensor.TRUTH, UnknownTensor.UNKNOWN
 
 
 class Elements:
@@ -96,7 +96,7 @@ class Elements:
         self.refusal = ""
         self._parents: dict[Value, Value] = {}
         self._inside = {*self.body.inputs()}
-        for node in nodes_of(self.body):
+        for node in walk_nodes(self.body):
             self._inside.update(node.outputs())
             for block in node.blocks():
                 self._inside.update(block.inputs())
@@ -162,7 +162,7 @@ class Elements:
     # ---- what each tensor is ---------------------------------------------------------------------------
 
     def _count_indices(self) -> None:
-        for node in nodes_of(self.body):
+        for node in walk_nodes(self.body):
             if not _selects(node):
                 continue
             depth, value = 0, node.output()
@@ -429,7 +429,7 @@ def _is_for(value: Value, loop: Node) -> bool:
 
 def views_in(block: Block) -> Iterator[Node]:
     """The nodes that find what one index stands for."""
-    return (node for node in nodes_of(block) if _selects(node))
+    return (node for node in walk_nodes(block) if _selects(node))
 
 
 def _joined(choice: Node) -> Iterator[tuple[Value, ...]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ts._core.dispatch.writer import Unwritten
+from ts._core.dispatch.writer import PauseLogging
 from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
 from ts.ir.attributes import type_of_constant
@@ -50,7 +50,7 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     if operator is None or not callable(operator):
         return NOT_EVALUATED
     try:
-        with Unwritten():
+        with PauseLogging():
             result = operator(*map(_number, arguments))
     except Exception:  # whatever it is, the program meets it when it runs
         return NOT_EVALUATED

@@ -30,9 +30,9 @@ from typing import Final, NamedTuple
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
-from ts.passes.control_flow import NOT_CONSTANT, constant_value, inserting_at_start, nodes_of
+from ts.passes.control_flow import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
 
-_LARGEST_COPIES: Final = 5000  # nodes that are copied where ifs are merged; then they move
+_MAX_COPIED_BYTES: Final = 5000  # nodes that are copied where ifs are merged; then they move
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")
 
 
@@ -88,7 +88,7 @@ class _Exits:
         return found
 
 
-class _Leaves(Enum):
+class _ExitStatus(Enum):
     """Whether control leaves a block early."""
 
     NEVER = auto()
@@ -97,7 +97,7 @@ class _Leaves(Enum):
     RAISES = auto()
 
 
-class _Exit(NamedTuple):
+class _ExitPair(NamedTuple):
     """How a block is left: `taken` is the boolean that says so at run time, `values` is what the exit
     carries.
 
@@ -122,9 +122,9 @@ class _ExitTransformer:
             self._true = graph.insert_constant(True)
             self._false = graph.insert_constant(False)
         self._raises = self._uninitialized_value(BOOL)
-        self._never = _Exit(self._false, ())
+        self._never = _ExitPair(self._false, ())
 
-    def run(self, block: Block) -> _Exit:
+    def run(self, block: Block) -> _ExitPair:
         """Transform `block`; the result is how it is left towards a target outside of it."""
         enclosing_target = self._target
         if self._is_target(block):
@@ -143,29 +143,29 @@ class _ExitTransformer:
             return owner is not None and owner.kind() == "prim::Loop"
         return owner is None or owner.kind() == "prim::Closure"
 
-    def _transform_nodes(self, block: Block) -> tuple[_Exit, Block]:
+    def _transform_nodes(self, block: Block) -> tuple[_ExitPair, Block]:
         """How the block is left, and what is in its place then."""
         for node in block.nodes():
             following = node.next()  # `node` itself may go
             left = self._transform_node(node)
             status = self._status(left)
-            if status in (_Leaves.ALWAYS, _Leaves.RAISES):
+            if status in (_ExitStatus.ALWAYS, _ExitStatus.RAISES):
                 self._remove_from(following, block)
                 return left, block
-            if status is _Leaves.MAYBE:
+            if status is _ExitStatus.MAYBE:
                 if following is not block.return_node():
                     return self._guard(block, left, following)
                 return left, block
         return self._never, block
 
-    def _transform_node(self, node: Node) -> _Exit:
+    def _transform_node(self, node: Node) -> _ExitPair:
         kind = node.kind()
         if kind == self._kind:
-            left = _Exit(self._true, tuple(node.inputs()))
+            left = _ExitPair(self._true, tuple(node.inputs()))
             node.destroy()
             return left
         if kind == "prim::RaiseException":
-            return _Exit(self._raises, ())
+            return _ExitPair(self._raises, ())
         if node not in self._around:
             return self._never
         if kind == "prim::If":
@@ -179,42 +179,42 @@ class _ExitTransformer:
             self.run(node.blocks()[0])
         return self._never
 
-    def _arrive(self, block: Block, left: _Exit) -> None:
+    def _arrive(self, block: Block, left: _ExitPair) -> None:
         """At the target: the outputs are those of the exit where it was taken, else the block's own."""
         status = self._status(left)
-        if status is _Leaves.MAYBE:
+        if status is _ExitStatus.MAYBE:
             choice = self._graph.create_if(left.taken).insert_before(block.return_node())
             _add_if_outputs(choice, left.values, block.outputs())
             _replace_outputs(block, choice.outputs())
-        elif status is _Leaves.ALWAYS:
+        elif status is _ExitStatus.ALWAYS:
             _replace_outputs(block, left.values)
 
-    def _transform_if(self, node: Node) -> _Exit:
+    def _transform_if(self, node: Node) -> _ExitPair:
         branches = [self.run(block) for block in node.blocks()]
         statuses = [self._status(branch) for branch in branches]
         status = _status_of_if(*statuses)
-        if status is _Leaves.RAISES:
-            return _Exit(self._raises, ())
-        if status is _Leaves.NEVER:
+        if status is _ExitStatus.RAISES:
+            return _ExitPair(self._raises, ())
+        if status is _ExitStatus.NEVER:
             return self._never
         # A branch that does not exit has nothing to carry: nobody reads its values.
         for i, other in ((0, 1), (1, 0)):
-            if statuses[i] in (_Leaves.NEVER, _Leaves.RAISES):
-                branches[i] = _Exit(branches[i].taken, self._uninitialized_like(branches[other].values))
+            if statuses[i] in (_ExitStatus.NEVER, _ExitStatus.RAISES):
+                branches[i] = _ExitPair(branches[i].taken, self._uninitialized_like(branches[other].values))
                 break
         on_true, on_false = branches
-        if status is _Leaves.ALWAYS:
+        if status is _ExitStatus.ALWAYS:
             taken = self._true
         else:
             _add_if_outputs(node, [on_true.taken], [on_false.taken])
             taken = node.outputs()[-1]
         _add_if_outputs(node, on_true.values, on_false.values)
-        return _Exit(taken, _last(node.outputs(), len(on_true.values)))
+        return _ExitPair(taken, _last(node.outputs(), len(on_true.values)))
 
-    def _transform_loop(self, node: Node) -> _Exit:
+    def _transform_loop(self, node: Node) -> _ExitPair:
         left = self.run(node.blocks()[0])
         body = node.blocks()[0]
-        if self._status(left) in (_Leaves.NEVER, _Leaves.RAISES):
+        if self._status(left) in (_ExitStatus.NEVER, _ExitStatus.RAISES):
             return self._never  # a body that raises may still not run at all
         # The exit is beyond the loop: it ends the loop ...
         again = self._graph.create_if(left.taken)
@@ -232,9 +232,9 @@ class _ExitTransformer:
             node.add_output().set_type(value.type())
             body.add_input().set_type(value.type())
             body.register_output(value)
-        return _Exit(taken, _last(node.outputs(), len(left.values)))
+        return _ExitPair(taken, _last(node.outputs(), len(left.values)))
 
-    def _guard(self, block: Block, left: _Exit, following: Node) -> tuple[_Exit, Block]:
+    def _guard(self, block: Block, left: _ExitPair, following: Node) -> tuple[_ExitPair, Block]:
         """Run `following` and the rest of the block only if the exit was not taken."""
         outputs = list(block.outputs())
         guard = self._graph.create_if(left.taken).insert_before(following)
@@ -281,14 +281,14 @@ class _ExitTransformer:
                     output.replace_all_uses_with(self._uninitialized_value(output.type()))
             node.destroy()
 
-    def _status(self, left: _Exit) -> _Leaves:
+    def _status(self, left: _ExitPair) -> _ExitStatus:
         if left.taken is self._true:
-            return _Leaves.ALWAYS
+            return _ExitStatus.ALWAYS
         if left.taken is self._false:
-            return _Leaves.NEVER
+            return _ExitStatus.NEVER
         if left.taken is self._raises:
-            return _Leaves.RAISES
-        return _Leaves.MAYBE
+            return _ExitStatus.RAISES
+        return _ExitStatus.MAYBE
 
     def _uninitialized_like(self, values: Sequence[Value]) -> list[Value]:
         return [self._uninitialized_value(value.type()) for value in values]
@@ -325,12 +325,12 @@ def _is_inside(node: Node, block: Block, around: Block | None = None) -> bool:
     return current is block
 
 
-def _status_of_if(on_true: _Leaves, on_false: _Leaves) -> _Leaves:
-    if on_true is _Leaves.RAISES:
+def _status_of_if(on_true: _ExitStatus, on_false: _ExitStatus) -> _ExitStatus:
+    if on_true is _ExitStatus.RAISES:
         return on_false
-    if on_false is _Leaves.RAISES or on_true is on_false:
+    if on_false is _ExitStatus.RAISES or on_true is on_false:
         return on_true
-    return _Leaves.MAYBE
+    return _ExitStatus.MAYBE
 
 
 def _add_if_outputs(node: Node, on_true: Sequence[Value], on_false: Sequence[Value]) -> None:
@@ -366,7 +366,7 @@ class _Merger:
     """Continues each branch of an if with the branch of the next if that it leads to."""
 
     def __init__(self) -> None:
-        self._copies = _LARGEST_COPIES
+        self._copies = _MAX_COPIED_BYTES
 
     def run(self, block: Block, done: Node | None = None) -> None:
         """Merge what can be in `block`; up to `done` it is, but that may have another if behind it now."""
@@ -415,7 +415,7 @@ class _Merger:
             return outputs[value.offset()] if value.node() is first else value
 
         # A copy, as in PyTorch, numbers the values anew; of what is large that would take too long.
-        size = sum(1 for _ in islice(nodes_of(rest), self._copies + 1))
+        size = sum(1 for _ in islice(walk_nodes(rest), self._copies + 1))
         self._copies = max(self._copies - size, 0)
         if self._copies:
             branch.clone_from(rest, in_branch)

@@ -5,7 +5,7 @@
                               %self.weight : Float(2, 2) = prim::Constant[value=<Tensor>]()
                               %y : Tensor = aten::mul(%x, %self.weight)
 
-In: the object of a module, and the names of what has to stay.  Out: a `Frozen`: for each method that is left
+In: the object of a module, and the names of what has to stay.  Out: a `FrozenModule`: for each method that is left
 its graph, with all calls inlined, and for each object which attributes are left.  An attribute stays where
 
 - it is asked for by name (`"weight"`, `"head.weight"`, `"head"`),
@@ -30,7 +30,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ClassType, InterfaceType, ModuleType, OptionalType, TensorType, TupleType, Type
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import constant_propagation, constant_propagation_immutable_types
-from ts.passes.control_flow import nodes_of
+from ts.passes.control_flow import walk_nodes
 from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.inline import inline
@@ -52,7 +52,7 @@ _THROUGH: Final = frozenset(
 
 
 @dataclass
-class Frozen:
+class FrozenModule:
     """What is left of a module."""
 
     root: Object
@@ -64,11 +64,11 @@ class Frozen:
     owners: dict[Value, Object] = field(default_factory=dict)  # the values of the graphs that are modules
 
 
-_assemble: Callable[[Frozen], Any] | None = None
+_assemble: Callable[[FrozenModule], Any] | None = None
 _copy_object: Callable[[Any], Any] | None = None
 
 
-def install(assemble: Callable[[Frozen], Any], copy_object: Callable[[Any], Any]) -> None:
+def install(assemble: Callable[[FrozenModule], Any], copy_object: Callable[[Any], Any]) -> None:
     """Register the functions of the runtime that make the frozen module and copy an object of a class."""
     global _assemble, _copy_object
     _assemble = assemble
@@ -93,7 +93,7 @@ def freeze_module(
 
 class _Freezer:
     def __init__(self, root: Object, freeze_interfaces: bool, preserve_parameters: bool) -> None:
-        self.out = Frozen(root)
+        self.out = FrozenModule(root)
         self.root = root
         self.freeze_interfaces = freeze_interfaces
         self.paths: dict[int, str] = {}  # of objects, as their values are called
@@ -104,7 +104,7 @@ class _Freezer:
         self.order: dict[Value, int] = {}  # of the constants: that in which the attributes are first read
         self._enter(root, "self", preserve_parameters)
 
-    def run(self, preserved: list[str]) -> Frozen:
+    def run(self, preserved: list[str]) -> FrozenModule:
         methods = self.root.cls.type.methods
         for name in preserved:
             if name not in methods:
@@ -214,7 +214,7 @@ class _Freezer:
         inline(graph)
         while self._note_modules(graph) and inline(graph):
             pass  # calls by way of an interface have become calls of a class
-        for node in nodes_of(graph.block()):
+        for node in walk_nodes(graph.block()):
             if node.kind() == "prim::ModuleContainerIndex":
                 raise RuntimeError("Freezing modules containing prim::ModuleContainerIndex is not supported")
             owner = self.out.owners.get(node.inputs()[0]) if node.inputs() else None
@@ -231,7 +231,7 @@ class _Freezer:
         """Note which values are which modules; whether an interface turned out to be a class."""
         owners = self.out.owners
         found = False
-        for node in nodes_of(graph.block()):
+        for node in walk_nodes(graph.block()):
             if node.kind() != "prim::GetAttr" or node.input() not in owners:
                 continue
             below = self._submodule(owners[node.input()], node.get("name"))
@@ -253,7 +253,7 @@ class _Freezer:
         return found
 
     def _keep_what_is_written(self) -> None:
-        followed = _Followed(self)
+        followed = _AttributeEscapeAnalysis(self)
         for graph in self._method_graphs():
             followed.follow(graph)
         for attribute in followed.touched:
@@ -352,7 +352,7 @@ class _Freezer:
 
     def _remove_unread(self, graph: Graph) -> None:
         """Nobody reads the modules any more that attributes were read from, nor gets them in forked tasks."""
-        for node in reversed(list(nodes_of(graph.block()))):
+        for node in reversed(list(walk_nodes(graph.block()))):
             if node.kind() == "prim::fork":
                 self._remove_unread(node.get("Subgraph"))
                 self._hand_on_what_is_read(node)
@@ -447,7 +447,7 @@ _CONTAINER_ORIGINS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
 }
 
 
-class _Followed:
+class _AttributeEscapeAnalysis:
     """Where the values of attributes go: which may be written to, and which leave what is seen."""
 
     def __init__(self, freezer: _Freezer) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
-from ts.passes.control_flow import NOT_CONSTANT, constant_value, nodes_of
+from ts.passes.control_flow import NOT_CONSTANT, constant_value, walk_nodes
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
 
@@ -44,7 +44,7 @@ def fold_frozen_conv_mul_or_div(graph: Graph) -> bool:
 
 def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
     changed = False
-    for node in list(nodes_of(graph.block())):
+    for node in list(walk_nodes(graph.block())):
         conv = node.input(0).node() if node.kind() in kinds else None
         if conv is None or conv.kind() not in _CONVOLUTIONS or not _reads_alone(node, conv):
             continue

@@ -19,7 +19,7 @@ from __future__ import annotations
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, INT
-from ts.passes.control_flow import NOT_CONSTANT, constant_value, nodes_of
+from ts.passes.control_flow import NOT_CONSTANT, constant_value, walk_nodes
 from ts.passes.frozen_conv_folding import normalised
 from ts.passes.log import optimization_allowed, update
 
@@ -27,7 +27,7 @@ from ts.passes.log import optimization_allowed, update
 def fold_frozen_linear_bn(graph: Graph) -> bool:
     """Fold batch normalisations of linear layers."""
     changed = False
-    for norm in list(nodes_of(graph.block())):
+    for norm in list(walk_nodes(graph.block())):
         linear = norm.input(0).node() if norm.kind() == "aten::batch_norm" else None
         if linear is None or linear.kind() != "aten::linear" or not _reads_alone(norm, linear):
             continue

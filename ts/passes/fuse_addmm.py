@@ -17,14 +17,14 @@ from ts.analysis.alias import AliasDb
 from ts.dtypes import BY_CODE
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TensorType
-from ts.passes.control_flow import constant_value, nodes_of
+from ts.passes.control_flow import constant_value, walk_nodes
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
 
 
 def fuse_addmm(graph: Graph) -> bool:
     """Join products and what is added to them."""
-    found = [node for node in nodes_of(graph.block()) if node.kind() == "aten::add" and _terms(node)]
+    found = [node for node in walk_nodes(graph.block()) if node.kind() == "aten::add" and _terms(node)]
     if not found:
         return False
     aliases, changed = AliasDb(graph), False

@@ -22,10 +22,10 @@ from typing import Final
 from ts.analysis.effects import has_side_effects
 from ts.analysis.writes import writes_to_inputs
 from ts.fusion.groups import (
-    LEAST,
-    MOST_ENDS,
-    MOST_INPUTS,
-    MOST_ROWS,
+    MIN_GROUP_OPERATORS,
+    MAX_EPILOGUES,
+    MAX_INPUTS,
+    MAX_ROWS,
     extra_inputs,
     is_conversion,
     is_epilogue,
@@ -110,7 +110,7 @@ class _Fuser:
         if (
             group is None
             or is_epilogue(node.inputs()[0].node())
-            or sum(map(is_epilogue, group.nodes)) >= MOST_ENDS
+            or sum(map(is_epilogue, group.nodes)) >= MAX_EPILOGUES
         ):
             return False
         self.close(node, extra_inputs(node))
@@ -129,7 +129,7 @@ class _Fuser:
         self.place[node] = len(self.place)
         groups = list(dict.fromkeys(self.open[value] for value in node.inputs() if value in self.open))
         together = [other for group in groups for other in group.nodes]
-        if len(together) >= MOST_ROWS:
+        if len(together) >= MAX_ROWS:
             self.close(node, node.inputs())
             groups = []
         if not groups:
@@ -168,7 +168,7 @@ class _Fuser:
             ):
                 found.update({head: None, last: None})
                 size += len(extra_inputs(head))
-        return list(found) if size <= MOST_INPUTS else []
+        return list(found) if size <= MAX_INPUTS else []
 
     def settle(self, group: _Group, before: Node) -> None:
         """Make the node of a group that nothing joins any more."""
@@ -233,14 +233,14 @@ def _without_heads(nodes: list[Node]) -> list[Node]:
 
 def _refusal(nodes: list[Node], inputs: list[Value], read: list[Node], before: Node) -> str:
     """Why nodes that came together are no group; "" where they are one."""
-    if len(nodes) < LEAST:
+    if len(nodes) < MIN_GROUP_OPERATORS:
         if before.blocks() or has_side_effects(before) or writes_to_inputs(before):
             return "nothing joins it before something writes or branches"
         return "nothing beside it joins it"
     if not read:
         return "nobody reads it"
-    if len(inputs) > MOST_INPUTS:
-        return f"the group would read more than {MOST_INPUTS} values"
+    if len(inputs) > MAX_INPUTS:
+        return f"the group would read more than {MAX_INPUTS} values"
     if all(map(is_conversion, nodes)):
         return "there are conversions only"
     return "" if optimization_allowed("graph_fuser") else "the limit of the pass is reached"

@@ -18,7 +18,7 @@ from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.analysis.writes import writes_to_inputs
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TensorType
-from ts.passes.control_flow import nodes_of
+from ts.passes.control_flow import walk_nodes
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.log import optimization_allowed, update
@@ -30,7 +30,7 @@ _PROFILES: Final = ("prim::profile", "prim::profile_ivalue")
 def insert_guards(graph: Graph) -> bool:
     """Replace the profiles of tensors by guards, and remove the others."""
     changed = False
-    for node in list(nodes_of(graph.block())):
+    for node in list(walk_nodes(graph.block())):
         if node.kind() not in _PROFILES or not optimization_allowed("guards"):
             continue
         update("guards", "Guarding what {} has seen", node)
@@ -51,7 +51,7 @@ def insert_guards(graph: Graph) -> bool:
 def remove_profiles(graph: Graph) -> bool:
     """Remove all profiles: what they look at goes on."""
     changed = False
-    for node in list(nodes_of(graph.block())):
+    for node in list(walk_nodes(graph.block())):
         if node.kind() in _PROFILES and optimization_allowed("guards"):
             for value, output in zip(node.inputs(), node.outputs(), strict=True):
                 output.replace_all_uses_with(value)
@@ -72,7 +72,7 @@ def eliminate_guards(graph: Graph) -> bool:
 
 def _move_to_definitions(graph: Graph) -> bool:
     changed = False
-    for node in list(nodes_of(graph.block())):
+    for node in list(walk_nodes(graph.block())):
         made = node.input().node() if node.kind() == _GUARD else None
         if made is None or made.owning_block() is not node.owning_block():
             continue
@@ -97,7 +97,7 @@ def _passes(first: Node, guard: Node) -> bool:
 
 def _join(graph: Graph) -> bool:
     changed = False
-    for node in list(nodes_of(graph.block())):
+    for node in list(walk_nodes(graph.block())):
         following = node.next() if node.in_block() and node.kind() == _GUARD else None
         while following is not None and following.kind() == _GUARD:
             after = following.next()
@@ -116,7 +116,7 @@ def _join(graph: Graph) -> bool:
 def _remove_implied(graph: Graph) -> bool:
     """A guard of a result whose operator gives just that for the guarded inputs."""
     changed = False
-    for node in list(nodes_of(graph.block())):
+    for node in list(walk_nodes(graph.block())):
         if node.kind() != _GUARD or not _is_implied(node) or not optimization_allowed("guards"):
             continue
         update("guards", "Removing {}", node)
@@ -144,10 +144,10 @@ def _is_implied(guard: Node) -> bool:
 
 def insert_bail_outs(graph: Graph) -> bool:
     """Replace guards by bail-outs, each with what is left of the program."""
-    guards = [node for node in nodes_of(graph.block()) if node.kind() == _GUARD]
+    guards = [node for node in walk_nodes(graph.block()) if node.kind() == _GUARD]
     rests = []
     for guard in guards:  # of the program without bail-outs: a rest is asked for nothing
-        rest = _Rest(graph)
+        rest = _FallbackGraph(graph)
         rest.go_on_from(guard)
         rests.append(rest.finish())
     changed = False
@@ -168,7 +168,7 @@ def insert_bail_outs(graph: Graph) -> bool:
     return changed
 
 
-class _Rest:
+class _FallbackGraph:
     """What is left of a program from a guard on, as a graph."""
 
     def __init__(self, graph: Graph) -> None:
@@ -222,7 +222,7 @@ class _Rest:
             return
         copy = self.graph.append_node(self.graph.create_clone(node, self.lookup))
         for block in copy.blocks():
-            for inner in list(nodes_of(block)):
+            for inner in list(walk_nodes(block)):
                 _skip(inner)
         self.values.update(zip(node.outputs(), copy.outputs(), strict=True))
 
@@ -239,7 +239,7 @@ class _Rest:
             with graph.inserting_at_end(inside):
                 number = graph.insert("aten::add", [inside.inputs()[0], done])
             before = dict(self.values)
-            for known in (*body.inputs(), *(v for n in nodes_of(body) for v in n.outputs())):
+            for known in (*body.inputs(), *(v for n in walk_nodes(body) for v in n.outputs())):
                 self.values.pop(known, None)
             self.values.update(zip(body.inputs(), [number, *inside.inputs()[1:]], strict=True))
             local = dict(self.values)
@@ -252,7 +252,7 @@ class _Rest:
                 local.update(zip(node.outputs(), copy.outputs(), strict=True))
             for value in body.outputs():
                 inside.register_output(of_body(value))
-            for node in list(nodes_of(inside)):
+            for node in list(walk_nodes(inside)):
                 _skip(node)
             self.values.update(before)
         for value, output in zip(loop.outputs(), rest.outputs(), strict=True):

@@ -8,7 +8,7 @@ branches is first prepared for the constants that it is called with (`training=F
 what they decide is gone before anything is copied, and functions that only other branches call are never
 compiled.  Each copied node remembers the call that it came from: `node.callstack` holds (function name, place
 of the call) pairs, outermost first.  A call of a function inside of itself stays a call, so that a level of
-recursion is a frame, and so does that of a body that would let the graph grow past `_LARGEST_GRAPH` nodes.
+recursion is a frame, and so does that of a body that would let the graph grow past `_MAX_GRAPH` nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ts.ir.graph import Block, CallStack, Graph, Node, Value
 from ts.ir.types import ClassType, Type
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import constant_propagation_immutable_types, fold_immutable_constants
-from ts.passes.control_flow import inserting_at_start, nodes_of
+from ts.passes.control_flow import inserting_at_start, walk_nodes
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.failing_code import faithful
 from ts.passes.inline_fork_wait import inline_fork_wait as inline_fork_wait
@@ -28,7 +28,7 @@ from ts.passes.log import optimization_allowed, update
 from ts.passes.peephole import peephole, simplify
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
-_LARGEST_GRAPH: Final = 20_000
+_MAX_GRAPH: Final = 20_000
 _DECIDING: Final = (bool, str, type(None))  # constants of these decide ifs
 
 _everything = False
@@ -78,7 +78,7 @@ class _Inliner:
         self._simplifying: list[Any] = []  # functions
         self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}  # None: it calls itself
         self._graphs: dict[Any, tuple[Graph, bool]] = {}  # of functions; whether they have ifs
-        self._room = _LARGEST_GRAPH
+        self._room = _MAX_GRAPH
 
     def visit(self, block: Block, around: tuple[Any, ...] = ()) -> bool:
         """Inline the calls of `block`, which is inside of the bodies of the functions `around`."""
@@ -106,7 +106,7 @@ class _Inliner:
         body = self._body(callee, call)
         if body is None:
             return False
-        size = sum(1 for _ in nodes_of(body.block()))
+        size = sum(1 for _ in walk_nodes(body.block()))
         if size > self._room or not optimization_allowed("inline"):
             return False
         self._room -= size

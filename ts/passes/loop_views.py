@@ -24,7 +24,7 @@ from ts.analysis.writes import is_only_read, writes_to_inputs
 from ts.fusion.groups import view_node_of
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TENSOR
-from ts.passes.control_flow import LOOP_INPUTS, change_loops, constant_value, nodes_of
+from ts.passes.control_flow import LOOP_INPUTS, change_loops, constant_value, walk_nodes
 from ts.passes.log import optimization_allowed, update
 
 
@@ -35,7 +35,7 @@ def hoist_loop_views(graph: Graph) -> bool:
 
 def _hoist(loop: Node) -> bool:
     views = _views(loop)
-    body = nodes_of(loop.blocks()[0])
+    body = walk_nodes(loop.blocks()[0])
     if not views or any(_may_reshape(node) or has_side_effects(node) for node in body):
         return False
     if not optimization_allowed("loop_views"):

@@ -14,7 +14,7 @@ from typing import Final
 
 from ts.ir.graph import Block, Graph, Node
 from ts.ops import registry
-from ts.passes.control_flow import nodes_of
+from ts.passes.control_flow import walk_nodes
 
 _BOOL_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}
 
@@ -31,7 +31,7 @@ def _is_renamed(kind: str) -> bool:
 
 def _visit(block: Block) -> bool:
     changed = False
-    for node in list(nodes_of(block)):
+    for node in list(walk_nodes(block)):
         kind = node.kind()
         inputs = node.inputs()
         name = registry.canonical(kind)

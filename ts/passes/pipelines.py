@@ -101,7 +101,7 @@ DIFFERENTIATE: Final[Sequence[Pass]] = (
     fuse_graph,
 )
 
-_LOOK: Final = 1e5  # nanoseconds: before each pass, the clock is read where there are limits
+_CLOCK_INTERVAL_NS: Final = 1e5  # nanoseconds: before each pass, the clock is read where there are limits
 _always_verify = os.environ.get("TS_JIT_VERIFY", "") not in ("", "0")
 
 
@@ -116,7 +116,7 @@ def run_pipeline(graph: Graph, passes: Sequence[Pass], check: bool | None = None
 def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
     """Run one pass; a failure names it and shows the graph."""
     name = pass_name(run)
-    deadline.spend(_LOOK)
+    deadline.charge(_CLOCK_INTERVAL_NS)
     try:
         with Stage(f"pass: {name}"):
             changed = run(graph)

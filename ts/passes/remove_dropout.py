@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ts.ir.graph import Graph
-from ts.passes.control_flow import constant_value, nodes_of
+from ts.passes.control_flow import constant_value, walk_nodes
 from ts.passes.log import optimization_allowed, update
 
 _DROPOUT: Final = ("aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_")
@@ -17,7 +17,7 @@ _DROPOUT: Final = ("aten::dropout", "aten::dropout_", "aten::feature_dropout", "
 def remove_dropout(graph: Graph) -> bool:
     """Replace the results of dropout outside of training by what it was given."""
     changed = False
-    for node in list(nodes_of(graph.block())):
+    for node in list(walk_nodes(graph.block())):
         if node.kind() not in _DROPOUT or constant_value(node.inputs()[2]) is not False:
             continue
         if optimization_allowed("remove_dropout"):

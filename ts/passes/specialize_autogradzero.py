@@ -22,7 +22,7 @@ from ts.passes.control_flow import constant_value, inline_block_before
 from ts.passes.log import optimization_allowed, update
 
 
-class _Is(Enum):
+class _GradState(Enum):
     ZERO = auto()
     THERE = auto()
     UNKNOWN = auto()
@@ -33,15 +33,15 @@ _KINDS: Final = ("prim::AutogradAdd", "prim::AutogradAnyNonZero", "prim::If")
 
 def specialize_autogradzero(graph: Graph) -> bool:
     """Decide what is known."""
-    states: dict[Value, _Is] = {}
+    states: dict[Value, _GradState] = {}
     for value in graph.inputs():
         known = value.type()
         absent = known.undefined_ if isinstance(known, TensorType) else False
-        states[value] = {True: _Is.ZERO, False: _Is.THERE, None: _Is.UNKNOWN}[absent]
+        states[value] = {True: _GradState.ZERO, False: _GradState.THERE, None: _GradState.UNKNOWN}[absent]
     return _visit(graph.block(), states)
 
 
-def _visit(block: Block, states: dict[Value, _Is]) -> bool:
+def _visit(block: Block, states: dict[Value, _GradState]) -> bool:
     changed = False
     for node in block.nodes():
         for inner in node.blocks():
@@ -53,28 +53,28 @@ def _visit(block: Block, states: dict[Value, _Is]) -> bool:
     return changed
 
 
-def _state(node: Node) -> _Is:
+def _state(node: Node) -> _GradState:
     if node.kind() == "prim::AutogradZero":
-        return _Is.ZERO
-    return _Is.THERE if node.schema() is not None else _Is.UNKNOWN
+        return _GradState.ZERO
+    return _GradState.THERE if node.schema() is not None else _GradState.UNKNOWN
 
 
-def _decide(node: Node, states: dict[Value, _Is]) -> bool:
+def _decide(node: Node, states: dict[Value, _GradState]) -> bool:
     graph = node.owning_graph()
     inputs = node.inputs()
-    known = [states.get(value, _Is.UNKNOWN) for value in inputs]
+    known = [states.get(value, _GradState.UNKNOWN) for value in inputs]
     if node.kind() == "prim::If":
         return _take_branch(node)
     with graph.inserting_before(node):
         if node.kind() == "prim::AutogradAnyNonZero":
-            if _Is.THERE not in known and _Is.UNKNOWN in known:
+            if _GradState.THERE not in known and _GradState.UNKNOWN in known:
                 return False
-            result = graph.insert_constant(_Is.THERE in known)
-        elif _Is.ZERO in known:
-            result = inputs[1 - known.index(_Is.ZERO)]
-        elif known == [_Is.THERE, _Is.THERE]:
+            result = graph.insert_constant(_GradState.THERE in known)
+        elif _GradState.ZERO in known:
+            result = inputs[1 - known.index(_GradState.ZERO)]
+        elif known == [_GradState.THERE, _GradState.THERE]:
             result = graph.insert("aten::add", [*inputs, graph.insert_constant(1)])
-            states[result] = _Is.THERE
+            states[result] = _GradState.THERE
         else:
             return False
     update("specialize_autogradzero", "Replacing {}", node)

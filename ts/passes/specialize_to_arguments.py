@@ -39,12 +39,12 @@ from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, 
 _OPEN: Final = frozenset({"OptionalType", "AnyType", "UnionType"})  # types of which an argument tells more
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
-_MOST_ROUNDS: Final = 4  # each decides what the one before has made known
+_MAX_ROUNDS: Final = 4  # each decides what the one before has made known
 
 
 def asked_arguments(graph: Graph) -> list[int]:
     """The arguments, by number, whose kind decides something in the graph."""
-    return _Questions(graph).arguments()
+    return _TypeQueries(graph).arguments()
 
 
 def specialize_to_arguments(graph: Graph, known: Mapping[int, Type]) -> bool:
@@ -62,13 +62,13 @@ def _specialize(graph: Graph, known: Mapping[int, Type]) -> bool:
     for i, type in known.items():
         inputs[i].set_type(TENSOR if isinstance(type, TensorType) else type)
     changed = _settle(graph)
-    for _ in range(_MOST_ROUNDS):
-        questions = _Questions(graph)
+    for _ in range(_MAX_ROUNDS):
+        questions = _TypeQueries(graph)
         if not questions.arguments():
             break
         for i, type in known.items():
             inputs[i].set_type(type)
-        found = _Deciding(graph, questions.needed)
+        found = _TypePropagation(graph, questions.needed)
         found.run_on_types()
         for i in known:  # of which other views may be made
             if inputs[i] not in found.samples and inputs[i].type().is_subtype_of(TENSOR):
@@ -131,7 +131,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
 # -- what is asked -----------------------------------------------------------------------------------------
 
 
-class _Questions:
+class _TypeQueries:
     """The questions of a graph that its arguments decide, and the nodes that these depend on."""
 
     def __init__(self, graph: Graph) -> None:
@@ -206,7 +206,7 @@ class _Questions:
         return found
 
 
-def questions(graph: Graph) -> Iterator[Node]:
+def type_queries(graph: Graph) -> Iterator[Node]:
     """The nodes that ask what types may answer, where the answer reaches a branch."""
     return filter(_is_question, graph.all_nodes())
 
@@ -262,7 +262,7 @@ def _is_number(value: Value) -> bool:
 # -- what is known -----------------------------------------------------------------------------------------
 
 
-class _Deciding(Analysis):
+class _TypePropagation(Analysis):
     """Types of what questions depend on, so far as they hold for all calls with arguments of that kind."""
 
     def __init__(self, graph: Graph, needed: set[Node]) -> None:

@@ -47,7 +47,7 @@ def kineto_available() -> bool:
     return False
 
 
-class Recording:
+class ProfileWindow:
     """One stretch of time that is recorded, and its events."""
 
     def __init__(self, record_shapes: bool, profile_memory: bool, with_stack: bool) -> None:
@@ -112,7 +112,7 @@ class profile:
         self.on_trace_ready = on_trace_ready
         self.step_num = 0
         self._metadata: dict[str, Any] = {}
-        self._recording: Recording | None = None
+        self._recording: ProfileWindow | None = None
         self._label = -1  # of the step under way
 
     # ---- the block ----------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class profile:
     def _begin(self, action: ProfilerAction) -> None:
         if action is ProfilerAction.NONE:
             return
-        self._recording = Recording(self.record_shapes, self.profile_memory, self.with_stack)
+        self._recording = ProfileWindow(self.record_shapes, self.profile_memory, self.with_stack)
         self._begin_step()
 
     def _begin_step(self) -> None:
@@ -188,7 +188,7 @@ class profile:
 
     # ---- what there is to see -----------------------------------------------------------------------
 
-    def _recorded(self) -> Recording:
+    def _recorded(self) -> ProfileWindow:
         if self._recording is None:
             raise AssertionError("Profiler must be initialized before it is asked for what it has recorded")
         return self._recording

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-_LEAST = {"wait": 0, "warmup": 0, "active": 1, "repeat": 0, "skip_first": 0}
+_MIN_STEPS = {"wait": 0, "warmup": 0, "active": 1, "repeat": 0, "skip_first": 0}
 
 
 class ProfilerAction(Enum):
@@ -36,7 +36,7 @@ def schedule(
     `skip_first_wait` the first cycle does not wait.
     """
     given = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
-    for name, least in _LEAST.items():
+    for name, least in _MIN_STEPS.items():
         if given[name] < least:
             raise ValueError(f"schedule: {name} must be at least {least}, not {given[name]}")
 

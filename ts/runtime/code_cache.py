@@ -23,13 +23,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.value.fitting import fits
+from ts._core.value.fitting import is_subtype
 from ts._core.vm.code import Code
 from ts.bytecode import kept
 from ts.bytecode.program import (
-    NotPlainError,
-    Place,
-    Program,
+    NotSerializableError,
+    CodeOwner,
+    SerializedCode,
     deserialize_constant,
     deserialize_program,
     deserialize_spec,
@@ -42,7 +42,7 @@ from ts.errors import LimitExceeded
 from ts.passes import log
 
 if TYPE_CHECKING:
-    from ts._core.vm.plan import Plans
+    from ts._core.vm.plan import Specializations
     from ts.ir.types import Type
     from ts.runtime.function import ScriptFunction
 
@@ -57,15 +57,15 @@ class Entry:
         path: Path,
         function: ScriptFunction,
         prepare: Callable[[Any, str], Code],
-        plans: Callable[..., Plans] | None,
+        plans: Callable[..., Specializations] | None,
     ) -> None:
         self.path = path
         self._function = function
         unit = function.unit
         if unit is None:
-            self._owner = Place(_type_anywhere, lambda name: None, {}, (), prepare, plans)
+            self._owner = CodeOwner(_type_anywhere, lambda name: None, {}, (), prepare, plans)
         else:
-            self._owner = Place(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
+            self._owner = CodeOwner(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
 
     def read(self) -> Code | None:
         """Return the cached code and set the function's signature, or None if no valid file exists."""
@@ -78,9 +78,9 @@ class Entry:
             arguments = [self._argument(*argument) for argument in data["arguments"]]
             result = deserialize_spec(data["result"], self._owner)
             specs = [spec for _, spec, *_ in arguments]
-            if len(specs) != len(code.parameters) or not all(map(fits, specs, code.parameters)):
+            if len(specs) != len(code.parameters) or not all(map(is_subtype, specs, code.parameters)):
                 return None
-            if not fits(code.result, result):
+            if not is_subtype(code.result, result):
                 return None
             self._function.adopt(arguments, data["declaration"], data["by_name"], result)
         except LimitExceeded:
@@ -89,7 +89,7 @@ class Entry:
             return None
         return code
 
-    def store(self, program: Program) -> None:
+    def store(self, program: SerializedCode) -> None:
         """Store the code, unless it is not serializable or the folder is not writable."""
         try:
             data = {
@@ -99,7 +99,7 @@ class Entry:
                 "by_name": sum(a.kwarg_only for a in self._function.schema.arguments),
                 "result": serialize_spec(self._function.result, self._owner),
             }
-        except NotPlainError:
+        except NotSerializableError:
             return
         kept.write(self.path, json.dumps(data, separators=(",", ":")).encode())
 
@@ -123,7 +123,7 @@ def entry_of(
     function: ScriptFunction,
     prepare: Callable[[Any, str], Code],
     form: str = "",
-    plans: Callable[..., Plans] | None = None,
+    plans: Callable[..., Specializations] | None = None,
 ) -> Entry | None:
     """Return the cache entry of a function's code, for a variant of its graph.
 
@@ -139,7 +139,7 @@ def entry_of(
     if digest is None:
         return None
     words = [_FORMAT, form, kept.build(), sys.version, str(get_default_dtype()), *digest]
-    path = kept.place(kept.digest(json.dumps(words).encode()), ".json")
+    path = kept.cache_path(kept.digest(json.dumps(words).encode()), ".json")
     return None if path is None else Entry(path, function, prepare, plans)
 
 
@@ -156,7 +156,7 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
 def _type_anywhere(text: str) -> Type:
     """Return the type with a text of printed source, without classes."""
     from ts.frontend.annotations import to_type
-    from ts.frontend.printed import PrintedNames
+    from ts.frontend.printed import SerializedResolver
     from ts.frontend.python_syntax import expression
 
-    return to_type(expression(text), PrintedNames())
+    return to_type(expression(text), SerializedResolver())

@@ -12,21 +12,21 @@ from __future__ import annotations
 from typing import Any
 
 from ts._core.vm.function import Function
-from ts.bytecode.counting import Counter
-from ts.bytecode.program import Program
+from ts.bytecode.counting import InstructionCounter
+from ts.bytecode.program import SerializedCode
 from ts.frontend.terms import ANY_TERMS
 from ts.runtime.forms import prepare_program
 from ts.runtime.function import ScriptFunction
 
 
-class Counted(Function):
+class CountedFunction(Function):
     """Instrumented scripted function; `instrumented` maps originals to their instrumented functions."""
 
     def __init__(
         self,
         original: ScriptFunction,
-        counter: Counter,
-        instrumented: dict[ScriptFunction, Counted] | None = None,
+        counter: InstructionCounter,
+        instrumented: dict[ScriptFunction, CountedFunction] | None = None,
     ) -> None:
         original.ensure_compiled()
         super().__init__(original.name, original.arguments, original.declaration, result=original.result)
@@ -34,7 +34,7 @@ class Counted(Function):
         self._counter = counter
         self._instrumented = {} if instrumented is None else instrumented
         self._instrumented[original] = self
-        self.program: Program | None = None  # the instrumented program, from the first call on
+        self.program: SerializedCode | None = None  # the instrumented program, from the first call on
 
     def _prepare(self) -> Any:
         _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)
@@ -44,4 +44,4 @@ class Counted(Function):
     def _instrument(self, function: Any) -> Any:
         if not isinstance(function, ScriptFunction):
             return function
-        return self._instrumented.get(function) or Counted(function, self._counter, self._instrumented)
+        return self._instrumented.get(function) or CountedFunction(function, self._counter, self._instrumented)

@@ -22,7 +22,7 @@ from contextvars import ContextVar
 from typing import Final, TypeVar
 
 from ts._core.vm import recursion
-from ts._core.vm.on_thread import on_thread
+from ts._core.vm.on_thread import run_on_new_thread
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
@@ -36,7 +36,7 @@ _thread_count = 0  # threads that need the raised limit
 _limit_before = 0
 
 
-def with_deep_stack(work: Callable[[], _T]) -> _T:
+def run_with_large_stack(work: Callable[[], _T]) -> _T:
     """Return `work()`, which may be called twice, so it must not leave side effects when it fails."""
     try:
         return work()
@@ -55,7 +55,7 @@ def _on_deep_stack(work: Callable[[], _T]) -> _T:
         except RecursionError:
             raise NestingError("the program is nested too deeply; split it into functions") from None
 
-    return on_thread(run, "ts-deep-stack", _STACK_BYTES)
+    return run_on_new_thread(run, "ts-deep-stack", _STACK_BYTES)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from ts._core.vm.function import Function, is_optimizing, last_executed, set_opt
 from ts.bytecode.native import worker
 from ts.runtime.forms import (
     CompiledCode,
-    Form,
+    GraphVariant,
     copy_unoptimized,
     has_autocast,
     load_or_compile,
@@ -35,11 +35,11 @@ from ts.runtime.forms import (
     transform_graph,
     within_terms,
 )
-from ts.runtime.frames import with_room
-from ts.runtime.garbage import no_collection
+from ts.runtime.frames import preallocate_frames
+from ts.runtime.garbage import gc_disabled
 
 if TYPE_CHECKING:
-    from ts.bytecode.program import Program
+    from ts.bytecode.program import SerializedCode
     from ts.ir.graph import Graph
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
@@ -52,7 +52,7 @@ def _script_text(value: object) -> str:
 
 
 register_script_text(_script_text)
-worker.attend()
+worker.start_background_compilation()
 
 Strategy = list[tuple[str, int]]
 _strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's default
@@ -103,19 +103,19 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
     inputs = function.bind(args, kwargs)
     with_gradients = is_grad_enabled() and wants_gradients(tuple(inputs))
-    form = Form.DIFFERENTIATED if with_gradients else Form.OPTIMIZED
-    graph = executed_graph_for(function, form if is_optimizing() else Form.WRITTEN, inputs)
+    form = GraphVariant.DIFFERENTIATED if with_gradients else GraphVariant.OPTIMIZED
+    graph = executed_graph_for(function, form if is_optimizing() else GraphVariant.WRITTEN, inputs)
     return propagate_shapes(graph, inputs, with_grad=with_gradients)
 
 
 def executed_graph(function: ScriptFunction) -> Graph:
     """Return a copy of the graph that runs for any arguments, optimized unless the thread disabled that."""
-    return transform_graph(function.as_compiled(), Form.OPTIMIZED if is_optimizing() else Form.WRITTEN)
+    return transform_graph(function.as_compiled(), GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN)
 
 
-def executed_graph_for(function: ScriptFunction, form: Form, inputs: Sequence[Any]) -> Graph:
+def executed_graph_for(function: ScriptFunction, form: GraphVariant, inputs: Sequence[Any]) -> Graph:
     """Return a copy of the executed graph for these arguments, specialized if it depends on them."""
-    if form is Form.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
+    if form is GraphVariant.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return transform_graph(function.as_compiled(), form)
     from ts.passes.specialize_to_arguments import asked_arguments
 
@@ -123,9 +123,9 @@ def executed_graph_for(function: ScriptFunction, form: Form, inputs: Sequence[An
     run_early_passes(graph)
     tested_arguments = asked_arguments(graph)
     if tested_arguments:
-        from ts.runtime.specialized import Kind
+        from ts.runtime.specialized import ArgumentSignature
 
-        Kind.of((i, inputs[i]) for i in tested_arguments).specialize(graph)
+        ArgumentSignature.of((i, inputs[i]) for i in tested_arguments).specialize(graph)
     run_late_passes(graph, form)
     return graph
 
@@ -135,9 +135,9 @@ def last_executed_optimized_graph() -> Graph | None:
     function: Any = last_executed()
     if function is None:
         return None
-    form = function.form if isinstance(function, Twin) else Form.OPTIMIZED
-    original = function.original if isinstance(function, Twin) else function
-    plans = function.plans if form is not Form.WRITTEN else None
+    form = function.form if isinstance(function, FunctionVariant) else GraphVariant.OPTIMIZED
+    original = function.original if isinstance(function, FunctionVariant) else function
+    plans = function.plans if form is not GraphVariant.WRITTEN else None
     if plans is not None:
         from ts.runtime.specialized import specializer_of
 
@@ -146,10 +146,10 @@ def last_executed_optimized_graph() -> Graph | None:
     return None if graph is None else transform_graph(graph, form)
 
 
-class Twin(Function):
+class FunctionVariant(Function):
     """Variant of a function with the same signature, which calls such variants of its callees."""
 
-    form: Form
+    form: GraphVariant
 
     def __init__(self, original: ScriptFunction) -> None:
         original.ensure_compiled()
@@ -161,20 +161,20 @@ class Twin(Function):
         self.original = original
 
     def _prepare(self) -> Any:
-        with no_collection():
-            return with_room(prepare, self.original, self.form)
+        with gc_disabled():
+            return preallocate_frames(prepare, self.original, self.form)
 
 
-class Unoptimized(Twin):
+class Unoptimized(FunctionVariant):
     """Function variant without optimization."""
 
-    form = Form.WRITTEN
+    form = GraphVariant.WRITTEN
 
 
-class Differentiated(Twin):
+class Differentiated(FunctionVariant):
     """Function variant with differentiable graphs; shares the code if it has no tensors."""
 
-    form = Form.DIFFERENTIATED
+    form = GraphVariant.DIFFERENTIATED
 
     def __init__(self, original: ScriptFunction) -> None:
         self._cached_code = _load_cached_code(original)
@@ -194,12 +194,12 @@ def _load_cached_code(function: ScriptFunction) -> Any:
     """Return the cached code of a function's differentiated variant, with its signature, or None."""
     if function.unit is None and function.digest is None:
         return None
-    entry = cache_entry(function, Form.DIFFERENTIATED)
+    entry = cache_entry(function, GraphVariant.DIFFERENTIATED)
     if entry is None:
         return None
     if function.cached_code is not None and function.cached_code[0] == entry.path:
         return function.cached_code[1]
-    with function.terms.within(), no_collection():
+    with function.terms.within(), gc_disabled():
         return entry.read()
 
 
@@ -213,19 +213,19 @@ def _has_tensors(graph: Graph) -> bool:
     return any(value.type().is_subtype_of(TENSOR) for node in graph.all_nodes() for value in node.outputs())
 
 
-def prepare(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Any:
+def prepare(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
     """Return the code of a function; if it is specialized, code that enters its specializations."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    if form is Form.WRITTEN:
+    if form is GraphVariant.WRITTEN:
         return prepare_graph(function.as_compiled(), function.name, function.terms, form)
     entry = None if function.unit is None and function.digest is None else cache_entry(function, form)
     return load_or_compile(function, entry, lambda: _compile_code(function, form))
 
 
-def cache_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry | None:
+def cache_entry(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTIMIZED) -> Entry | None:
     """Return the cache entry of a function's code, None if it is not cached."""
     from ts.runtime.code_cache import entry_of  # only archives and Python functions need it
 
@@ -237,7 +237,7 @@ def cache_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry 
     return entry_of(function, partial(prepare_graph, terms=function.terms), form.value, plans)
 
 
-def _compile_code(function: ScriptFunction, form: Form) -> CompiledCode:
+def _compile_code(function: ScriptFunction, form: GraphVariant) -> CompiledCode:
     """Compile a function; return its code and, if serializable, the program.
 
     The code may be only the entry to specializations.
@@ -259,7 +259,7 @@ def _compile_code(function: ScriptFunction, form: Form) -> CompiledCode:
     return within_terms(run, graph, name, function.terms)
 
 
-def _entry_program(function: ScriptFunction, form: Form, graph: Graph) -> Program | None:
+def _entry_program(function: ScriptFunction, form: GraphVariant, graph: Graph) -> SerializedCode | None:
     """Return the program that enters specializations; None if no branch depends on the arguments."""
     from ts.passes.peephole_types import may_ask
 

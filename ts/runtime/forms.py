@@ -16,26 +16,26 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ts._core.dispatch.recorder import Stage
-from ts._core.dispatch.writer import Unwritten
-from ts._core.thread.context import Compiling
-from ts._core.value.turns import my_turn
+from ts._core.dispatch.writer import PauseLogging
+from ts._core.thread.context import CompileTimeMode
+from ts._core.value.turns import build_lock
 from ts.errors import LimitExceeded
-from ts.frontend.terms import ANY_TERMS, Terms
-from ts.runtime.deep import with_deep_stack
-from ts.runtime.garbage import no_collection
+from ts.frontend.terms import ANY_TERMS, LoadPolicy
+from ts.runtime.deep import run_with_large_stack
+from ts.runtime.garbage import gc_disabled
 
 if TYPE_CHECKING:
-    from ts.bytecode.program import Program
+    from ts.bytecode.program import SerializedCode
     from ts.ir.graph import Graph
     from ts.ir.source import SourceRange
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
-CompiledCode = tuple[Any, "Program | None"]  # a Code, and its program if it can be cached
+CompiledCode = tuple[Any, "SerializedCode | None"]  # a Code, and its program if it can be cached
 AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
 
 
-class Form(Enum):
+class GraphVariant(Enum):
     """Variant of a function's graph; the value is the name of the callee's method that returns it."""
 
     WRITTEN = "without_optimisation"  # as the user wrote it
@@ -45,13 +45,13 @@ class Form(Enum):
 
 def optimized(graph: Graph) -> Graph:
     """Return an optimized copy of a graph."""
-    return transform_graph(graph, Form.OPTIMIZED)
+    return transform_graph(graph, GraphVariant.OPTIMIZED)
 
 
-def transform_graph(graph: Graph, form: Form) -> Graph:
+def transform_graph(graph: Graph, form: GraphVariant) -> Graph:
     """Return a transformed copy of a graph, for any arguments; unoptimized if it has autocast regions."""
     graph = copy_unoptimized(graph)
-    if not enter_autocast(graph) and form is not Form.WRITTEN:
+    if not enter_autocast(graph) and form is not GraphVariant.WRITTEN:
         run_early_passes(graph)
         run_late_passes(graph, form)
     return graph
@@ -83,11 +83,11 @@ def run_early_passes(graph: Graph) -> None:
     run_pipeline(graph, BEFORE_SPECIALIZING)
 
 
-def run_late_passes(graph: Graph, form: Form) -> None:
+def run_late_passes(graph: Graph, form: GraphVariant) -> None:
     """Run the passes that follow the specialization to arguments."""
     from ts.passes.pipelines import BEFORE_SPECIALIZING, DIFFERENTIATE, OPTIMIZE, run_pipeline
 
-    passes = DIFFERENTIATE if form is Form.DIFFERENTIATED else OPTIMIZE
+    passes = DIFFERENTIATE if form is GraphVariant.DIFFERENTIATED else OPTIMIZE
     run_pipeline(graph, passes[len(BEFORE_SPECIALIZING) :])
 
 
@@ -113,7 +113,7 @@ def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callabl
     return code
 
 
-def lower_to_program(*args: Any) -> tuple[Any, Program]:
+def lower_to_program(*args: Any) -> tuple[Any, SerializedCode]:
     """Import `ts.bytecode.lower` lazily, as only compilation needs it, and lower a graph."""
     from ts.bytecode import lower
 
@@ -125,19 +125,19 @@ def _place(graph: Graph) -> SourceRange | None:
     return next((node.range for node in graph.all_nodes() if node.range is not None), None)
 
 
-def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS, form: Form = Form.OPTIMIZED) -> Any:
+def prepare_graph(graph: Graph, name: str, terms: LoadPolicy = ANY_TERMS, form: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
     """Return the code of a graph, compiled within the limits of its terms."""
     return prepare_program(graph, name, terms, form)[0]
 
 
 def prepare_program(
-    graph: Graph, name: str, terms: Terms, form: Form = Form.OPTIMIZED
-) -> tuple[Any, Program]:
+    graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant = GraphVariant.OPTIMIZED
+) -> tuple[Any, SerializedCode]:
     """Return the code of a graph, compiled within the limits of its terms, and its program."""
     if has_autocast(graph):
-        form = Form.WRITTEN
+        form = GraphVariant.WRITTEN
 
-    def run() -> tuple[Any, Program]:
+    def run() -> tuple[Any, SerializedCode]:
         with Stage("compile: optimise", name):
             ready = transform_graph(graph, form)
         return lower_graph(ready, name, terms, form)
@@ -145,7 +145,7 @@ def prepare_program(
     return within_terms(run, graph, name, terms)
 
 
-def lower_graph(graph: Graph, name: str, terms: Terms, form: Form) -> tuple[Any, Program]:
+def lower_graph(graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant) -> tuple[Any, SerializedCode]:
     """Return the code of a transformed graph, and its program."""
     twin = methodcaller(form.value) if form.value else None
     of_parts = partial(prepare_graph, terms=terms, form=form)
@@ -155,7 +155,7 @@ def lower_graph(graph: Graph, name: str, terms: Terms, form: Form) -> tuple[Any,
 
 
 def within_terms(
-    run: Callable[[], AnyCompiledCode], graph: Graph, name: str, terms: Terms
+    run: Callable[[], AnyCompiledCode], graph: Graph, name: str, terms: LoadPolicy
 ) -> AnyCompiledCode:
     """Compile something within the limits of its terms, one thread at a time."""
 
@@ -166,5 +166,5 @@ def within_terms(
             error.stack = error.stack or [(name, _place(graph))]
             raise
 
-    with terms.within(), my_turn(), no_collection(), Compiling(), Unwritten():
-        return with_deep_stack(located)
+    with terms.within(), build_lock(), gc_disabled(), CompileTimeMode(), PauseLogging():
+        return run_with_large_stack(located)

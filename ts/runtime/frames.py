@@ -18,9 +18,9 @@ T = TypeVar("T")
 _WORDS: Final = 16_384  # size of the frame, which is not touched: the chunk has 256 KB
 
 
-def with_room(work: Callable[..., T], *args: Any) -> T:
+def preallocate_frames(work: Callable[..., T], *args: Any) -> T:
     """Call `work` with a chunk of frame stack that stays allocated until it returns."""
     return work(*args)
 
 
-with_room.__code__ = with_room.__code__.replace(co_stacksize=_WORDS)
+preallocate_frames.__code__ = preallocate_frames.__code__.replace(co_stacksize=_WORDS)

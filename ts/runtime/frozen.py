@@ -1,6 +1,6 @@
 """Construction of frozen modules: new types, objects and methods; see `ts.passes.freezing`.
 
-In: a `Frozen`.  Out: an object of a new class, for `ts.runtime.module.module_of`.
+In: a `FrozenModule`.  Out: an object of a new class, for `ts.runtime.module.module_of`.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from typing import Any
 from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object
 from ts.bytecode.typespec import object_class
-from ts.frontend.imported import ReadModule
+from ts.frontend.imported import ImportedModule
 from ts.frontend.naming import unique_name
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import ModuleType
-from ts.passes.freezing import Frozen
+from ts.passes.freezing import FrozenModule
 
 
-def frozen_object(frozen: Frozen) -> Object:
+def frozen_object(frozen: FrozenModule) -> Object:
     """Return the object of a frozen module."""
-    return _Assembly(frozen).run()
+    return _FrozenModuleBuilder(frozen).run()
 
 
-class _Assembly:
-    def __init__(self, frozen: Frozen) -> None:
+class _FrozenModuleBuilder:
+    def __init__(self, frozen: FrozenModule) -> None:
         self.frozen = frozen
         self.copies: dict[int, Object | None] = {}  # by id of the original; None: empty
 
@@ -78,7 +78,7 @@ class _Assembly:
         for name, value in attributes.items():
             is_module = isinstance(value, Object) and isinstance(value.cls.type, ModuleType)
             type.attributes[name] = value.cls.type if is_module else original_type.attributes[name]
-        concrete = type.concrete = ReadModule(original_type.concrete.python_class, type)
+        concrete = type.concrete = ImportedModule(original_type.concrete.python_class, type)
         concrete.attributes = type.attributes
         concrete.parameters = [name for name in original_type.concrete.parameters if name in attributes]
         concrete.buffers = [name for name in original_type.concrete.buffers if name in attributes]

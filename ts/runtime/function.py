@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Union
 from ts._core.dispatch.recorder import Stage
 from ts._core.value.ivalue import new_object, object_set, register_object_conversion
 from ts._core.value.spec import TypeSpec
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts._core.value.type_of import register_class_spec, register_interface_test
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function, is_optimizing
@@ -36,10 +36,10 @@ from ts.errors import CompilationError, InternalError
 from ts.frontend import naming
 from ts.frontend.attached import EnumerableAttached
 from ts.frontend.failures import compilation
-from ts.frontend.terms import ANY_TERMS, Terms
-from ts.runtime.deep import with_deep_stack
-from ts.runtime.frames import with_room
-from ts.runtime.garbage import no_collection
+from ts.frontend.terms import ANY_TERMS, LoadPolicy
+from ts.runtime.deep import run_with_large_stack
+from ts.runtime.frames import preallocate_frames
+from ts.runtime.garbage import gc_disabled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ts.ir.graph import Graph
     from ts.ir.schema import FunctionSchema
     from ts.runtime.executor import Differentiated, Unoptimized
-    from ts.runtime.surroundings import Surroundings
+    from ts.runtime.surroundings import FunctionFingerprint
 
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # a callable parses at first use
 
@@ -61,7 +61,7 @@ _session: list[Callable[..., Any]] | None = None  # Python functions added by th
 class ScriptFunction(Function):
     """A compiled function."""
 
-    terms: Terms = ANY_TERMS  # compilation settings of its source
+    terms: LoadPolicy = ANY_TERMS  # compilation settings of its source
     unit: Any = None  # for functions of an archive: the compilation unit
     peak: int | None = None  # bytes, measured by the last `peak_memory`
     waits = False  # callers use its declaration, and it is compiled at its first call
@@ -80,7 +80,7 @@ class ScriptFunction(Function):
         self._graph: Graph | None = None
         self._adopted = False  # it has a signature, but maybe no graph
         self._schema: FunctionSchema | None = None
-        self.fingerprint: Surroundings | None = None  # for the code cache
+        self.fingerprint: FunctionFingerprint | None = None  # for the code cache
         self.cached_code: tuple[Path, Any] | None = None  # cached code, and its path
         function = getattr(parsed, "function", None)
         if function is not None:
@@ -182,16 +182,16 @@ class ScriptFunction(Function):
         """The graph as source text."""
         from ts.ir.python_print import to_source
 
-        return with_deep_stack(lambda: to_source(self.as_compiled(), self.name, self.schema))
+        return run_with_large_stack(lambda: to_source(self.as_compiled(), self.name, self.schema))
 
     @property
     def bytecode(self) -> str:
         """The disassembly of the executed code with source lines, of all specializations."""
         from ts.bytecode.disasm import disassemble
         from ts.runtime.executor import prepare
-        from ts.runtime.forms import Form
+        from ts.runtime.forms import GraphVariant
 
-        code = prepare(self, Form.OPTIMIZED if is_optimizing() else Form.WRITTEN)
+        code = prepare(self, GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN)
         if code.plans is None:
             return disassemble(code)
         from ts.runtime.specialized import codes_with_descriptions
@@ -227,15 +227,15 @@ class ScriptFunction(Function):
     def ensure_compiled(self) -> None:
         """Compile the graph if necessary; waits for a compilation by another thread."""
         if self._graph is None:
-            with my_turn():
-                with_room(self._compile)
+            with build_lock():
+                preallocate_frames(self._compile)
 
     def _declare(self) -> bool:
         """Parse the declaration if necessary; return whether it determines the schema."""
         if self._schema is None:
             from ts.frontend import compile
 
-            with my_turn(), self.terms.within(), compilation(self):
+            with build_lock(), self.terms.within(), compilation(self):
                 if callable(self._parsed):
                     self._parsed = self._parsed()
                 if self._parsed is not None:
@@ -250,13 +250,13 @@ class ScriptFunction(Function):
         from ts.frontend import compile  # programs without compilation do not need it
 
         try:
-            with self.terms.within(), compilation(self), no_collection():
+            with self.terms.within(), compilation(self), gc_disabled():
                 with Stage("compile: parse", self.name):
                     parsed = to_compile() if callable(to_compile) else to_compile
                 self._adopt_parsed(parsed)
                 schema = self._schema = self._schema or compile.declare(parsed)
                 with Stage("compile: emit", self.name):
-                    compiled = with_deep_stack(
+                    compiled = run_with_large_stack(
                         lambda: compile.compile_function(parsed, compile_function, schema=schema)
                     )
             self.holds_breakpoint = compiled.holds_breakpoint
@@ -282,12 +282,12 @@ class ScriptFunction(Function):
     def archived(self, method: str = "forward") -> Object:
         """Return a module object with the function as a method, for saving."""
         from ts.bytecode.typespec import object_class
-        from ts.frontend.imported import ReadModule
+        from ts.frontend.imported import ImportedModule
         from ts.ir.schema import Argument, FunctionSchema
         from ts.ir.types import BOOL, ModuleType
 
         type = ModuleType("__torch__.PlaceholderModule", {"training": BOOL})
-        concrete = type.concrete = ReadModule(_Placeholder, type)
+        concrete = type.concrete = ImportedModule(_Placeholder, type)
         concrete.attributes = type.attributes
         graph = self.as_compiled().copy()
         receiver = graph.param_node().insert_output(0)
@@ -305,7 +305,7 @@ class ScriptFunction(Function):
         self, arguments: list[tuple[Any, ...]], declaration: str, by_name: int, result: TypeSpec
     ) -> None:
         """Set the signature that comes with cached code; the graph is compiled on demand."""
-        with my_turn():
+        with build_lock():
             if self._graph is None and not self._adopted:
                 super().__init__(self.name, arguments, declaration, by_name, result)
                 self._adopted = True
@@ -339,8 +339,8 @@ class ScriptFunction(Function):
 
     def _prepare(self) -> Any:
         """Return the code for the interpreter; called at the first call."""
-        with no_collection():
-            return with_room(_compile_code, self)
+        with gc_disabled():
+            return preallocate_frames(_compile_code, self)
 
     def without_optimisation(self) -> Unoptimized:
         """Return its variant without optimization, for `optimized_execution(False)`."""
@@ -489,9 +489,9 @@ def compile_function(
     script = scripted_functions.get(function)
     if script is not None and script.is_compiled:
         return script
-    with my_turn(), no_collection():
+    with build_lock(), gc_disabled():
         script = scripted_functions.get(function)  # another thread may have compiled it
-        return with_room(_compile_anew, function) if script is None else script
+        return preallocate_frames(_compile_anew, function) if script is None else script
 
 
 def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
@@ -520,30 +520,30 @@ def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
 
 
 def _declared(function: Any) -> ScriptFunction:
-    parsed = with_deep_stack(lambda: _parse(function))
+    parsed = run_with_large_stack(lambda: _parse(function))
     return _with_unique_name(function, ScriptFunction(function.__name__, "", parsed))
 
 
-def _fingerprint_of(function: Any) -> Surroundings | None:
+def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
     """Return the fingerprint of a function for the code cache; None if it cannot be cached."""
     if kept.cache_folder() is None or not isinstance(function, FunctionType):
         return None
-    from ts.runtime.surroundings import surroundings_of
+    from ts.runtime.surroundings import fingerprint_of
 
-    return surroundings_of(function)
+    return fingerprint_of(function)
 
 
-def _script_from_cache(function: Any, fingerprint: Surroundings | None) -> ScriptFunction | None:
+def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -> ScriptFunction | None:
     """Return the scripted form of a function with cached code, whose graph is compiled on demand, or None."""
     if fingerprint is None:
         return None
     from ts.runtime.executor import cache_entry
-    from ts.runtime.forms import Form
+    from ts.runtime.forms import GraphVariant
 
     parse_it = partial(_parse, fingerprint.frozen, text=fingerprint.source)
     script = ScriptFunction(function.__name__, "", parse_it)
     script.fingerprint = fingerprint
-    for form in (Form.OPTIMIZED, Form.DIFFERENTIATED):
+    for form in (GraphVariant.OPTIMIZED, GraphVariant.DIFFERENTIATED):
         entry = cache_entry(script, form)
         code = None if entry is None else entry.read()
         if entry is not None and code is not None:

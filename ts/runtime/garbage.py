@@ -17,15 +17,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_MANY: Final = 200_000  # promoted objects before a full collection, some 25 MB
+_MIN_OBJECTS_FOR_COLLECTION: Final = 200_000  # promoted objects before a full collection, some 25 MB
 _UNASKED: Final = 100  # skipped checks after frozen objects were found: counting them takes time
 _checks_to_skip = 0
 _promoted_objects = 0  # objects promoted since the last full collection
-_threshold = _MANY
+_threshold = _MIN_OBJECTS_FOR_COLLECTION
 
 
 @contextmanager
-def no_collection() -> Iterator[None]:
+def gc_disabled() -> Iterator[None]:
     """Disable Python's cyclic garbage collector inside; a collector that is disabled already stays so."""
     if not gc.isenabled():
         yield
@@ -54,7 +54,7 @@ def _promote_objects() -> None:
         if not deadline.is_set():  # a call with a deadline should not pay for others
             gc.collect()
             _promoted_objects = 0
-            _threshold = max(_MANY, _count_objects() // 4)
+            _threshold = max(_MIN_OBJECTS_FOR_COLLECTION, _count_objects() // 4)
             return
     gc.freeze()
     gc.unfreeze()

@@ -24,7 +24,7 @@ from weakref import WeakValueDictionary
 
 from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.bytecode.typespec import object_class
 from ts.errors import FrontendError, missing_attribute
 from ts.frontend import classes, modules, parse
@@ -469,7 +469,7 @@ def script_module(instance: Module) -> ScriptModule:
         )
     if isinstance(instance, ScriptModule) and instance._object is not None:
         return instance
-    with my_turn():
+    with build_lock():
         instance = prepared(instance, {})
         concrete = modules.concrete_module(instance)
         created = _make(instance, concrete)
@@ -479,7 +479,7 @@ def script_module(instance: Module) -> ScriptModule:
 
 def scripted_with(instance: Module, methods: Iterable[str], share_types: bool) -> ScriptModule:
     """Return the scripted form of a module, of which only `methods` are compiled."""
-    with my_turn():
+    with build_lock():
         instance = prepared(instance, {})
         concrete = modules.concrete_module(instance, share_types)
         created = _make(instance, concrete)
@@ -546,7 +546,7 @@ def object_tree(
 
 def compile_entry_points(concrete: ConcreteModule) -> None:
     """Compile the entry points of a module and its submodules."""
-    with my_turn():
+    with build_lock():
         pending = _mark_compiled(concrete)
         try:
             compile_all(method for each in pending for method in each.entry_points())
@@ -570,7 +570,7 @@ def _mark_compiled(concrete: ConcreteModule) -> list[ConcreteModule]:
 
 def _finish(module: ScriptModule) -> None:
     """Compile an instance of a subclass of ScriptModule."""
-    with my_turn():
+    with build_lock():
         _finish_now(module)
 
 
@@ -630,7 +630,7 @@ _MODULE_ATTRIBUTES: Final = frozenset(vars(Module()))
 
 def module_of(handle: Object) -> ScriptModule:
     """Return the existing wrapper module of an object, or a new one."""
-    with my_turn():
+    with build_lock():
         existing = _wrappers.get(id(handle))
         if existing is not None:
             return existing

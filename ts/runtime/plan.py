@@ -35,9 +35,9 @@ from ts.ir.graph import Graph, Node, Value
 from ts.ir.source import SourceRange, in_program
 from ts.passes.graph_fuser import fuse_graph
 from ts.passes.pipelines import BEFORE_SPECIALIZING, OPTIMIZE, run_pass
-from ts.runtime.deep import with_deep_stack
+from ts.runtime.deep import run_with_large_stack
 from ts.runtime.forms import copy_unoptimized
-from ts.runtime.specialized import MOST, specializer_of
+from ts.runtime.specialized import MAX_SPECIALIZATIONS, specializer_of
 
 _MAX_LISTED_LINES: Final = 5  # longer lists of lines are printed as a range
 _TENSOR: Final = KINDS["TensorType"]
@@ -111,14 +111,14 @@ def _plan_lines(function: Any, code: Any) -> Iterator[str]:
     plans = _plans_of(function)
     if plans is None:
         graph = copy_unoptimized(function.as_compiled())
-        yield from _code_lines(code, with_deep_stack(partial(_run_passes, graph)))
+        yield from _code_lines(code, run_with_large_stack(partial(_run_passes, graph)))
         if any(spec.kind == _TENSOR for _, spec, *_ in function.arguments):
             yield "  one code for all arguments: no branch depends on them"
         return
     specializer = specializer_of(plans)
     names = [name for name, *_ in function.arguments]
     tested = ", ".join(names[i] for i in plans.registers)
-    yield f"  specialised by {tested}: {_format_count(len(plans.made), 'plan')} of {MOST} at most"
+    yield f"  specialised by {tested}: {_format_count(len(plans.made), 'plan')} of {MAX_SPECIALIZATIONS} at most"
     general = []
     for (plan, runs), kind in zip(plans.made, specializer.kinds, strict=True):
         if plan is None:
@@ -128,14 +128,14 @@ def _plan_lines(function: Any, code: Any) -> Iterator[str]:
         graph, decided = specializer.base_graph_for(kind)
         if decided:
             yield f"    decided: {_format_nodes(decided)}"
-        result = with_deep_stack(partial(_run_passes, graph, is_begun=True))
+        result = run_with_large_stack(partial(_run_passes, graph, is_begun=True))
         yield from (f"  {line}" for line in _code_lines(plan, result))
     if plans.general_code is not None:
         yield f"  general code, for arguments without a plan: ran {_format_count(plans.left, 'time')}"
         for kind_text in general:
             yield f"    ({kind_text}): no branch depends on them"
         graph = specializer.base_graph_for(None)[0]
-        result = with_deep_stack(partial(_run_passes, graph, is_begun=True))
+        result = run_with_large_stack(partial(_run_passes, graph, is_begun=True))
         yield from (f"  {line}" for line in _code_lines(plans.general_code, result))
 
 
@@ -143,7 +143,7 @@ def _format_count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def _code_lines(code: Any, result: tuple[Graph, _Found]) -> Iterator[str]:
+def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[str]:
     graph, ungrouped = result
     records = [op.record for op in code.operators if isinstance(op.record, GroupRecord) and op.record.program]
     if not records:
@@ -158,7 +158,7 @@ def _code_lines(code: Any, result: tuple[Graph, _Found]) -> Iterator[str]:
         yield f"  direct accesses to tensor elements:{_format_lines(elements)}"
     for callee in code.functions:
         if isinstance(callee, SubgraphFunction) and callee.made_code is not None:
-            result = with_deep_stack(partial(_run_passes, copy_unoptimized(callee.graph)))
+            result = run_with_large_stack(partial(_run_passes, copy_unoptimized(callee.graph)))
             yield "  in a forked task"
             yield from (f"  {line}" for line in _code_lines(callee.made_code, result))
 
@@ -166,19 +166,19 @@ def _code_lines(code: Any, result: tuple[Graph, _Found]) -> Iterator[str]:
 # ---- results of the passes ---------------------------------------------------------------------------
 
 
-class _Found(NamedTuple):
+class _UngroupedNodes(NamedTuple):
     """Nodes in no group, with the reasons, and nodes moved out of loops."""
 
     refused: dict[Node, str]
     moved: dict[Node, None]
 
 
-def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _Found]:
+def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _UngroupedNodes]:
     """Run the passes on a graph and return it with the reasons.
 
     With `is_begun`, the passes that precede specialization have run already.
     """
-    ungrouped = _Found({}, {})
+    ungrouped = _UngroupedNodes({}, {})
 
     def fuse(graph: Graph) -> bool:
         return fuse_graph(graph, ungrouped.refused)

@@ -21,7 +21,7 @@ from ts.runtime.function import ScriptFunction
 from ts.runtime.switch import enabled
 
 if TYPE_CHECKING:
-    from ts._core.vm.execution import Execution
+    from ts._core.vm.execution import ScriptCoroutine
     from ts.runtime.module import ScriptModule
 
 
@@ -67,8 +67,8 @@ class ScriptMethod:
         """Run the method on its module."""
         return self.function(self.owner._object, *args, **kwargs)
 
-    def start(self, *args: Any, **kwargs: Any) -> Execution:
-        """Return the call as an `Execution` that has not started."""
+    def start(self, *args: Any, **kwargs: Any) -> ScriptCoroutine:
+        """Return the call as an `ScriptCoroutine` that has not started."""
         return self.function.start(self.owner._object, *args, **kwargs)
 
     @property

@@ -1,7 +1,7 @@
 """Specialization of functions: code for one kind of arguments, compiled at the first such call.
 
 In: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`, `b is None`).
-Out: its `Plans`, which the instruction ENTER_PLAN selects from, and the code of each.
+Out: its `Specializations`, which the instruction ENTER_PLAN selects from, and the code of each.
 
     def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      compiles for (x float32[2], b None)
         if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.dispatch.recorder import Stage
 from ts._core.tensor.tensor import Tensor
-from ts._core.vm.plan import MOST_OF_FUNCTION, Plans
+from ts._core.vm.plan import MAX_SPECIALIZATIONS_PER_FUNCTION, Specializations
 from ts.bytecode.opcodes import NUMBER
-from ts.bytecode.program import Program
+from ts.bytecode.program import SerializedCode
 from ts.runtime.forms import (
     CompiledCode,
-    Form,
+    GraphVariant,
     copy_unoptimized,
     load_or_compile,
     lower_graph,
@@ -33,8 +33,8 @@ from ts.runtime.forms import (
     run_late_passes,
     within_terms,
 )
-from ts.runtime.frames import with_room
-from ts.runtime.garbage import no_collection
+from ts.runtime.frames import preallocate_frames
+from ts.runtime.garbage import gc_disabled
 
 if TYPE_CHECKING:
     from ts.ir.graph import Graph, Node
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
-MOST: Final = MOST_OF_FUNCTION
+MAX_SPECIALIZATIONS: Final = MAX_SPECIALIZATIONS_PER_FUNCTION
 _ALL: Final = "all"  # cache key of the general code
 
 
 class Specializer:
     """Compiles the specializations of a function."""
 
-    def __init__(self, function: ScriptFunction, form: Form, graph: Graph | None = None) -> None:
+    def __init__(self, function: ScriptFunction, form: GraphVariant, graph: Graph | None = None) -> None:
         self._function = function
         self._form = form
         self._base_graph = graph  # the graph before specialization; None if the entry program was cached
-        self.kinds: list[Kind] = []  # of each specialization, in order
+        self.kinds: list[ArgumentSignature] = []  # of each specialization, in order
 
-    def entry_program(self, tested_arguments: Sequence[int]) -> Program:
+    def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
         """Return the program that selects a specialization by `tested_arguments`."""
         from ts.bytecode.typespec import register_class, result_spec, type_spec
 
@@ -65,27 +65,27 @@ class Specializer:
         classes = "".join(register_class(value.type()) for value in graph.inputs())
         rows = [(NUMBER["ENTER_PLAN"], 0, 0, 0)]
         name = self._function.name
-        return Program(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
+        return SerializedCode(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
 
-    def plans(self, specs: tuple[Any, ...], result: Any, tested_arguments: Sequence[int]) -> Plans:
+    def plans(self, specs: tuple[Any, ...], result: Any, tested_arguments: Sequence[int]) -> Specializations:
         """Return the specializations, of which none is compiled yet."""
         self._tested_arguments = list(tested_arguments)
-        return Plans(self._function.name, specs, result, self._tested_arguments, self.make, self.make_general)
+        return Specializations(self._function.name, specs, result, self._tested_arguments, self.make, self.make_general)
 
     def make(self, values: Sequence[Any]) -> Any:
         """Return the code for arguments like these; None if it would equal the general code."""
-        kind = Kind.of(zip(self._tested_arguments, values, strict=True))
+        kind = ArgumentSignature.of(zip(self._tested_arguments, values, strict=True))
         self.kinds.append(kind)
         try:
             return self._code(kind.text, lambda: self._program(kind))
-        except _Undecided:
+        except _NothingToSpecialize:
             return None
 
     def make_general(self) -> Any:
         """Return the code for all arguments."""
         return self._code(_ALL, lambda: self._program(None))
 
-    def graph(self, kind: Kind | None) -> Graph:
+    def graph(self, kind: ArgumentSignature | None) -> Graph:
         """Return a copy of the optimized graph for a kind of arguments, or the general one."""
         graph = self._begin()
         if kind is not None:
@@ -93,17 +93,17 @@ class Specializer:
         run_late_passes(graph, self._form)
         return graph
 
-    def base_graph_for(self, kind: Kind | None) -> tuple[Graph, list[Node]]:
+    def base_graph_for(self, kind: ArgumentSignature | None) -> tuple[Graph, list[Node]]:
         """Return a copy of the unoptimized graph for a kind of arguments, and the branches decided in it."""
-        from ts.passes.specialize_to_arguments import questions
+        from ts.passes.specialize_to_arguments import type_queries
 
         graph = self._begin()
-        branches = list(questions(graph))
+        branches = list(type_queries(graph))
         if kind is not None:
             kind.specialize(graph)
         return graph, [node for node in branches if not node.in_block() or not node.has_uses()]
 
-    def graph_of_last(self, plans: Plans) -> Graph:
+    def graph_of_last(self, plans: Specializations) -> Graph:
         """Return the graph that ran last, with the types of its tensors."""
         from ts.passes.shape_analysis import rank_types  # for inspection only
 
@@ -114,8 +114,8 @@ class Specializer:
         return rank_types(self.graph(kind), kind.tensors)
 
     def _code(self, kind: str, make: Callable[[], CompiledCode]) -> Any:
-        with no_collection():
-            return with_room(load_or_compile, self._function, self._entry(kind), make)
+        with gc_disabled():
+            return preallocate_frames(load_or_compile, self._function, self._entry(kind), make)
 
     def _entry(self, kind: str) -> Entry | None:
         """Return the cache entry of a specialization's code, None if it is not cached."""
@@ -127,14 +127,14 @@ class Specializer:
         prepare = partial(prepare_graph, terms=function.terms)
         return entry_of(function, prepare, f"{self._form.value}({kind})", None)
 
-    def _program(self, kind: Kind | None) -> CompiledCode:
+    def _program(self, kind: ArgumentSignature | None) -> CompiledCode:
         function = self._function
 
         def run() -> CompiledCode:
             graph = self._begin()
             with Stage("compile: optimise", function.name):
                 if kind is not None and not kind.specialize(graph):
-                    raise _Undecided
+                    raise _NothingToSpecialize
                 run_late_passes(graph, self._form)
             return lower_graph(graph, function.name, function.terms, self._form)
 
@@ -149,14 +149,14 @@ class Specializer:
         return self._base_graph.copy()
 
 
-def specializer_of(plans: Plans) -> Specializer:
+def specializer_of(plans: Specializations) -> Specializer:
     """Return the specializer that compiles these specializations."""
     made_by = plans.make.__self__  # type: ignore[attr-defined]
     assert isinstance(made_by, Specializer)
     return made_by
 
 
-def codes_with_descriptions(plans: Plans, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def codes_with_descriptions(plans: Specializations, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Yield the compiled specializations and the general code, each with a description of its arguments."""
     for (code, _), kind in zip(plans.made, specializer_of(plans).kinds, strict=False):
         if code is not None:
@@ -165,11 +165,11 @@ def codes_with_descriptions(plans: Plans, names: Sequence[str]) -> Iterator[tupl
     yield "all other arguments" if plans.made else "all arguments", everything
 
 
-class _Undecided(Exception):
+class _NothingToSpecialize(Exception):
     """Raised if the properties of the arguments do not simplify the graph."""
 
 
-class Kind:
+class ArgumentSignature:
     """Properties of arguments: dtype, rank, device and requires_grad of tensors; None; numbers."""
 
     def __init__(self, types: Mapping[int, Any], text: str) -> None:
@@ -177,7 +177,7 @@ class Kind:
         self.text = text  # equal for equal kinds, in every process
 
     @classmethod
-    def of(cls, values: Iterable[tuple[int, Any]]) -> Kind:
+    def of(cls, values: Iterable[tuple[int, Any]]) -> ArgumentSignature:
         """Return the kind of arguments, given by their indices."""
         types = {i: _type_of(value) for i, value in values}
         return cls(types, ", ".join(f"{i}: {'object' if t is None else t}" for i, t in types.items()))

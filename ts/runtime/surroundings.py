@@ -42,11 +42,11 @@ _NAME: Final = r"[^\W\d]\w*"
 _PACKAGE_NAMES: Final = ("ts", "torch")
 
 
-class _UnsaidError(Exception):
+class _NotFingerprintableError(Exception):
     """Raised for a value that cannot be encoded."""
 
 
-class Surroundings:
+class FunctionFingerprint:
     """A function's source and globals at the time of scripting."""
 
     __slots__ = ("digest", "frozen", "scripted", "source")
@@ -60,7 +60,7 @@ class Surroundings:
         self.scripted = scripted  # the scripted functions that it references
 
 
-def surroundings_of(function: FunctionType) -> Surroundings | None:
+def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
     """Return the fingerprint of a function; None if it depends on a value that cannot be encoded."""
     observed = sys.modules.get("ts.frontend.observed")  # not imported unless example calls were observed
     if observed is not None and observed.is_observed(function):
@@ -79,12 +79,12 @@ def surroundings_of(function: FunctionType) -> Surroundings | None:
             [_encode(value) for value in function.__defaults__ or ()],
             [[name, _encode(value)] for name, value in (function.__kwdefaults__ or {}).items()],
         ]
-    except (_UnsaidError, OSError, SyntaxError, ValueError, AttributeError):
+    except (_NotFingerprintableError, OSError, SyntaxError, ValueError, AttributeError):
         return None
     except (RecursionError, MemoryError):  # too deeply nested source: the compiler reports it
         return None
     digest = kept.digest(json.dumps(words).encode())
-    return Surroundings(digest, source, names.frozen(), tuple(names.scripted))
+    return FunctionFingerprint(digest, source, names.frozen(), tuple(names.scripted))
 
 
 class _Names:
@@ -92,7 +92,7 @@ class _Names:
 
     def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
         if "type:" in text and re.search(r"#\s*type:", text):  # type comments are not in the tree
-            raise _UnsaidError
+            raise _NotFingerprintableError
         self._function = function
         self._closure = closure_of(function)
         self._words: set[str] = set()
@@ -126,7 +126,7 @@ class _Names:
             return _encode(value)
         digest = getattr(value, "digest", None)
         if digest is None:
-            raise _UnsaidError(word)
+            raise _NotFingerprintableError(word)
         self.scripted.append(value)
         return ["scripted", digest]
 
@@ -152,7 +152,7 @@ class _Names:
         if name in _PACKAGE_NAMES:
             return sys.modules["ts"]
         if name == self._function.__name__:  # refers to the function that is being scripted
-            raise _UnsaidError
+            raise _NotFingerprintableError
         return vars(builtins).get(name, _ABSENT)
 
     def _record_attribute(self, node: ast.Attribute) -> None:
@@ -189,7 +189,7 @@ def _parse_annotation(text: str) -> Iterator[ast.AST]:
 
 
 def _encode(value: Any) -> Any:
-    """Return a unique JSON encoding of a value; raise `_UnsaidError` if there is none."""
+    """Return a unique JSON encoding of a value; raise `_NotFingerprintableError` if there is none."""
     kind = type(value)
     if value is _ABSENT:
         return "absent"
@@ -214,12 +214,12 @@ def _encode(value: Any) -> Any:
 def _module(module: ModuleType) -> str:
     name = module.__name__
     if sys.modules.get(name) is not module or name.partition(".")[0] not in ("ts", *_CONSTANT_MODULES):
-        raise _UnsaidError(name)
+        raise _NotFingerprintableError(name)
     return name
 
 
 def _encode_global(value: Any) -> list[str]:
-    """Encode a class or function by its module and name; raise `_UnsaidError` if they do not lead to it."""
+    """Encode a class or function by its module and name; raise `_NotFingerprintableError` if they do not lead to it."""
     value = _unwrap(value)
     if value in (Tensor, type(None)):
         return ["class", value.__name__]
@@ -232,7 +232,7 @@ def _encode_global(value: Any) -> list[str]:
     elif isinstance(value, FunctionType) and is_own(value.__module__):
         module = sys.modules.get(value.__module__)
     if module is None or _unwrap(vars(module).get(name)) is not value:
-        raise _UnsaidError(name)
+        raise _NotFingerprintableError(name)
     return [type(value).__name__, module.__name__, name]
 
 

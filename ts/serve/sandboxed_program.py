@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.errors import FrontendError, LimitExceeded, ScriptRuntimeError
 from ts.frontend import python_syntax
 from ts.ir.graph import Graph
@@ -110,7 +110,7 @@ class SandboxedProgram(CompilationUnit):
         return self._functions.pop(name)
 
     def _compile(self, text: str) -> None:
-        with my_turn():
+        with build_lock():
             self._define(text, SandboxResolver(self._functions, self._classes, self._imported))
 
     def _remove_imports(self, text: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ts.tracing.tracer import Tracer
 
 
-def escape(tracer: Tracer, x: Tensor, kind: str, number: Any) -> None:
+def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> None:
     """A tensor becomes a value of Python: a warning now, and a guard in the trace."""
     if only_complains(program_frame()):
         return

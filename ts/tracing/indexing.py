@@ -21,11 +21,11 @@ from ts import dtypes
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor import construct, sizes
 from ts._core.tensor.indexing import stands_for_tuple
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 
-_LARGEST = sys.maxsize
+_MAX_INDEX = sys.maxsize
 
 
 def get_index(
@@ -114,9 +114,9 @@ def _apply(
             start, stop = item.start, item.stop
             if number is not None:
                 start, stop = (number(n) if isinstance(n, Tensor) else n for n in (start, stop))
-            if not keep_missing or not (isinstance(start, Symbolic) or isinstance(stop, Symbolic)):
+            if not keep_missing or not (isinstance(start, SymNumber) or isinstance(stop, SymNumber)):
                 start = 0 if start is None else start
-                stop = _LARGEST if stop is None else stop
+                stop = _MAX_INDEX if stop is None else stop
             view = overloads("slice")(view, dim, start, stop, 1 if item.step is None else item.step)
             dim += 1
         elif isinstance(item, Tensor) and item.ndim == 0 and not _is_integer(item):  # a mask of everything
@@ -163,14 +163,14 @@ def _item(item: Any) -> Any:
 def _is_symbolic(item: Any) -> bool:
     """Whether an index is a symbol, or a slice with one."""
     parts = (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
-    return any(isinstance(part, Symbolic) for part in parts)
+    return any(isinstance(part, SymNumber) for part in parts)
 
 
 def _is_whole(item: slice, length: Any, symbolic: bool) -> bool:
     """Whether a slice takes all of a size that is a number; of any size, where it is `:` beside symbols."""
     if symbolic:
         return item.start is item.stop is item.step is None
-    bounds = (item.start or 0, _LARGEST if item.stop is None else item.stop, item.step or 1)
+    bounds = (item.start or 0, _MAX_INDEX if item.stop is None else item.stop, item.step or 1)
     if not all(type(n) is int for n in bounds):
         return False
     start, stop, step = bounds

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 from ts.frontend import modules, naming
 from ts.frontend.modules import ConcreteModule
 from ts.ir.graph import Graph
@@ -80,7 +80,7 @@ def trace_methods(
     options: Options,
 ) -> TopLevelTracedModule:
     """The traced form of a module, with a method for each entry of `inputs`."""
-    with my_turn():
+    with build_lock():
         concrete = modules.concrete_module(module, share_types=False, traced=True)
         handle, children = object_tree(module, concrete, TracedModule)
     made = TopLevelTracedModule(concrete, handle, children)

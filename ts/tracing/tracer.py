@@ -32,7 +32,7 @@ from ts import devices, dtypes
 from ts._core.dispatch.autocast import cast_arguments
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Size, Tensor, wrap_array
-from ts._core.thread.context import TracedBy, current_tracer
+from ts._core.thread.context import TracingScope, current_tracer
 from ts._core.value.objects import Object
 from ts._core.vm.future import Future
 from ts.errors import FrontendError
@@ -136,16 +136,16 @@ class Tracer:
 
     # ---- on and off ----------------------------------------------------------------------------------
 
-    def recording(self) -> TracedBy:
+    def recording(self) -> TracingScope:
         """A context manager: within it, what this thread does is recorded."""
         outer = current_tracer()
         if outer is not None:
             raise RuntimeError(getattr(outer, "refuses_traces", "Tracing can't be nested"))
-        return TracedBy(self)
+        return TracingScope(self)
 
-    def paused(self) -> TracedBy:
+    def paused(self) -> TracingScope:
         """A context manager: within it, nothing is recorded."""
-        return TracedBy(None)
+        return TracingScope(None)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
         """function(*args), not recorded."""
@@ -436,7 +436,7 @@ class Tracer:
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """A tensor becomes a value of Python: a warning now, and a guard in the trace."""
-        guards.escape(self, x, kind, number)
+        guards.guard_python_value(self, x, kind, number)
 
     # ---- scripted functions, forks, modules ----------------------------------------------------------
 

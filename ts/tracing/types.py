@@ -41,7 +41,7 @@ from ts.tracing import words
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
 _TYPE_NAME: Final = re.compile(r"\[ CPU(\w+)Type\{")
-MOST_PARTS: Final = 1 << 20  # of a value that a trace takes apart
+MAX_PARTS: Final = 1 << 20  # of a value that a trace takes apart
 CONVERSIONS: Final[dict[Type, str]] = {  # of a tensor to a number
     INT: "aten::Int",
     FLOAT: "aten::Float",
@@ -92,8 +92,8 @@ def refuse_large(x: Any) -> None:
             count = counts[id(x)] = 1 + sum(map(parts, x.values() if isinstance(x, dict) else x))
         return count
 
-    if parts(x) >= MOST_PARTS:
-        raise RuntimeError(words.TOO_LARGE.format(MOST_PARTS))
+    if parts(x) >= MAX_PARTS:
+        raise RuntimeError(words.TOO_LARGE.format(MAX_PARTS))
 
 
 def is_all_tensors(items: Iterable[Any]) -> bool:

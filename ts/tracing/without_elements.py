@@ -11,16 +11,16 @@ from typing import Any
 
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import TracedBy
+from ts._core.thread.context import TracingScope
 from ts.tracing.indexing import get_index, put_index
 
 
-class WithoutElements:
+class MetaTracer:
     """A tracer whose tensors have shapes of numbers."""
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
         """function(*args) as it is."""
-        with TracedBy(None):
+        with TracingScope(None):
             return function(*args)
 
     def size(self, x: Tensor, dim: Any = None) -> Any:

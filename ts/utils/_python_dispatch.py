@@ -22,14 +22,14 @@ import ts
 from ts._core.layers import dispatch_modes, levels, torch_dispatch
 from ts._core.tensor.subclasses import is_traceable_wrapper_subclass, is_traceable_wrapper_subclass_type
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import TracedBy, current_tracer
+from ts._core.thread.context import TracingScope, current_tracer
 from ts.absent import names_for
 from ts.export.decompositions import table
 from ts.export.node_values import readable
 from ts.export.python_calls import overload_for_numbers, with_factory_options
 from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
-from ts.tracing.without_elements import WithoutElements
+from ts.tracing.without_elements import MetaTracer
 
 __all__ = [
     "BaseTorchDispatchMode",
@@ -99,7 +99,7 @@ torch_dispatch.set_call_rules(_find_decomposition, _build_call)
 # ---------------------------------------------------------------- modes
 
 
-class _OperatorTracer(WithoutElements):
+class _OperatorTracer(MetaTracer):
     """Tracer of a thread with modes: runs tensor methods such as indexing and `item` as operators."""
 
     def __init__(self, outer: Any) -> None:
@@ -111,7 +111,7 @@ class _OperatorTracer(WithoutElements):
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         """Run an operator, which the modes intercept."""
-        with TracedBy(self.outer):
+        with TracingScope(self.outer):
             if isinstance(operators, OpOverload):
                 return operators(*args, **(kwargs or {}))
             op, values, _ = operators.resolve(args, kwargs or {})
@@ -151,12 +151,12 @@ class _OperatorTracer(WithoutElements):
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """Run `aten._local_scalar_dense` on a tensor that becomes a Python number."""
         if kind not in ("list", "length"):
-            with TracedBy(self.outer):
+            with TracingScope(self.outer):
                 ts.ops.aten._local_scalar_dense(x)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scripted function; the modes intercept its operators."""
-        with TracedBy(self.outer):
+        with TracingScope(self.outer):
             return function(*args, **kwargs)
 
 
@@ -216,7 +216,7 @@ def _len_torch_dispatch_stack() -> int:
 
 
 def _push_mode(mode: TorchDispatchMode) -> None:
-    scope = TracedBy(_OperatorTracer(current_tracer()))
+    scope = TracingScope(_OperatorTracer(current_tracer()))
     scope.__enter__()
     _tracer_scopes().append(scope)
     dispatch_modes.push(mode)
@@ -230,7 +230,7 @@ def _pop_mode(k: Any = None) -> Any:
 _thread = threading.local()
 
 
-def _tracer_scopes() -> list[TracedBy]:
+def _tracer_scopes() -> list[TracingScope]:
     """Return the tracer scopes of this thread, one for each mode on the stack."""
     if not hasattr(_thread, "scopes"):
         _thread.scopes = []
@@ -273,7 +273,7 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
     returns = operator.signature.returns
     base = operator.record.base if operator.record is not None else None
     if base is not None and operator.record.variant == "inplace" and _returns_view(base):
-        with levels.unwatched():
+        with levels.no_transforms():
             func(*args, **kwargs)
     if not any(r.alias_of >= 0 for r in returns):
         return out

@@ -21,8 +21,8 @@ from ts import nn, random
 from ts._core.autograd.backward import backward
 from ts._core.autograd.engine import pass_number, reaches_all_leaves
 from ts._core.autograd.saved import SavedTensor, save
-from ts._core.dispatch.autocast import HeldSwitches
-from ts._core.dispatch.writer import Writer
+from ts._core.dispatch.autocast import RestoreAutocastState
+from ts._core.dispatch.writer import OperatorLog
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import is_grad_enabled
 from ts.autograd.function import Function
@@ -169,7 +169,7 @@ def _chain(functions: list[Callable[..., Any]]) -> Callable[[Any], Any]:
 # ---------------------------------------------------------------- places
 
 
-class _Place:
+class _SavedTensorHandle:
     """Stands for a tensor that the first run would have saved."""
 
     __slots__ = ("__weakref__", "index", "values")
@@ -179,7 +179,7 @@ class _Place:
         self.values: dict[Any, Tensor | None] = {}  # by pass; None: it was asked for
 
 
-class _Enough(BaseException):
+class _StopRecomputation(BaseException):
     """The second run has saved all that it is to save."""
 
 
@@ -206,18 +206,18 @@ class _Block:
         self._kwargs = kwargs
         self._context = context
         self._state = random.get_rng_state() if preserve else None
-        self._switches = HeldSwitches()
-        self._places: list[weakref.ref[_Place]] = []
+        self._switches = RestoreAutocastState()
+        self._places: list[weakref.ref[_SavedTensorHandle]] = []
         self._looks: list[Any] = []
 
-    def leave_place(self, x: Tensor) -> _Place:
+    def leave_place(self, x: Tensor) -> _SavedTensorHandle:
         """What the first run keeps instead of a tensor."""
-        place = _Place(len(self._places))
+        place = _SavedTensorHandle(len(self._places))
         self._places.append(weakref.ref(place))
         self._looks.append(_look(x) if self.compared else None)
         return place
 
-    def value_at(self, place: _Place) -> Tensor:
+    def value_at(self, place: _SavedTensorHandle) -> Tensor:
         """The tensor; the first of a pass that is asked for has all made."""
         number = pass_number()
         key = number if number >= 0 else ("outside", next(_outside))
@@ -259,7 +259,7 @@ class _Block:
             looks.append(_look(x) if place is not None and self.compared else None)
             count += 1
             if self.early_stop and count == len(self._places):
-                raise _Enough
+                raise _StopRecomputation
             return x
 
         args = [x.data if isinstance(x, SavedTensor) else x for x in self._args]
@@ -273,7 +273,7 @@ class _Block:
                 self._context,
             ):
                 self._function(*args, **self._kwargs)
-        except _Enough:
+        except _StopRecomputation:
             pass
         self._check(count, looks)
 
@@ -283,7 +283,7 @@ class _Block:
         if self.written is None:
             yield
             return
-        with Writer(lambda _: False, lambda operator, _: operator.record.whole) as writer:
+        with OperatorLog(lambda _: False, lambda operator, _: operator.record.whole) as writer:
             try:
                 yield
             finally:
@@ -362,7 +362,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = random.get_rng_state() if preserve_rng_state else None
-        ctx.switches = HeldSwitches()
+        ctx.switches = RestoreAutocastState()
         ctx.inputs = [None if isinstance(x, Tensor) else x for x in args]
         ctx.tensor_indices = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
         ctx.save_for_backward(*[args[i] for i in ctx.tensor_indices])

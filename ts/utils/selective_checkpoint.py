@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ts import ops
-from ts._core.dispatch.writer import Keeper
+from ts._core.dispatch.writer import OperatorObserver
 from ts._core.tensor.tensor import Tensor
 from ts.ops.namespace import OpOverload, Packet
 
@@ -122,12 +122,12 @@ class _Region:
             )
 
 
-class _Second:
+class _RecomputeContext:
     """The context of the second run."""
 
     def __init__(self, region: _Region) -> None:
         self._region = region
-        self._keeper = Keeper(given=region.given)
+        self._keeper = OperatorObserver(given=region.given)
 
     def __enter__(self) -> None:
         self._region.begin_again()
@@ -184,4 +184,4 @@ def create_selective_checkpoint_contexts(
     if not callable(policy_fn_or_list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     region = _Region(policy_fn_or_list, allow_cache_entry_mutation)
-    return Keeper(seen=region.keep), _Second(region)
+    return OperatorObserver(seen=region.keep), _RecomputeContext(region)

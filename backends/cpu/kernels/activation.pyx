@@ -18,13 +18,13 @@ from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
-from ts.backends.cpu.kernels.wide cimport run_widened
+from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
-from ts._core.tensor.overlap cimport repeats
+from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, float_array, is_tensor, new_like, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, float_array, is_tensor, new_like, set_result, read_number, scalar_type
 
 cnp.import_array()
 
@@ -68,7 +68,7 @@ cdef PyArrayObject *aligned_float_array(IValue *x) noexcept:
     if kind != FLOAT and kind != DOUBLE and kind != HALF and kind != BFLOAT16:
         return NULL
     a = <PyArrayObject *>(<Tensor>x.v.o).array
-    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and not repeats(a) else NULL
+    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and not has_internal_overlap(a) else NULL
 
 
 cdef object make_dense(PyArrayObject *a):
@@ -107,9 +107,9 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) ex
     cdef int kind
     cdef object source, result
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x == NULL:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     kind = scalar_type(&r[at[0]])
     source = make_dense(x)
     x = <PyArrayObject *>source
@@ -123,7 +123,7 @@ cdef int run_row_kernel(Operator op, IValue *r, const int32_t *at, Rows rows) ex
     else:
         run_row_in_half_tiles(rows.of_floats, data_of(x), size_of(x), kind == BFLOAT16, <char *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -133,13 +133,13 @@ cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef str approximate
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not str:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     approximate = <str>r[at[1]].v.o
     if approximate == "none":
         return run_row_kernel(op, r, at, GELU)
     if approximate == "tanh":
         return run_row_kernel(op, r, at, GELU_TANH)
-    return run_widened(op, r, at)
+    return run_upcast_to_float32(op, r, at)
 
 
 cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -148,9 +148,9 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef object result
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x == NULL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &slope):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     kind = scalar_type(&r[at[0]])
     result = new_like(x, kind)
     out = data_of(<PyArrayObject *>result)
@@ -160,7 +160,7 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     else:
         double_leaky(<double *>data_of(x), size_of(x), slope, 0, <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 # ---------------------------------------------------------------- with up to three parameters
@@ -169,7 +169,7 @@ ctypedef fused floating:
     float
     double
 
-cdef enum Formula:
+cdef enum ActivationKind:
     ELU                                # alpha, scale, input_scale
     SOFTPLUS                           # beta, threshold
     LOG_SIGMOID
@@ -223,7 +223,7 @@ cdef void softplus_in_tiles(const floating *x, npy_intp n, floating beta, floati
         n -= count
 
 
-cdef void compute(Formula formula, const floating *x, npy_intp n, double *parameters, floating *out) noexcept nogil:
+cdef void compute(ActivationKind formula, const floating *x, npy_intp n, double *parameters, floating *out) noexcept nogil:
     cdef floating a = <floating>parameters[0], b = <floating>parameters[1]
     if formula == ELU:
         elu_in_tiles(x, n, a, b, <floating>parameters[2], out)
@@ -247,15 +247,15 @@ cdef void compute(Formula formula, const floating *x, npy_intp n, double *parame
          else double_threshold)(x, n, a, b, out)
 
 
-cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula formula, double a, double b, double c) except -1:
+cdef int run_formula(Operator op, IValue *r, const int32_t *at, ActivationKind formula, double a, double b, double c) except -1:
     cdef PyArrayObject *x = aligned_float_array(&r[at[0]])
     cdef double[3] parameters = [a, b, c]
     cdef int kind
     cdef object source, result
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x == NULL or scalar_type(&r[at[0]]) == HALF or scalar_type(&r[at[0]]) == BFLOAT16:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     kind = scalar_type(&r[at[0]])
     source = make_dense(x)
     x = <PyArrayObject *>source
@@ -267,7 +267,7 @@ cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula formula,
     else:
         compute[double](formula, <double *>data_of(x), size_of(x), parameters, <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *parameters) noexcept:
@@ -284,13 +284,13 @@ cdef bint read_numbers(IValue *r, const int32_t *at, int count, double *paramete
 cdef int elu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[3]
     if not read_numbers(r, at, 3, parameters):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, ELU, parameters[0], parameters[1], parameters[2])
 
 cdef int celu(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[1]
     if not read_numbers(r, at, 1, parameters) or parameters[0] == 0:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, ELU, parameters[0], 1, 1 / parameters[0])
 
 cdef int selu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -299,18 +299,18 @@ cdef int selu(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int softplus(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[2]
     if not read_numbers(r, at, 2, parameters):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, SOFTPLUS, parameters[0], parameters[1], 0)
 
 cdef int log_sigmoid(Operator op, IValue *r, const int32_t *at) except -1:
     if float_array(&r[at[0]]) == NULL:  # its result is always C-contiguous
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, LOG_SIGMOID, 0, 0, 0)
 
 cdef int hardtanh(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[2]
     if not read_numbers(r, at, 2, parameters):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, HARDTANH, parameters[0], parameters[1], 0)
 
 cdef int relu6(Operator op, IValue *r, const int32_t *at) except -1:
@@ -319,19 +319,19 @@ cdef int relu6(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int softshrink(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[1]
     if not read_numbers(r, at, 1, parameters) or parameters[0] < 0:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, SOFT_SHRINK, parameters[0], 0, 0)
 
 cdef int hardshrink(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[1]
     if not read_numbers(r, at, 1, parameters):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, HARD_SHRINK, parameters[0], 0, 0)
 
 cdef int threshold(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double parameters[2]
     if not read_numbers(r, at, 2, parameters):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     return run_formula(op, r, at, THRESHOLD, parameters[0], parameters[1], 0)
 
 
@@ -339,11 +339,11 @@ cdef int threshold(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef void formula_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     cdef Tile *tile = <Tile *>data
-    compute[float](<Formula>tile.what, <float *>args[0], n[0], tile.by, <float *>args[1])
+    compute[float](<ActivationKind>tile.what, <float *>args[0], n[0], tile.by, <float *>args[1])
 
 cdef void formula_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     cdef Tile *tile = <Tile *>data
-    compute[double](<Formula>tile.what, <double *>args[0], n[0], tile.by, <double *>args[1])
+    compute[double](<ActivationKind>tile.what, <double *>args[0], n[0], tile.by, <double *>args[1])
 
 cdef void leaky_relu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     float_leaky(<float *>args[0], n[0], <float>(<Tile *>data).by[0], 0, <float *>args[1])
@@ -352,7 +352,7 @@ cdef void leaky_relu_doubles_tile(char **args, const npy_intp *n, const npy_intp
     double_leaky(<double *>args[0], n[0], (<Tile *>data).by[0], 0, <double *>args[1])
 
 
-cdef bint configure_formula(int kind, Tile *tile, Formula formula, IValue **others, int count) noexcept:
+cdef bint configure_formula(int kind, Tile *tile, ActivationKind formula, IValue **others, int count) noexcept:
     cdef int i
     for i in range(count):
         if not read_number(others[i], kind, &tile.by[i]):

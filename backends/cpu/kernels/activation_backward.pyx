@@ -15,9 +15,9 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport FLOAT, PyArrayObject, data_of, same_shape, size_of
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport float_array, new_like, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport float_array, new_like, set_result, read_number, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cdef extern from "activation.h" nogil:
@@ -39,13 +39,13 @@ cdef int run_backward(
     cdef int kind, i
     cdef object result
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if g == NULL or x == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not same_shape(g, x):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     for i in range(count):
         if not read_number(&r[at[2 + i]], kind, &parameters[i]):
-            return run_in_order(op, r, at)
+            return run_with_contiguous_inputs(op, r, at)
     result = new_like(g, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(g), r, at, op.nargs)
@@ -54,7 +54,7 @@ cdef int run_backward(
     else:
         of_doubles(<double *>data_of(g), <double *>data_of(x), size_of(g), parameters[0], parameters[1], <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int sigmoid_backward(Operator op, IValue *r, const int32_t *at) except -1:
@@ -71,7 +71,7 @@ cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[3]].v.i:  # in terms of the result; the record checks that it is invertible
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_backward(op, r, at, float_leaky_back, double_leaky_back, 1)
 
 cdef int shrink_backward(Operator op, IValue *r, const int32_t *at) except -1:

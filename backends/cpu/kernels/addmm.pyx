@@ -17,13 +17,13 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.vectors cimport vector_product
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, set_object_steal
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, item_size, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, item_size, set_result, scalar_type
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
-from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.matmul cimport cached_panels_for, dtype_index, is_row, matrix_product, multiply_into
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
@@ -109,7 +109,7 @@ cdef bint copy_summand(PyArrayObject *result, PyArrayObject *summand) except -1:
     cdef int nd = ndim_of(summand), d
     cdef npy_intp width = size_of(summand) * item_size(summand), row
     cdef int last = ndim_of(result) - 1
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if cnp.PyArray_TYPE(<cnp.ndarray>summand) != cnp.PyArray_TYPE(<cnp.ndarray>result) or nd > ndim_of(result):
         return False
     for d in range(1, nd + 1):
@@ -220,7 +220,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 
 cdef int store_product(Operator op, IValue *r, const int32_t *at, object result, int kind) except -1:
     """Store the result; if it is None, run the record's kernel, which also raises the errors."""
-    return run_record(op, r, at) if result is None else put_array(&r[at[op.nargs]], result, kind)
+    return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int run_product(Operator op, IValue *r, const int32_t *at, int most) except -1:
@@ -228,7 +228,7 @@ cdef int run_product(Operator op, IValue *r, const int32_t *at, int most) except
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or ndim_of(x) > most or ndim_of(y) > most:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, False)
     result = product_with_epilogue(<object>x, <object>y, None, 1, 0, packed, NULL, NULL)
     return store_product(op, r, at, result, scalar_type(&r[at[0]]))
@@ -238,7 +238,7 @@ cdef int bmm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = array_at(&r[at[0]])
     cdef PyArrayObject *y = array_at(&r[at[1]])
     if x == NULL or y == NULL or not same_batch(x, y, 3):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return run_product(op, r, at, 3)
 
 
@@ -268,9 +268,9 @@ cdef int run_addmm(Operator op, IValue *r, const int32_t *at, int nd) except -1:
     cdef PyArrayObject *y = array_at(&r[at[2]])
     cdef double alpha, beta
     if summand == NULL or x == NULL or y == NULL or not same_batch(x, y, nd):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_scalar(&r[at[3]], &beta) or not read_scalar(&r[at[4]], &alpha):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     packed = cached_panels_for(<Tensor>r[at[1]].v.o, <Tensor>r[at[2]].v.o, False)
     result = product_with_epilogue(<object>x, <object>y, <object>summand, alpha, beta, packed, NULL, NULL)
     return store_product(op, r, at, result, scalar_type(&r[at[1]]))
@@ -305,7 +305,7 @@ cdef int linear_of_rows(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *weight = array_at(&r[at[1]])
     cdef PyArrayObject *bias = array_at(&r[at[2]])
     if x == NULL or weight == NULL or (bias == NULL and r[at[2]].tag != TAG_NONE):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     row = None if bias == NULL else <object>bias
     packed = cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[1]].v.o, True)
     result = linear_with_epilogue(<object>x, <object>weight, row, packed, NULL, NULL)

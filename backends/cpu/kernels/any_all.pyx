@@ -14,12 +14,12 @@ from libc.string cimport memchr, memcmp
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, new_contiguous, put_array, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.reduce cimport Shape, read_shape
 
 cnp.import_array()
@@ -32,7 +32,7 @@ ctypedef fused counted:
     uint8_t
 
 
-cdef enum Question:
+cdef enum BooleanReduction:
     ANY
     ALL
     COUNT
@@ -85,27 +85,27 @@ cdef void count_true(const counted *x, Shape *s, int64_t *out) noexcept nogil:
         x += s.n * s.inner
 
 
-cdef void reduce_elements(Question reduction, const counted *x, Shape *s, void *out) noexcept nogil:
+cdef void reduce_elements(BooleanReduction reduction, const counted *x, Shape *s, void *out) noexcept nogil:
     if reduction == COUNT:
         count_true(x, s, <int64_t *>out)
     else:
         reduce_bools(reduction == ANY, x, s, <uint8_t *>out)
 
 
-cdef int run_boolean_reduction(Operator op, IValue *r, const int32_t *at, Question reduction, IValue *dims, bint keepdim) except -1:
+cdef int run_boolean_reduction(Operator op, IValue *r, const int32_t *at, BooleanReduction reduction, IValue *dims, bint keepdim) except -1:
     """Run a reduction over `dims`, or over all dimensions if NULL."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef int kind, result = INT64 if reduction == COUNT else BOOL
     cdef object output
     cdef void *x
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (BOOL, FLOAT, DOUBLE, INT32, INT64):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     output = new_contiguous(s.nd, s.dims, result)
     x = data_of(a)
     out = data_of(<PyArrayObject *>output)
@@ -121,7 +121,7 @@ cdef int run_boolean_reduction(Operator op, IValue *r, const int32_t *at, Questi
     else:
         reduce_elements(reduction, <int64_t *>x, &s, out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], output, result)
+    return set_result(&r[at[op.nargs]], output, result)
 
 
 cdef int any_all(Operator op, IValue *r, const int32_t *at) except -1:

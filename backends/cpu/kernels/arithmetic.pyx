@@ -14,17 +14,17 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
-from ts.backends.cpu.kernels.wide cimport run_widened
+from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
-from ts._core.tensor.overlap cimport clashes
+from ts._core.tensor.overlap cimport has_partial_overlap
 from ts._core.tensor.tensor cimport Tensor, wrote
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_like, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_like, set_result, read_number, scalar_type
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
@@ -54,7 +54,7 @@ ctypedef fused floating:
 
 cdef PyArrayObject *matching_array(PyArrayObject *a, int kind, IValue *x) noexcept:
     """Return the array of a contiguous CPU tensor of the dtype and shape of `a`, else NULL."""
-    cdef PyArrayObject *b = flat_array(x)
+    cdef PyArrayObject *b = contiguous_array_or_null(x)
     return b if b != NULL and scalar_type(x) == kind and same_shape(a, b) else NULL
 
 
@@ -80,7 +80,7 @@ cdef bint can_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexce
     """Whether `x` can be written while `y` and `z` (or NULL) are read element by element."""
     if not flags_of(x) & cnp.NPY_ARRAY_WRITEABLE:
         return False
-    return (y == NULL or not clashes(x, y)) and (z == NULL or not clashes(x, z))
+    return (y == NULL or not has_partial_overlap(x, y)) and (z == NULL or not has_partial_overlap(x, z))
 
 
 cdef int return_written(Operator op, IValue *r, const int32_t *at) except -1:
@@ -91,25 +91,25 @@ cdef int return_written(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, IValue *high, bint in_place=False) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef bint has_low = low != NULL and low.tag != TAG_NONE, has_high = high != NULL and high.tag != TAG_NONE
     cdef double low_bound = 0, high_bound = 0
     cdef int kind
     cdef object result
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if in_place and (a == NULL or scalar_type(&r[at[0]]) not in (INT64, FLOAT, DOUBLE) or not can_write(a, NULL, NULL)):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if a == NULL or not (has_low or has_high):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind == INT64:
         if (has_low and low.tag != TAG_INT) or (has_high and high.tag != TAG_INT):
-            return run_in_order(op, r, at)
+            return run_with_contiguous_inputs(op, r, at)
     elif kind != FLOAT and kind != DOUBLE:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     elif (has_low and not read_number(low, kind, &low_bound)) or (has_high and not read_number(high, kind, &high_bound)):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     result = <object>a if in_place else new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
@@ -127,7 +127,7 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
             <int64_t *>out,
         )
     take_gil(gil_state)
-    return return_written(op, r, at) if in_place else put_array(&r[at[op.nargs]], result, kind)
+    return return_written(op, r, at) if in_place else set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int clamp(Operator op, IValue *r, const int32_t *at) except -1:
@@ -231,7 +231,7 @@ cdef int run_formula(
     cdef void *out = data_of(<PyArrayObject *>result)
     cdef void *second = NULL if y == NULL else data_of(y)
     cdef void *third = NULL if z == NULL else data_of(z)
-    cdef Away gil_state = leave_gil(size_of(x), r, at, op.nargs)
+    cdef ReleasedGil gil_state = leave_gil(size_of(x), r, at, op.nargs)
     if formula <= POWER and kind == DOUBLE:
         compute_powers[double](formula, <double *>data_of(x), size_of(x), scalar, <double *>out)
     elif kind == FLOAT and float_loops[<int>formula] == NULL:
@@ -241,7 +241,7 @@ cdef int run_formula(
     else:
         compute_doubles(formula, <double *>data_of(x), <double *>second, <double *>third, size_of(x), scalar, <double *>out)
     take_gil(gil_state)
-    return return_written(op, r, at) if in_place else put_array(&r[at[op.nargs]], result, kind)
+    return return_written(op, r, at) if in_place else set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef bint is_one(IValue *x) noexcept:
@@ -253,7 +253,7 @@ cdef int rsub(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double scalar
     if x == NULL or r[at[1]].tag == TAG_BOOL or not is_one(&r[at[2]]) or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_formula(op, r, at, RSUB, x, NULL, NULL, scalar)
 
 
@@ -263,10 +263,10 @@ cdef int add_scaled(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *y
     cdef double scalar
     if x == NULL or r[at[2]].tag == TAG_BOOL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &scalar):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
     if y == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_formula(op, r, at, ADD_SCALED, x, y, NULL, scalar)
 
 
@@ -287,7 +287,7 @@ cdef int power(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef double scalar
     if x == NULL or r[at[1]].tag == TAG_BOOL or not read_number(&r[at[1]], scalar_type(&r[at[0]]), &scalar):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_formula(op, r, at, formula_of_power(scalar), x, NULL, NULL, scalar)
 
 
@@ -297,12 +297,12 @@ cdef int interpolate(Operator op, IValue *r, const int32_t *at, bint in_place) e
     cdef PyArrayObject *y
     cdef double scalar
     if x == NULL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &scalar):
-        return run_record(op, r, at) if in_place else run_in_order(op, r, at)
+        return call_python_kernel(op, r, at) if in_place else run_with_contiguous_inputs(op, r, at)
     y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
     if in_place and (y == NULL or not can_write(x, y, NULL)):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if y == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_formula(op, r, at, LERP_LOW if -0.5 < scalar < 0.5 else LERP_HIGH, x, y, NULL, scalar, in_place)
 
 
@@ -321,13 +321,13 @@ cdef int lerp_by(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef object result
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     y, z = matching_array(x, kind, &r[at[1]]), matching_array(x, kind, &r[at[2]])
     if y == NULL or z == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     result = new_like(x, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
@@ -336,7 +336,7 @@ cdef int lerp_by(Operator op, IValue *r, const int32_t *at) except -1:
     else:
         double_lerp_by(<double *>data_of(x), <double *>data_of(y), <double *>data_of(z), size_of(x), <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula formula, bint in_place) except -1:
@@ -346,13 +346,13 @@ cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula formula
     cdef PyArrayObject *z
     cdef double scalar
     if x == NULL or not read_number(&r[at[3]], scalar_type(&r[at[0]]), &scalar):
-        return run_record(op, r, at) if in_place else run_in_order(op, r, at)
+        return call_python_kernel(op, r, at) if in_place else run_with_contiguous_inputs(op, r, at)
     y = matching_array(x, scalar_type(&r[at[0]]), &r[at[1]])
     z = matching_array(x, scalar_type(&r[at[0]]), &r[at[2]])
     if in_place and (y == NULL or z == NULL or not can_write(x, y, z)):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if y == NULL or z == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_formula(op, r, at, formula, x, y, z, scalar, in_place)
 
 
@@ -390,20 +390,20 @@ cdef void divide(bint rest, const int64_t *x, npy_intp n, int64_t scalar, int64_
 
 
 cdef int run_division(Operator op, IValue *r, const int32_t *at, bint rest) except -1:
-    cdef PyArrayObject *x = flat_array(&r[at[0]])
+    cdef PyArrayObject *x = contiguous_array_or_null(&r[at[0]])
     cdef int64_t scalar
     cdef object result
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x == NULL or scalar_type(&r[at[0]]) != INT64 or r[at[1]].tag != TAG_INT:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     scalar = r[at[1]].v.i
     if scalar == 0 or scalar == -1:  # division by zero; overflow
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     result = new_like(x, INT64)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
     divide(rest, <int64_t *>data_of(x), size_of(x), scalar, <int64_t *>data_of(<PyArrayObject *>result))
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, INT64)
+    return set_result(&r[at[op.nargs]], result, INT64)
 
 
 cdef int remainder(Operator op, IValue *r, const int32_t *at) except -1:
@@ -415,7 +415,7 @@ cdef int floor_divide(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- loops of fusion groups
 
-cdef enum Bound:
+cdef enum ClampBounds:
     LOW = 1
     HIGH = 2
 

@@ -17,17 +17,17 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport (
     BOOL, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of,
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.addmm cimport linear_with_epilogue
-from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.heads cimport ADDITIVE_MASK, BOOL_HIDE_MASK, BOOL_KEEP_MASK, NO_MASK, Masking, compute_attention
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, item_size, put_array, scalar_type
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, item_size, set_result, scalar_type
 from ts.backends.cpu.kernels.matmul cimport cached_panels_for
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -81,20 +81,20 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double factor
     cdef bint causal = r[at[5]].v.i
     if (kind != FLOAT and kind != DOUBLE) or r[at[4]].v.f != 0 or r[at[7]].v.i or (causal and mask_register.tag != TAG_NONE):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     q, k, v = read_operand(&r[at[0]], kind), read_operand(&r[at[1]], kind), read_operand(&r[at[2]], kind)
     if q is None or k is None or v is None or size_of(<PyArrayObject *>q) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     mask = None
     if mask_register.tag != TAG_NONE:
         if not is_tensor(mask_register) or (<Tensor>mask_register.v.o).backend != BACKEND_CPU:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         if scalar_type(mask_register) != BOOL and scalar_type(mask_register) != kind:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         masking = BOOL_KEEP_MASK if scalar_type(mask_register) == BOOL else ADDITIVE_MASK
         mask = (<Tensor>mask_register.v.o).array
         if not flags_of(<PyArrayObject *>mask) & cnp.NPY_ARRAY_ALIGNED:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     if scale.tag == TAG_FLOAT:
         factor = scale.v.f
     elif scale.tag == TAG_INT:
@@ -103,8 +103,8 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
         factor = 1 / sqrt(<double>dims_of(<PyArrayObject *>q)[ndim_of(<PyArrayObject *>q) - 1])
     result = compute_attention(q, k, v, mask, masking, causal, factor)
     if result is None:
-        return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], with_query_strides(result, q, k, v, mask), kind)
+        return call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], with_query_strides(result, q, k, v, mask), kind)
 
 
 # ---------------------------------------------------------------- encoder layers
@@ -142,7 +142,7 @@ cdef object add_in_place(object x, object y):
     """Add `y` to `x` in place; both are contiguous float32 arrays of one shape."""
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef PyArrayObject *b = <PyArrayObject *>y
-    cdef Away gil_state = release_gil_for_arrays(size_of(a), a, b)
+    cdef ReleasedGil gil_state = release_gil_for_arrays(size_of(a), a, b)
     add_rows(<float *>data_of(a), <const float *>data_of(b), size_of(a))
     take_gil(gil_state)
     return x
@@ -191,7 +191,7 @@ cdef object expand_mask(object hidden, int64_t kind, npy_intp n, npy_intp heads,
 
 cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an encoder layer on a batch, with or without a mask."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *w
     cdef list weights = [], panels
     cdef npy_intp heads = r[at[2]].v.i, width = r[at[1]].v.i
@@ -199,33 +199,33 @@ cdef int encoder_layer(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double eps = r[at[9]].v.f
     cdef object hidden = None
     cdef int i
-    if a == NULL or (r[at[MASK_ARGUMENT]].tag != TAG_NONE and flat_array(&r[at[MASK_ARGUMENT]]) == NULL):
-        return run_in_order(op, r, at)
+    if a == NULL or (r[at[MASK_ARGUMENT]].tag != TAG_NONE and contiguous_array_or_null(&r[at[MASK_ARGUMENT]]) == NULL):
+        return run_with_contiguous_inputs(op, r, at)
     if ndim_of(a) != 3 or scalar_type(&r[at[0]]) != FLOAT or size_of(a) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if dims_of(a)[2] != width or heads <= 0 or width % heads:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     panels = [  # looked up before references to the arrays are taken
         cached_panels_for(<Tensor>r[at[0]].v.o, <Tensor>r[at[i]].v.o, True) if is_tensor(&r[at[i]]) else None
         for i in (FIRST_WEIGHT, FIRST_WEIGHT + 2, FIRST_NORM + 4, FIRST_NORM + 6)
     ]
     for i in (*range(FIRST_WEIGHT, FIRST_WEIGHT + 4), *range(FIRST_NORM, MASK_ARGUMENT)):
-        w = flat_array(&r[at[i]])
+        w = contiguous_array_or_null(&r[at[i]])
         if w == NULL or scalar_type(&r[at[i]]) != FLOAT:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         if FIRST_NORM <= i < FIRST_NORM + 4 and (ndim_of(w) != 1 or dims_of(w)[0] != width):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         weights.append(<object>w)
     if r[at[MASK_ARGUMENT]].tag != TAG_NONE:
-        w = flat_array(&r[at[MASK_ARGUMENT]])
+        w = contiguous_array_or_null(&r[at[MASK_ARGUMENT]])
         if r[at[MASK_ARGUMENT + 1]].tag != TAG_INT:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         hidden = <object>w if scalar_type(&r[at[MASK_ARGUMENT]]) == BOOL else np.not_equal(<object>w, 0)
         hidden = expand_mask(hidden, r[at[MASK_ARGUMENT + 1]].v.i, dims_of(a)[0], heads, dims_of(a)[1])
         if hidden is None:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     result = run_encoder_layer(<object>a, <int>heads, weights, panels, hidden, use_gelu, norm_first, eps)
-    return run_record(op, r, at) if result is None else put_array(&r[at[op.nargs]], result, FLOAT)
+    return call_python_kernel(op, r, at) if result is None else set_result(&r[at[op.nargs]], result, FLOAT)
 
 
 cdef object run_encoder_layer(object x, int heads, list weights, list panels, object hidden, bint use_gelu, bint norm_first, double eps):

@@ -15,14 +15,14 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.table cimport Tile, register_channels, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_like, put_array, scalar_type
-from ts.backends.cpu.kernels.placing cimport channels_innermost, dense_channels_last, new_channels_last
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, new_like, set_result, scalar_type
+from ts.backends.cpu.kernels.placing cimport is_channels_last, dense_channels_last, new_channels_last
 
 cnp.import_array()
 
@@ -173,7 +173,7 @@ cdef bint read_vector(IValue *x, int kind, npy_intp n, bint writable, void **dat
     data[0] = NULL
     if x.tag == TAG_NONE:
         return True
-    a = flat_array(x)
+    a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or size_of(a) != n:
         return False
     if writable and not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
@@ -191,24 +191,24 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint channels_last = False
     cdef int kind, i
     cdef object result
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if is_tensor(&r[at[0]]) and (<Tensor>r[at[0]].v.o).backend == BACKEND_CPU:
         a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
-        channels_last = ndim_of(a) > 3 and channels_innermost(a)
-        if not (dense_channels_last(a) if channels_last else flat_array(&r[at[0]]) != NULL):
+        channels_last = ndim_of(a) > 3 and is_channels_last(a)
+        if not (dense_channels_last(a) if channels_last else contiguous_array_or_null(&r[at[0]]) != NULL):
             a = NULL
     batch.training = r[at[5]].v.i
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not batch.training and (r[at[3]].tag == TAG_NONE or r[at[4]].tag == TAG_NONE):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     batch.channels = dims_of(a)[1]
     if kind != FLOAT and kind != DOUBLE:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(4):
         if not read_vector(&r[at[i + 1]], kind, batch.channels, batch.training and i > 1, &parts[i]):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     batch.images = dims_of(a)[0]
     batch.inner = size_of(a) // (batch.images * batch.channels)
     if channels_last:
@@ -231,7 +231,7 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
         normalise[double](<double *>data_of(a), &batch, parts, &m, <double *>out)
     take_gil(gil_state)
     free(m.mean)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 # ---------------------------------------------------------------- loops of fusion groups

@@ -18,12 +18,12 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_place
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, flat_array, item_size, new_contiguous, put_array, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
 
 cnp.import_array()
@@ -37,7 +37,7 @@ cdef enum:
 
 cdef PyArrayObject *matching_part(List parts, Py_ssize_t i, int kind, int nd) noexcept:
     """Return the array of tensor `i` if it is contiguous and of this dtype and rank, else NULL."""
-    cdef PyArrayObject *a = flat_array(list_place(<PyObject *>parts, i))
+    cdef PyArrayObject *a = contiguous_array_or_null(list_place(<PyObject *>parts, i))
     return a if a != NULL and scalar_type(list_place(<PyObject *>parts, i)) == kind and ndim_of(a) == nd else NULL
 
 
@@ -72,26 +72,26 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     cdef npy_intp few_lengths[MAX_INTERLEAVED_PARTS]
     cdef const char **sources = few_sources
     cdef npy_intp *lengths = few_lengths
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if type(parts) is not List or parts.size == 0:
-        return run_in_order(op, r, at)
-    first = flat_array(list_place(<PyObject *>parts, 0))
+        return run_with_contiguous_inputs(op, r, at)
+    first = contiguous_array_or_null(list_place(<PyObject *>parts, 0))
     if first == NULL or ndim_of(first) + stacked > MAX_DIMS:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     count = parts.size
     kind = scalar_type(list_place(<PyObject *>parts, 0))
     nd = ndim_of(first)
     if dim < 0:
         dim += nd + stacked
     if not 0 <= dim < nd + stacked or size_of(first) == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     for i in range(count):
         a = matching_part(parts, i, kind, nd)
         if a == NULL or size_of(a) == 0:
-            return run_in_order(op, r, at)
+            return run_with_contiguous_inputs(op, r, at)
         for d in range(nd):
             if dims_of(a)[d] != dims_of(first)[d] and (stacked or d != dim):
-                return run_in_order(op, r, at)
+                return run_with_contiguous_inputs(op, r, at)
         total += 1 if stacked else dims_of(a)[dim]
     inner = item_size(first)
     for d in range(nd):
@@ -109,7 +109,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
             raise MemoryError()
         lengths = <npy_intp *>(sources + count)
     for i in range(count):  # before the GIL is released, since another thread may change the list
-        a = flat_array(list_place(<PyObject *>parts, i))
+        a = contiguous_array_or_null(list_place(<PyObject *>parts, i))
         sources[i] = data_of(a)
         lengths[i] = inner if stacked else inner * dims_of(a)[dim]
     gil_state = leave_gil(outer * total * inner // 8, r, at, op.nargs)
@@ -122,7 +122,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     take_gil(gil_state)
     if sources != few_sources:
         free(sources)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int cat(Operator op, IValue *r, const int32_t *at) except -1:

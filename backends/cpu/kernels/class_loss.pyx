@@ -16,15 +16,15 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport (
-    Axis, flat_array, float_array, new_contiguous, new_like, put_array, read_axis, read_number, scalar_type
+    Axis, contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, read_axis, read_number, scalar_type
 )
-from ts.backends.cpu.kernels.places cimport place_at
+from ts.backends.cpu.kernels.places cimport wrap_index
 from ts.backends.cpu.kernels.softmax cimport log_softmax_of
 from ts.backends.cpu.kernels.table cimport register_kernel
 
@@ -61,7 +61,7 @@ cdef bint compute_nll(Classes *c, floating *out) noexcept nogil:
     cdef int64_t k
     for o in range(c.axis.outer):
         for i in range(c.axis.inner):
-            k = place_at(<const char *>c.target, False, o * c.axis.inner + i, 0)
+            k = wrap_index(<const char *>c.target, False, o * c.axis.inner + i, 0)
             loss = 0
             if k != c.ignored:
                 if not 0 <= k < c.axis.n:
@@ -107,17 +107,17 @@ cdef bint read_classes(IValue *r, const int32_t *at, PyArrayObject *x, PyArrayOb
 
 cdef int put_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
-    cdef PyArrayObject *target = flat_array(&r[at[1]])
+    cdef PyArrayObject *target = contiguous_array_or_null(&r[at[1]])
     cdef Classes c
     cdef int kind
     cdef bint done
     cdef char *out
     cdef void *logs
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x == NULL or target == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     if not read_classes(r, at, x, target, &c):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     result = new_like(target, kind) if c.reduction == NONE else new_contiguous(0, NULL, kind)
     out = data_of(<PyArrayObject *>result)
@@ -130,7 +130,7 @@ cdef int put_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) exc
     if done:
         done = compute_nll(&c, <float *>out) if kind == FLOAT else compute_nll(&c, <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind) if done else run_record(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if done else call_python_kernel(op, r, at)
 
 
 cdef int nll_loss(Operator op, IValue *r, const int32_t *at) except -1:
@@ -138,7 +138,7 @@ cdef int nll_loss(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_record(op, r, at) if r[at[5]].v.f != 0 else put_loss(op, r, at, True)
+    return call_python_kernel(op, r, at) if r[at[5]].v.f != 0 else put_loss(op, r, at, True)
 
 
 # ---------------------------------------------------------------- margin losses
@@ -215,39 +215,39 @@ cdef bint read_rows(IValue *r, const int32_t *at, PyArrayObject *x, int64_t redu
 
 cdef int multi_margin_loss(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
-    cdef PyArrayObject *target = flat_array(&r[at[1]])
+    cdef PyArrayObject *target = contiguous_array_or_null(&r[at[1]])
     cdef Classes c
     cdef double p, margin
     cdef int kind
     cdef bint done
     if x == NULL or target == NULL or not read_rows(r, at, x, r[at[5]].v.i, &c):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not read_number(&r[at[2]], kind, &p) or not read_number(&r[at[3]], kind, &margin) or (p != 1 and p != 2):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if ndim_of(target) > 1 or size_of(target) != c.axis.outer or not read_weight(&r[at[4]], c.axis.n, kind, &c.weight):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     c.target = <const int64_t *>data_of(target)
     result = new_like(target, kind) if c.reduction == NONE else new_contiguous(0, NULL, kind)
     if kind == FLOAT:
         done = compute_margins(&c, p, margin, <float *>data_of(<PyArrayObject *>result))
     else:
         done = compute_margins(&c, p, margin, <double *>data_of(<PyArrayObject *>result))
-    return put_array(&r[at[op.nargs]], result, kind) if done else run_record(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if done else call_python_kernel(op, r, at)
 
 
 cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *x = float_array(&r[at[0]])
-    cdef PyArrayObject *target = flat_array(&r[at[1]])
+    cdef PyArrayObject *target = contiguous_array_or_null(&r[at[1]])
     cdef Classes c
     cdef int kind, d
     cdef char *is_label
     cdef bint done
     if x == NULL or target == NULL or not read_rows(r, at, x, r[at[2]].v.i, &c) or ndim_of(target) != ndim_of(x):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(ndim_of(x)):
         if dims_of(target)[d] != dims_of(x)[d]:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     c.target = <const int64_t *>data_of(target)
     result = new_contiguous(ndim_of(x) - 1 if c.reduction == NONE else 0, dims_of(x), kind)
@@ -259,7 +259,7 @@ cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) excep
     else:
         done = compute_label_margins(&c, is_label, <double *>data_of(<PyArrayObject *>result))
     free(is_label)
-    return put_array(&r[at[op.nargs]], result, kind) if done else run_record(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if done else call_python_kernel(op, r, at)
 
 
 register_kernel("aten::nll_loss_nd", nll_loss)

@@ -10,7 +10,7 @@ ctypedef fused real:
 
 
 @cython.final
-cdef class Source:
+cdef class InputLayout:
     cdef int64_t size[3]
     cdef int64_t step[3]
     cdef int64_t first[3]
@@ -23,7 +23,7 @@ cdef class Source:
 
 
 @cython.final
-cdef class Phase:
+cdef class SubConvolution:
     cdef object kept                   # owner of the memory that the pointers refer to
     cdef int64_t *tap_place
     cdef int64_t *tap_index            # 3 numbers each
@@ -61,13 +61,13 @@ cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
 # Copy one channel of one image: zeros outside of the input, elements of one residue modulo the step together.
 # The strides count elements and are those of images, channels and three spatial dimensions.
 cdef void arrange_channel(
-    const real *input, const int64_t *strides, Source s, int64_t image, int64_t channel, real *to
+    const real *input, const int64_t *strides, InputLayout s, int64_t image, int64_t channel, real *to
 ) noexcept nogil
 # Raise an exception unless dtypes and layouts match, and all offsets lie within the operands: preconditions
 # of the loops.
-cdef int require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t groups, bint transposed) except -1
+cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssize_t groups, bint transposed) except -1
 
 # Write the sum of all phases' correlations to `out`, like `correlate`, without checking the operands.
 cdef int correlate_fitting(
-    object input, object weight, object bias, object out, Source source, list phases, int64_t groups, bint transposed
+    object input, object weight, object bias, object out, InputLayout source, list phases, int64_t groups, bint transposed
 ) except -1

@@ -5,13 +5,13 @@ from numpy.typing import NDArray
 
 Sizes = Sequence[int]
 
-class Source:
+class InputLayout:
     plane: int
     def __init__(
         self, sizes: Sizes, steps: Sizes, firsts: Sizes, lengths: Sizes, residues: Sequence[Sizes]
     ) -> None: ...
 
-class Phase:
+class SubConvolution:
     def __init__(
         self,
         taps: Sequence[tuple[int, Sizes]],
@@ -26,8 +26,8 @@ def correlate(
     weight: NDArray[Any],
     bias: NDArray[Any] | None,
     out: NDArray[Any],
-    source: Source,
-    phases: list[Phase],
+    source: InputLayout,
+    phases: list[SubConvolution],
     groups: int,
     transposed: bool,
 ) -> None: ...

@@ -3,7 +3,7 @@
 In: input, weight, bias and a geometry; out: the convolution, written to `out`.
 
 Every kind of convolution is a correlation: along each dimension, position t of the output and tap k of the
-kernel meet at the input's element t * step + offset[k]. The input is laid out (`Source`) so that for each tap
+kernel meet at the input's element t * step + offset[k]. The input is laid out (`InputLayout`) so that for each tap
 the elements of successive positions are adjacent: padded, and for step > 1 split by the residue of their
 index modulo the step. The positions of an image then form one range q = 0, 1, 2 ... with unused positions at
 the ends of rows, which are computed and dropped when the results are copied out:
@@ -38,7 +38,7 @@ from ts.backends.cpu.kernels.parts cimport require_part
 
 from ts.backends.cpu import workers
 
-cdef int64_t MIN_WORK_PER_THREAD = workers.LEAST                # work units below which the work is not divided
+cdef int64_t MIN_WORK_PER_THREAD = workers.MIN_WORK_PER_THREAD                # work units below which the work is not divided
 cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16  # work units below which the GIL is kept: getting it back takes longer
 
 cdef enum:
@@ -63,7 +63,7 @@ MAX_SIZE = 1 << 48                     # limit of sizes and offsets: their produ
 
 
 @cython.final
-cdef class Source:
+cdef class InputLayout:
     """Layout of the input: along each of 3 dimensions the size, the step and the range of elements.
 
     Element u of residue r is the input's element u * step + r, for `length` values of u from `first` on.
@@ -95,7 +95,7 @@ cdef class Source:
 
 
 @cython.final
-cdef class Phase:
+cdef class SubConvolution:
     """One correlation: its taps, and the destinations of the results.
 
     `taps` are (offset in a channel of the source, index into the weight's three window dimensions). `row_q`
@@ -157,7 +157,7 @@ cdef struct Job:
 # ---------------------------------------------------------------- layout of the operands
 
 cdef void arrange_channel(
-    const real *input, const int64_t *stride, Source s, int64_t image, int64_t channel, real *to
+    const real *input, const int64_t *stride, InputLayout s, int64_t image, int64_t channel, real *to
 ) noexcept nogil:
     cdef const real *plane = input + image * stride[0] + channel * stride[1]
     cdef const real *line
@@ -190,7 +190,7 @@ cdef void arrange_channel(
                         to += count
 
 
-cdef inline int64_t weight_at(Job *job, Phase p, int64_t group, int64_t filter, int64_t channel, int64_t tap) noexcept nogil:
+cdef inline int64_t weight_at(Job *job, SubConvolution p, int64_t group, int64_t filter, int64_t channel, int64_t tap) noexcept nogil:
     cdef int64_t *stride = job.weight_strides
     cdef int64_t *index = p.tap_index + 3 * tap
     return (
@@ -199,7 +199,7 @@ cdef inline int64_t weight_at(Job *job, Phase p, int64_t group, int64_t filter, 
     )
 
 
-cdef void pack_weight(Job *job, Phase p, real *to) noexcept nogil:
+cdef void pack_weight(Job *job, SubConvolution p, real *to) noexcept nogil:
     """Pack the weight as (group, tile of filters, depth, filter of the tile), padding the last tile with zeros."""
     cdef real *line
     cdef int64_t stride = job.weight_strides[1]
@@ -221,7 +221,7 @@ cdef void pack_weight(Job *job, Phase p, real *to) noexcept nogil:
 # ---------------------------------------------------------------- computing
 
 cdef void copy_out(
-    Job *job, Phase p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count
+    Job *job, SubConvolution p, int64_t image, int64_t first, int64_t filters, real *sums, int64_t pitch, int64_t q, int64_t count
 ) noexcept nogil:
     """Add the bias to the sums of positions [q, q + count) and write those that belong to rows of the output."""
     cdef int64_t low = 0, high = p.rows, middle, begin, end, i, filter
@@ -269,7 +269,7 @@ cdef inline int pack_end(
         to += width
 
 
-cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noexcept nogil:
+cdef int compute(Job *job, SubConvolution p, int64_t part, int64_t parts, real *kind) noexcept nogil:
     """Run the tasks of one part, each a group of one image and some panels of positions; return -1 without memory."""
     cdef int64_t lanes = job.kernels.lanes, rows = job.kernels.rows, wide = 3 * job.kernels.lanes
     cdef int64_t pitch = wide * job.panels, tiles = (job.filters + rows - 1) // rows
@@ -340,7 +340,7 @@ cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noe
 
 
 cdef int compute_depthwise(
-    Job *job, Phase p, Source s, int64_t plane, int64_t part, int64_t parts, real *kind
+    Job *job, SubConvolution p, InputLayout s, int64_t plane, int64_t part, int64_t parts, real *kind
 ) noexcept nogil:
     """Like `compute` for groups of one channel: each channel is laid out on its own, then its taps are summed."""
     cdef int64_t tasks = job.images * job.groups, slack = job.kernels.lanes
@@ -383,8 +383,8 @@ cdef class Run:
 
     cdef Job job
     cdef tuple held                    # references to the operands' arrays
-    cdef Source source
-    cdef Phase phase
+    cdef InputLayout source
+    cdef SubConvolution phase
     cdef bint double_
     cdef int64_t plane
     cdef int64_t channels              # of an image
@@ -474,13 +474,13 @@ cdef int _strides(PyArrayObject *array, int64_t *strides, int lead, Py_ssize_t i
     return 0
 
 
-cdef int require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t groups, bint transposed) except -1:
+cdef int require_fitting(x, w, bias, y, InputLayout source, list phases, Py_ssize_t groups, bint transposed) except -1:
     cdef PyArrayObject *input = <PyArrayObject *>x
     cdef PyArrayObject *weight = <PyArrayObject *>w
     cdef PyArrayObject *out = <PyArrayObject *>y
     cdef int lead = 5 - ndim_of(input), d
     cdef int64_t plane = 1
-    cdef Phase phase
+    cdef SubConvolution phase
     cdef npy_intp *of_filters
     cdef npy_intp *of_channels
     if x.dtype.char not in "fd" or not x.dtype == w.dtype == y.dtype or not x.dtype.isnative:
@@ -520,7 +520,7 @@ cdef int require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t g
 
 
 def correlate(
-    input, weight, bias, out, Source source not None, list phases not None, Py_ssize_t groups, bint transposed
+    input, weight, bias, out, InputLayout source not None, list phases not None, Py_ssize_t groups, bint transposed
 ):
     """Write the sum of all phases' correlations to `out`.
 
@@ -536,14 +536,14 @@ def correlate(
 
 
 cdef int correlate_fitting(
-    object input, object weight, object bias, object out, Source source, list phases, int64_t groups, bint transposed
+    object input, object weight, object bias, object out, InputLayout source, list phases, int64_t groups, bint transposed
 ) except -1:
     cdef Run run = Run.__new__(Run)
     cdef Job *job = &run.job
     cdef PyArrayObject *x = <PyArrayObject *>input
     cdef PyArrayObject *w = <PyArrayObject *>weight
     cdef PyArrayObject *y = <PyArrayObject *>out
-    cdef Phase phase
+    cdef SubConvolution phase
     cdef Py_ssize_t itemsize
     cdef int64_t strides[5]
     cdef int64_t k, tap, work
@@ -638,7 +638,7 @@ cdef int correlate_fitting(
     return 0
 
 
-cdef bint _is_dense(int64_t *strides, Source s) noexcept:
+cdef bint _is_dense(int64_t *strides, InputLayout s) noexcept:
     """Whether the spatial dimensions are contiguous, and the strides of images and channels not negative."""
     return (
         strides[0] >= 0 and strides[1] >= 0

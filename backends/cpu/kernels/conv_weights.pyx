@@ -27,7 +27,7 @@ from numpy cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of
 from ts._core.value.sealed cimport seal
-from ts.backends.cpu.kernels.conv cimport Phase, Source, arrange_channel, copy_row, real, require_fitting
+from ts.backends.cpu.kernels.conv cimport SubConvolution, InputLayout, arrange_channel, copy_row, real, require_fitting
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 from ts.backends.cpu.kernels.parts cimport require_part
@@ -47,8 +47,8 @@ cdef class Weights:
 
     cdef Kernels *kernels
     cdef tuple held                    # references to the operands' arrays
-    cdef Source layout
-    cdef Phase phase
+    cdef InputLayout layout
+    cdef SubConvolution phase
     cdef bint double_
     cdef bint by_rows                  # depthwise with few filters
     cdef char *seen                    # input as passed by the caller
@@ -122,7 +122,7 @@ cdef class Weights:
 seal(Weights)
 
 
-cdef inline int64_t tap_offset(Weights w, Phase p, int64_t tap) noexcept nogil:
+cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcept nogil:
     """Return the offset of a tap in the window."""
     cdef int64_t *index = p.tap_index + 3 * tap
     return index[0] * w.axes[0] + index[1] * w.axes[1] + index[2] * w.axes[2]
@@ -131,7 +131,7 @@ cdef inline int64_t tap_offset(Weights w, Phase p, int64_t tap) noexcept nogil:
 # ---------------------------------------------------------------- panels of filters
 
 cdef void transpose_panel(
-    Weights w, Phase p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
+    Weights w, SubConvolution p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
 ) noexcept nogil:
     """Transpose the positions [q, q + depth) of some filters to one row per position; unused positions are zero."""
     cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes, low = 0, high = p.rows, middle
@@ -163,7 +163,7 @@ cdef void transpose_panel(
         low += 1
 
 
-cdef int sum_panels(Weights w, Phase p, int64_t first, int64_t last, real *kind) noexcept nogil:
+cdef int sum_panels(Weights w, SubConvolution p, int64_t first, int64_t last, real *kind) noexcept nogil:
     """Run the tasks [first, last); return -1 without memory."""
     cdef int64_t wide = w.vectors * w.kernels.lanes, sums = p.taps * w.block * wide, task
     cdef real *panel = <real *>malloc((PANEL_POSITIONS * wide + 2 * sums) * sizeof(real))
@@ -179,7 +179,7 @@ cdef int sum_panels(Weights w, Phase p, int64_t first, int64_t last, real *kind)
 
 
 cdef void sum_panel(
-    Weights w, Phase p, int64_t group, int64_t filter, int64_t channel, real *panel, real *sums, real *total
+    Weights w, SubConvolution p, int64_t group, int64_t filter, int64_t channel, real *panel, real *sums, real *total
 ) noexcept nogil:
     """Compute the sums of a panel of a group's filters with a block of its channels."""
     cdef int64_t filters = min(w.filters - filter, w.vectors * w.kernels.lanes), lanes = w.kernels.lanes
@@ -223,7 +223,7 @@ cdef void sum_panel(
 
 # ---------------------------------------------------------------- depthwise convolutions
 
-cdef int sum_rows(Weights w, Phase p, Source s, int64_t first, int64_t last, real *kind) noexcept nogil:
+cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int64_t last, real *kind) noexcept nogil:
     """Compute the groups [first, last) of one channel each; return -1 without memory."""
     cdef int64_t plane = w.plane, lanes = w.kernels.lanes, length = (p.length + lanes - 1) // lanes * lanes, group, image, filter, row, tap
     cdef real *source = <real *>malloc((plane + length + (w.filters + 1) * p.taps + lanes) * sizeof(real))
@@ -256,7 +256,7 @@ cdef int sum_rows(Weights w, Phase p, Source s, int64_t first, int64_t last, rea
 
 # ---------------------------------------------------------------- entry point
 
-def correlate_weights(seen, other, out, Source source not None, Phase phase not None, Py_ssize_t groups):
+def correlate_weights(seen, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
     """Write the weight gradient's elements of the phase's taps to `out`, (filters, channels of a group, *window).
 
     `seen` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)

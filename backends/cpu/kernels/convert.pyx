@@ -10,12 +10,12 @@ left to the record's own kernel.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from numpy cimport npy_bool, npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, UINT8, PyArrayObject, data_of, size_of
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, scalar_type, set_object_result
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, new_like, set_result, scalar_type, set_object_result
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, shorten, widen
 from ts.backends.cpu.kernels.table cimport register_conversion, register_kernel
 
@@ -166,37 +166,37 @@ cdef void convert_row(const char *x, int source, npy_intp n, int target, char *o
 
 cdef int store_converted(Operator op, IValue *r, const int32_t *at, int64_t requested) except -1:
     """Store a copy of the first argument converted to the dtype `requested`, which may be invalid."""
-    cdef PyArrayObject *x = flat_array(&r[at[0]])
+    cdef PyArrayObject *x = contiguous_array_or_null(&r[at[0]])
     cdef int source = scalar_type(&r[at[0]]), target
     cdef object result
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x == NULL or not 0 <= requested <= BFLOAT16 or not has_conversion(source, <int>requested):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     target = <int>requested
     result = new_like(x, target)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(x), r, at, op.nargs)
     convert_row(data_of(x), source, size_of(x), target, out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, target)
+    return set_result(&r[at[op.nargs]], result, target)
 
 
 cdef int to_copy(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int i
-    if flat_array(&r[at[0]]) == NULL or r[at[1]].tag != TAG_INT:
-        return run_record(op, r, at)
+    if contiguous_array_or_null(&r[at[0]]) == NULL or r[at[1]].tag != TAG_INT:
+        return call_python_kernel(op, r, at)
     for i in (2, 3, 4, 6):             # layout, device, pin_memory, memory_format
         if r[at[i]].tag != TAG_NONE:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     return store_converted(op, r, at, r[at[1]].v.i)
 
 
 cdef int run_to(Operator op, IValue *r, const int32_t *at, IValue *dtype, IValue *copy, IValue *format) except -1:
-    if flat_array(&r[at[0]]) == NULL or dtype.tag != TAG_INT or copy.v.i:
-        return run_record(op, r, at)
+    if contiguous_array_or_null(&r[at[0]]) == NULL or dtype.tag != TAG_INT or copy.v.i:
+        return call_python_kernel(op, r, at)
     if format != NULL and format.tag != TAG_NONE and format.v.i > 1:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if dtype.v.i == scalar_type(&r[at[0]]):
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     return store_converted(op, r, at, dtype.v.i)

@@ -18,15 +18,15 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator, run_record
-from ts.backends.cpu.kernels.conv cimport Source, correlate_fitting
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts.backends.cpu.kernels.conv cimport InputLayout, correlate_fitting
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box
 from ts._core.value.sealed cimport seal
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flags_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.kernel cimport is_tensor, new_contiguous, put_array, scalar_type
-from ts.backends.cpu.kernels.placing cimport channels_innermost, new_channels_last
+from ts.backends.cpu.kernels.kernel cimport is_tensor, new_contiguous, set_result, scalar_type
+from ts.backends.cpu.kernels.placing cimport is_channels_last, new_channels_last
 
 cnp.import_array()
 
@@ -42,10 +42,10 @@ cdef enum:
 # ---------------------------------------------------------------- plans by shapes and parameters
 
 @cython.final
-cdef class Prepared:
+cdef class ConvPlan:
     """Plan of a convolution for given shapes and parameters."""
 
-    cdef Source source
+    cdef InputLayout source
     cdef list phases
     cdef bint complete                 # whether the phases write every element of the output
     cdef int64_t groups
@@ -53,13 +53,13 @@ cdef class Prepared:
     cdef npy_intp shape[5]             # of the output
 
 
-seal(Prepared)
+seal(ConvPlan)
 
 
 cdef dict plan_cache = {}              # cache key -> plan, or None if the record's kernel must run
 
 
-ctypedef struct Form:
+ctypedef struct ConvArgumentPositions:
     # Argument positions of an operator; ABSENT for arguments that it does not have.
     int transposed
     int output_padding
@@ -100,7 +100,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
     return True
 
 
-cdef object find_plan(Operator op, Form form, IValue *r, const int32_t *at, x, weight, bias):
+cdef object find_plan(Operator op, ConvArgumentPositions form, IValue *r, const int32_t *at, x, weight, bias):
     """Return the cached or new plan of a call; None if the record's own kernel must run, for example to raise an error."""
     cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
     numbers = key_of(form, r, at, transposed, x, weight, bias)
@@ -117,7 +117,7 @@ cdef object find_plan(Operator op, Form form, IValue *r, const int32_t *at, x, w
     return cached
 
 
-cdef bytes key_of(Form form, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
+cdef bytes key_of(ConvArgumentPositions form, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
     """Return the cache key of a call; None if an argument has an unexpected type."""
     cdef Key key
     key.count = 0
@@ -146,7 +146,7 @@ cdef object make_conv_plan(Operator op, IValue *r, const int32_t *at, bint trans
     This runs Python code, and so other threads.
     """
     from ts.backends.cpu.conv import make_plan  # avoids an import cycle
-    cdef Prepared result
+    cdef ConvPlan result
     cdef int i, d = 2
     for i in range(len(args), op.nargs):
         args.append(box(&r[at[i]]))
@@ -155,7 +155,7 @@ cdef object make_conv_plan(Operator op, IValue *r, const int32_t *at, bint trans
         plan = make_plan(g, args[0].shape[2:])
     except (RuntimeError, MemoryError, OverflowError, ValueError):
         return None
-    result = Prepared.__new__(Prepared)
+    result = ConvPlan.__new__(ConvPlan)
     result.source, result.phases, result.complete = plan
     result.groups = g.groups
     result.transposed = transposed
@@ -178,42 +178,42 @@ cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
     return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and size_of(a) > 0 else NULL
 
 
-cdef bint wants_channels_last(Form form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
+cdef bint wants_channels_last(ConvArgumentPositions form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
     """Whether the result is channels-last: the layout rules `any_channels` and of transposed convolutions."""
     if ndim_of(x) == 4:
-        return channels_innermost(x) or channels_innermost(weight)
+        return is_channels_last(x) or is_channels_last(weight)
     if ndim_of(x) == 5:
-        return dims_of(x)[0] > 1 and (channels_innermost(x) or channels_innermost(weight))
+        return dims_of(x)[0] > 1 and (is_channels_last(x) or is_channels_last(weight))
     if form.always_transposed:
         return False
-    return channels_innermost(x) and channels_innermost(weight) and shape[1] != 1 and shape[2] != 1
+    return is_channels_last(x) and is_channels_last(weight) and shape[1] != 1 and shape[2] != 1
 
 
-cdef int convolve(Operator op, IValue *r, const int32_t *at, Form form) except -1:
+cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositions form) except -1:
     cdef int kind, nd
     cdef PyArrayObject *x
     cdef PyArrayObject *weight
     cdef PyArrayObject *bias = NULL
-    cdef Prepared prepared_call
+    cdef ConvPlan prepared_call
     if not is_tensor(&r[at[0]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
     if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     images, filters, shift = <object>x, <object>weight, None  # references: another thread may replace the tensors' arrays
     nd = ndim_of(x)
     if not 3 <= nd <= 5 or ndim_of(weight) != nd:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if r[at[2]].tag != TAG_NONE:
         bias = operand(&r[at[2]], kind)
         if bias == NULL or ndim_of(bias) != 1:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         shift = <object>bias
     cached = find_plan(op, form, r, at, images, filters, shift)
     if cached is None:
-        return run_record(op, r, at)
-    prepared_call = <Prepared>cached
+        return call_python_kernel(op, r, at)
+    prepared_call = <ConvPlan>cached
     out = new_contiguous(nd, prepared_call.shape, kind)
     if not prepared_call.complete:
         out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
@@ -225,12 +225,12 @@ cdef int convolve(Operator op, IValue *r, const int32_t *at, Form form) except -
     if placed is not None:
         copy_array(<PyArrayObject *>placed, <PyArrayObject *>out)
         out = placed
-    return put_array(&r[at[op.nargs]], out, kind)
+    return set_result(&r[at[op.nargs]], out, kind)
 
 
-cdef Form PLAIN = Form(ABSENT, ABSENT, 6, 5, False)
-cdef Form TRANSPOSED = Form(ABSENT, 5, 6, 7, True)
-cdef Form GENERAL = Form(6, 7, 8, 5, False)
+cdef ConvArgumentPositions PLAIN = ConvArgumentPositions(ABSENT, ABSENT, 6, 5, False)
+cdef ConvArgumentPositions TRANSPOSED = ConvArgumentPositions(ABSENT, 5, 6, 7, True)
+cdef ConvArgumentPositions GENERAL = ConvArgumentPositions(6, 7, 8, 5, False)
 
 
 cdef int plain(Operator op, IValue *r, const int32_t *at) except -1:

@@ -17,14 +17,14 @@ from libc.string cimport memcmp, memcpy, memset
 from numpy cimport npy_bool, npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT32, INT64
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MAX_DIMS, flat_array, is_tensor, item_size, new_contiguous, new_like, put_array, set_object_result, scalar_type
+    MAX_DIMS, contiguous_array_or_null, is_tensor, item_size, new_contiguous, new_like, set_result, set_object_result, scalar_type
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts.backends.cpu.kernels.walk cimport contiguous_copy
@@ -119,7 +119,7 @@ cdef void fill_with(Operator op, IValue *r, const int32_t *at, PyArrayObject *a,
     cdef npy_intp i
     cdef int32_t four
     cdef int64_t eight
-    cdef Away gil_state = leave_gil(n, r, at, op.nargs)
+    cdef ReleasedGil gil_state = leave_gil(n, r, at, op.nargs)
     if width == 1:
         memset(out, number[0], n)
     elif memcmp(number, EIGHT_ZERO_BYTES, width) == 0:
@@ -143,11 +143,11 @@ cdef int create_full(
     cdef object result
     cdef PyArrayObject *a
     if kind < 0 or not store_scalar(number, kind, value):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_contiguous(nd, dims, kind)
     a = <PyArrayObject *>result
     fill_with(op, r, at, a, value)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef IValue ZERO, ONE
@@ -160,9 +160,9 @@ cdef int create_by_sizes(Operator op, IValue *r, const int32_t *at, int sizes_at
     cdef npy_intp dims[MAX_DIMS]
     cdef int nd
     if not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_sizes(&r[at[sizes_at]], dims, &nd):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return create_full(op, r, at, nd, dims, read_dtype(&r[at[dtype_at]], missing), number)
 
 
@@ -171,7 +171,7 @@ cdef int zeros(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int empty(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[5]].tag != TAG_NONE and r[at[5]].v.i != 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return create_by_sizes(op, r, at, 0, 1, -1, &ZERO)
 
 cdef int ones(Operator op, IValue *r, const int32_t *at) except -1:
@@ -188,8 +188,8 @@ cdef int full(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int create_with_dtype_of(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
     """Create a tensor with the dtype of the first argument (x.new_zeros, ...)."""
-    if flat_array(&r[at[0]]) == NULL:
-        return run_record(op, r, at)
+    if contiguous_array_or_null(&r[at[0]]) == NULL:
+        return call_python_kernel(op, r, at)
     return create_by_sizes(op, r, at, 1, dtype_at, scalar_type(&r[at[0]]), number)
 
 
@@ -204,12 +204,12 @@ cdef int new_full(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int create_like(Operator op, IValue *r, const int32_t *at, int dtype_at, IValue *number) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef IValue *format = &r[at[dtype_at + 4]]
     if a == NULL or not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if format.tag != TAG_NONE and format.v.i > 1:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return create_full(op, r, at, ndim_of(a), dims_of(a), read_dtype(&r[at[dtype_at]], scalar_type(&r[at[0]])), number)
 
 
@@ -224,12 +224,12 @@ cdef int full_like(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_fill(Operator op, IValue *r, const int32_t *at, IValue *number) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef char value[8]
     if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not has_width(scalar_type(&r[at[0]])) or not store_scalar(number, scalar_type(&r[at[0]]), value):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     fill_with(op, r, at, a, value)
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
@@ -250,22 +250,22 @@ cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int64_t *out
     cdef object result
     if r[at[options - 1]].tag != TAG_INT or (r[at[options]].tag != TAG_NONE and r[at[options]].v.i != INT64):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     end = r[at[options - 1]].v.i
     if options == 2:
         if r[at[0]].tag != TAG_INT:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         start = r[at[0]].v.i
     if not -MAX_ELEMENTS < start <= end < MAX_ELEMENTS:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not is_plain_cpu(&r[at[options + 1]], &r[at[options + 2]], &r[at[options + 3]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     n = end - start
     result = new_contiguous(1, &n, INT64)
     out = <int64_t *>data_of(<PyArrayObject *>result)
     for i in range(n):
         out[i] = start + i
-    return put_array(&r[at[op.nargs]], result, INT64)
+    return set_result(&r[at[op.nargs]], result, INT64)
 
 
 cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
@@ -277,30 +277,30 @@ cdef int create_from_list(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp width
     cdef char *out
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not List or (op.nargs == 4 and r[at[3]].v.i):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if r[at[2]].tag != TAG_NONE and <object>r[at[2]].v.o is not devices.CPU:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     numbers = <List>r[at[0]].v.o
     n = numbers.size
     if n == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if list_item(<PyObject *>numbers, 0).tag == TAG_INT:
         missing = INT64
     elif list_item(<PyObject *>numbers, 0).tag == TAG_BOOL:
         missing = BOOL
     kind = read_dtype(&r[at[1]], missing)
     if kind < 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_contiguous(1, &n, kind)
     out = data_of(<PyArrayObject *>result)
     width = item_size(<PyArrayObject *>result)
     for i in range(n):
         if numbers.size != n:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         number = list_item(<PyObject *>numbers, i)
         if not store_scalar(&number, kind, out + i * width):
-            return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], result, kind)
+            return call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 # ---------------------------------------------------------------- copies
@@ -314,39 +314,39 @@ cdef object vector_array(IValue *x):
 
 
 cdef int clone(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef object result
     cdef npy_intp bytes
     cdef int kind
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if r[at[1]].tag != TAG_NONE and r[at[1]].v.i > 1:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if a == NULL:
         held = vector_array(&r[at[0]])   # NumPy may copy it without the GIL
         if held is None:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         kind = scalar_type(&r[at[0]])
         result = new_like(<PyArrayObject *>held, kind)
         copy_array(<PyArrayObject *>result, <PyArrayObject *>held)
-        return put_array(&r[at[op.nargs]], result, kind)
+        return set_result(&r[at[op.nargs]], result, kind)
     kind = scalar_type(&r[at[0]])
     result = new_like(a, kind)
     bytes = size_of(a) * item_size(a)
     gil_state = leave_gil(bytes // 8, r, at, op.nargs)
     memcpy(data_of(<PyArrayObject *>result), data_of(a), bytes)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Tensor x
     if not is_tensor(&r[at[0]]) or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != 0):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     x = <Tensor>r[at[0]].v.o
     if x.backend != BACKEND_CPU:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not flags_of(<PyArrayObject *>x.array) & cnp.NPY_ARRAY_C_CONTIGUOUS:
-        return put_array(&r[at[op.nargs]], contiguous_copy(<PyArrayObject *>x.array), x.scalar_type)
+        return set_result(&r[at[op.nargs]], contiguous_copy(<PyArrayObject *>x.array), x.scalar_type)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
@@ -354,7 +354,7 @@ cdef int return_real(Operator op, IValue *r, const int32_t *at) except -1:
     """Return the argument itself if it is real (real, conj, resolve_conj)."""
     if is_tensor(&r[at[0]]) and not 8 <= (<Tensor>r[at[0]].v.o).scalar_type <= 10:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
-    return run_record(op, r, at)
+    return call_python_kernel(op, r, at)
 
 
 register_kernel("aten::zeros", zeros)

@@ -183,4 +183,4 @@ NAMES: Final[dict[str, str]] = {
     """,
 }
 
-HOMES: Final[dict[str, str]] = {name: home for home, names in NAMES.items() for name in names.split()}
+OPERATOR_TO_MODULE: Final[dict[str, str]] = {name: home for home, names in NAMES.items() for name in names.split()}

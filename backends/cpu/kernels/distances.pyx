@@ -13,15 +13,15 @@ from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_INT
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, is_tensor, new_contiguous, set_result, read_number, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.view cimport wrap_dim
-from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, lay_out
+from ts.backends.cpu.kernels.walk cimport Operand, broadcast_into, set_operand_strides
 
 cnp.import_array()
 
@@ -31,7 +31,7 @@ ctypedef fused floating:
     float
     double
 
-cdef enum Measure:
+cdef enum DistanceKind:
     COSINE
     SUM
     EUCLIDEAN
@@ -39,7 +39,7 @@ cdef enum Measure:
 
 
 ctypedef struct Pairs:
-    Measure measure
+    DistanceKind measure
     double eps                         # added to differences; lower bound of the norms in a cosine
     int nd                             # dimensions of the result
     npy_intp shape[MAX_DIMS]
@@ -134,10 +134,10 @@ cdef int store_distances(Operator op, IValue *r, const int32_t *at, PyArrayObjec
     cdef int64_t work = p.n
     cdef int kind = scalar_type(&r[at[0]]), d
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     for d in range(p.nd):
         if work > MAX_ELEMENTS // p.shape[d]:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         work *= p.shape[d]
     result = new_contiguous(p.nd, p.shape, kind)
     out = data_of(<PyArrayObject *>result)
@@ -147,7 +147,7 @@ cdef int store_distances(Operator op, IValue *r, const int32_t *at, PyArrayObjec
     else:
         compute_distances[double](data_of(a), data_of(b), p, <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef bint set_up_vectors(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint keepdim, Pairs *p) noexcept:
@@ -162,8 +162,8 @@ cdef bint set_up_vectors(PyArrayObject *a, PyArrayObject *b, int64_t dim, bint k
         shape[d] = 1
     if not broadcast_into(shape, ndim, a) or not broadcast_into(shape, ndim, b):
         return False
-    lay_out(&first, a, ndim, shape)
-    lay_out(&second, b, ndim, shape)
+    set_operand_strides(&first, a, ndim, shape)
+    set_operand_strides(&second, b, ndim, shape)
     p.n, p.first_step, p.second_step = shape[axis], first.strides[axis], second.strides[axis]
     p.nd = 0
     for d in range(ndim):
@@ -179,10 +179,10 @@ cdef int cosine_similarity(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *b
     cdef Pairs p
     if not read_floats(r, at, &a, &b):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     p.measure = COSINE
     if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not set_up_vectors(a, b, r[at[2]].v.i, False, &p):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return store_distances(op, r, at, a, b, &p)
 
 
@@ -191,9 +191,9 @@ cdef int pairwise_distance(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *b
     cdef Pairs p
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_number(&r[at[3]], scalar_type(&r[at[0]]), &p.eps) or not set_up_vectors(a, b, -1, r[at[4]].v.i != 0, &p):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return store_distances(op, r, at, a, b, &p)
 
 
@@ -205,18 +205,18 @@ cdef int cdist(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int d, lead, na, nb
     cdef npy_intp m, k
     if not read_floats(r, at, &a, &b) or not read_norm(&r[at[2]], &p):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     na, nb = ndim_of(a), ndim_of(b)
     if r[at[3]].tag == TAG_INT and not 0 <= r[at[3]].v.i <= 2:  # invalid compute mode of `_cdist_forward`
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if na < 2 or nb < 2 or dims_of(a)[na - 1] != dims_of(b)[nb - 1]:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     p.eps, p.nd, lead = 0, max(na, nb), max(na, nb) - 2
     for d in range(lead):  # leading dimensions broadcast
         m = dims_of(a)[d - lead + na - 2] if d - lead + na - 2 >= 0 else 1
         k = dims_of(b)[d - lead + nb - 2] if d - lead + nb - 2 >= 0 else 1
         if m != k and m != 1 and k != 1:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         p.shape[d] = max(m, k)
         p.first[d] = strides_of(a)[d - lead + na - 2] if m > 1 else 0
         p.second[d] = strides_of(b)[d - lead + nb - 2] if k > 1 else 0

@@ -14,13 +14,13 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, size_of
 from ts._core.tensor.tensor cimport Tensor, wrote
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, read_sizes
 from ts.backends.cpu.kernels.kernel cimport (
-    MAX_DIMS, float_array, new_contiguous, new_like, put_array, set_object_result, same_dtype, scalar_type
+    MAX_DIMS, float_array, new_contiguous, new_like, set_result, set_object_result, same_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -46,12 +46,12 @@ cdef int rand(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef int nd, kind = read_dtype(&r[at[1]], -1)
     if (kind != FLOAT and kind != DOUBLE) or not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if default_stream() is None or not read_sizes(&r[at[0]], dims, &nd):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_contiguous(nd, dims, kind)
     uniform(<PyArrayObject *>result, kind, 0, 1)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef PyArrayObject *read_like(IValue *r, const int32_t *at) noexcept:
@@ -68,11 +68,11 @@ cdef int rand_like(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = read_like(r, at)
     cdef int kind
     if a == NULL:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     result = new_like(a, kind)
     uniform(<PyArrayObject *>result, kind, 0, 1)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef PyArrayObject *writable_float_array(IValue *x, IValue *generator) noexcept:
@@ -86,7 +86,7 @@ cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[3]])
     cdef double low = r[at[1]].v.f, high = r[at[2]].v.f, most = FLT_MAX / 2
     if a == NULL or not (fabs(low) <= most and fabs(high) <= most and low <= high):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     uniform(a, scalar_type(&r[at[0]]), low, high)
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
@@ -104,17 +104,17 @@ cdef int run_randint(Operator op, IValue *r, const int32_t *at, int64_t low, int
     cdef int64_t *out
     cdef MersenneTwister stream = default_stream()
     if stream is None or (dtype.tag != TAG_NONE and dtype.v.i != INT64) or not -(1 << 60) < low < high < 1 << 60:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if high - low >= 1 << 28 or not is_plain_cpu(&r[at[sizes_at + 2]], &r[at[sizes_at + 3]], &r[at[sizes_at + 4]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_sizes(&r[at[sizes_at]], dims, &nd):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     span = <uint32_t>(high - low)
     result = new_contiguous(nd, dims, INT64)
     out = <int64_t *>data_of(<PyArrayObject *>result)
     for i in range(size_of(<PyArrayObject *>result)):
         out[i] = low + stream.word() % span
-    return put_array(&r[at[op.nargs]], result, INT64)
+    return set_result(&r[at[op.nargs]], result, INT64)
 
 
 cdef int randint(Operator op, IValue *r, const int32_t *at) except -1:
@@ -127,10 +127,10 @@ cdef int randint_low(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int randperm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef MersenneTwister stream = default_stream()
     if stream is None or (r[at[1]].tag != TAG_NONE and r[at[1]].v.i != INT64) or not 0 <= r[at[0]].v.i < 1 << 40:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not is_plain_cpu(&r[at[2]], &r[at[3]], &r[at[4]]):
-        return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], stream.permutation(r[at[0]].v.i), INT64)
+        return call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], stream.permutation(r[at[0]].v.i), INT64)
 
 
 # ---------------------------------------------------------------- Bernoulli samples
@@ -168,18 +168,18 @@ cdef int bernoulli(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp n
     cdef void *out
     if a == NULL or r[at[1]].tag != TAG_NONE or default_stream() is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     n = size_of(a)
     if not (are_probabilities(<float *>data_of(a), n) if kind == FLOAT else are_probabilities(<double *>data_of(a), n)):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     if kind == FLOAT:
         sample_bernoulli(<float *>data_of(a), n, <float *>out)
     else:
         sample_bernoulli(<double *>data_of(a), n, <double *>out)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef void fill_bernoulli(PyArrayObject *a, int kind, double p, double value) noexcept:
@@ -192,16 +192,16 @@ cdef void fill_bernoulli(PyArrayObject *a, int kind, double p, double value) noe
 cdef int bernoulli_p(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     if a == NULL or r[at[2]].tag != TAG_NONE or default_stream() is None or not 0 <= r[at[1]].v.f <= 1:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_like(a, scalar_type(&r[at[0]]))
     fill_bernoulli(<PyArrayObject *>result, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
-    return put_array(&r[at[op.nargs]], result, scalar_type(&r[at[0]]))
+    return set_result(&r[at[op.nargs]], result, scalar_type(&r[at[0]]))
 
 
 cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = writable_float_array(&r[at[0]], &r[at[2]])
     if a == NULL or not 0 <= r[at[1]].v.f <= 1:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     fill_bernoulli(a, scalar_type(&r[at[0]]), r[at[1]].v.f, 1)
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
@@ -219,7 +219,7 @@ cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
     if (not r[at[2]].v.i and 0 <= p <= 1) or p == 0:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     if a == NULL or not r[at[2]].v.i or not 0 < p < 1 or size_of(a) == 0 or default_stream() is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     result = new_like(a, kind)
     noise = <PyArrayObject *>result
@@ -230,7 +230,7 @@ cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
     else:
         for i in range(size_of(a)):
             (<double *>data_of(noise))[i] *= (<double *>data_of(a))[i]
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::rand", rand)

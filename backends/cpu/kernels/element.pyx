@@ -16,7 +16,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport (
     IValue,
@@ -33,7 +33,7 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, size_of
-from ts._core.tensor.overlap cimport clashes, repeats
+from ts._core.tensor.overlap cimport has_partial_overlap, has_internal_overlap
 from ts._core.value.scalar cimport int_from_float
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu, wrote
 
@@ -91,7 +91,7 @@ cdef int read_element(IValue *x, IValue *out) noexcept:
 cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue x
     if not read_element(&r[at[0]], &x):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     set_float(&r[at[1]], x.v.f if x.tag == TAG_FLOAT else <double>x.v.i)
     return 0
 
@@ -99,7 +99,7 @@ cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int to_int(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue x
     if not read_element(&r[at[0]], &x) or (x.tag == TAG_FLOAT and not -9.2e18 < x.v.f < 9.2e18):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     set_int(&r[at[1]], <int64_t>x.v.f if x.tag == TAG_FLOAT else x.v.i)
     return 0
 
@@ -107,7 +107,7 @@ cdef int to_int(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int to_bool(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue x
     if not read_element(&r[at[0]], &x):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     set_bool(&r[at[1]], x.v.f != 0 if x.tag == TAG_FLOAT else x.v.i != 0)
     return 0
 
@@ -115,7 +115,7 @@ cdef int to_bool(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int item(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue x
     if not read_element(&r[at[0]], &x):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if x.tag == TAG_FLOAT:
         set_float(&r[at[1]], x.v.f)
     elif x.tag == TAG_INT:
@@ -137,9 +137,9 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double number
     cdef Tensor result
     if x.tag == TAG_OBJECT or x.tag == TAG_NONE or (device.tag == TAG_OBJECT and <object>device.v.o is not devices.CPU):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if op.nargs == 4 and r[at[3]].v.i:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if r[at[1]].tag != TAG_NONE:
         kind = <int>r[at[1]].v.i
     elif x.tag == TAG_FLOAT:
@@ -148,7 +148,7 @@ cdef int tensor_of_number(Operator op, IValue *r, const int32_t *at) except -1:
         kind = INT64 if x.tag == TAG_INT else BOOL
     number = x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
     if not (kind == FLOAT or kind == DOUBLE or (kind == INT64 and x.tag != TAG_FLOAT) or kind == BOOL):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     array = new_array(0, NULL, number_of_scalar_type(kind))
     data = data_of(<PyArrayObject *>array)
     if kind == FLOAT:
@@ -172,20 +172,20 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object held
     cdef int i
     if type(<object>to) is not Tensor or type(<object>source) is not Tensor:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if (<Tensor>to).backend != BACKEND_CPU or (<Tensor>source).backend != BACKEND_CPU:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if (<Tensor>to).scalar_type != (<Tensor>source).scalar_type:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     a = <PyArrayObject *>(<Tensor>to).array
     b = <PyArrayObject *>(<Tensor>source).array
     if ndim_of(b) != 0 and ndim_of(b) != ndim_of(a):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(ndim_of(b)):
         if dims_of(a)[i] != dims_of(b)[i]:
-            return run_record(op, r, at)
-    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or repeats(a) or clashes(a, b):
-        return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
+    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or has_internal_overlap(a) or has_partial_overlap(a, b):
+        return call_python_kernel(op, r, at)
     held = (<object>a, <object>b)  # references: NumPy may copy without the GIL
     copy_array(a, b)
     wrote(<Tensor>to)

@@ -24,13 +24,13 @@ from numpy cimport npy_intp
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT8, INT16, INT32, INT64, UINT8
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, size_of
-from ts._core.tensor.overlap cimport meet, repeats
-from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
+from ts._core.tensor.overlap cimport share_memory, has_internal_overlap
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, is_exact_half, run_half_tiles, shorten
 from ts.backends.cpu.kernels.table cimport find_loops
 from ts.backends.cpu.kernels.walk cimport (
-    Operand, bring_in_order, broadcast_into, lay_out, set_scalar_operand, new_result, walk
+    Operand, sort_dims_by_stride, broadcast_into, set_operand_strides, set_scalar_operand, new_result, walk
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, scalar_type_of_number, wrap_cpu, wrote
 
@@ -213,7 +213,7 @@ cdef inline int run_flat(
     Loops loops, int scalar_type, char **args, npy_intp n, npy_intp *steps, PyArrayObject *x, PyArrayObject *y
 ) except -1:
     """Run the loop over `n` contiguous elements, without the GIL if there are many; y may be NULL."""
-    cdef Away gil_state = release_gil_for_arrays(n, x, y)
+    cdef ReleasedGil gil_state = release_gil_for_arrays(n, x, y)
     loops.function[scalar_type](args, &n, steps, loops.data[scalar_type])
     take_gil(gil_state)
     return -1 if PyErr_Occurred() else 0
@@ -279,7 +279,7 @@ cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
     cdef int ndim = ndim_of(a)
     cdef object result
     copy_shape(shape, a)
-    lay_out(&operands[0], a, ndim, shape)
+    set_operand_strides(&operands[0], a, ndim, shape)
     result = new_result(operands, 1, ndim, shape, loops.result_type[kind])
     walk(loops.function[kind], loops.data[kind], operands, 2, ndim, shape)
     return new_reference(wrap_cpu(result, loops.result_type[kind]))
@@ -287,7 +287,7 @@ cdef PyObject *unary_nd(Loops loops, int kind, PyArrayObject *a) except? NULL:
 
 cdef inline bint is_target(PyArrayObject *a) noexcept nogil:
     """Whether an array can be written in place: aligned, writable, no overlapping elements."""
-    return is_aligned(a) and flags_of(a) & cnp.NPY_ARRAY_WRITEABLE and not repeats(a)
+    return is_aligned(a) and flags_of(a) & cnp.NPY_ARRAY_WRITEABLE and not has_internal_overlap(a)
 
 
 cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL:
@@ -383,14 +383,14 @@ cdef PyObject *binary_mixed(Loops loops, Tensor x, IValue *other) except? NULL:
     cdef Tensor y
     cdef IValue converted
     cdef bint with_bool = x.scalar_type == BOOL or other.tag == TAG_BOOL
-    if not is_floating(kind) or loops.function[kind] == NULL or x.backend != BACKEND_CPU or repeats(<PyArrayObject *>x.array):
+    if not is_floating(kind) or loops.function[kind] == NULL or x.backend != BACKEND_CPU or has_internal_overlap(<PyArrayObject *>x.array):
         return NULL
     if x.scalar_type != kind:
         x = converted_tensor(x, kind)
     if other.tag != TAG_OBJECT:
         return NULL if rejects_bool(loops, with_bool) else binary(loops, x, other)
     y = <Tensor>other.v.o
-    if rejects_bool(loops, with_bool or y.scalar_type == BOOL) or repeats(<PyArrayObject *>y.array):
+    if rejects_bool(loops, with_bool or y.scalar_type == BOOL) or has_internal_overlap(<PyArrayObject *>y.array):
         return NULL
     if y.scalar_type != kind:
         y = converted_tensor(y, kind)
@@ -447,11 +447,11 @@ cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject 
         shape[d] = 1
     if not broadcast_into(shape, ndim, a) or (b != NULL and not broadcast_into(shape, ndim, b)):
         return NULL
-    lay_out(&operands[0], a, ndim, shape)
+    set_operand_strides(&operands[0], a, ndim, shape)
     if b == NULL:
         set_scalar_operand(&operands[1], number, ndim)
     else:
-        lay_out(&operands[1], b, ndim, shape)
+        set_operand_strides(&operands[1], b, ndim, shape)
     result = new_result(operands, 2, ndim, shape, loops.result_type[kind])
     walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
     return new_reference(wrap_cpu(result, loops.result_type[kind]))
@@ -480,7 +480,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     if operand_type == TENSOR:
         b = <PyArrayObject *>(<Tensor>other.v.o).array
         args[1] = data_of(b)
-        if not is_aligned(b) or (a != b and meet(a, b)):
+        if not is_aligned(b) or (a != b and share_memory(a, b)):
             return NULL
         if ndim_of(b):
             steps[1] = steps[0]
@@ -515,11 +515,11 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
         args[1], steps[1] = number, 0
         if operand_type == TENSOR:
             b = <PyArrayObject *>(<Tensor>other.v.o).array
-            if not is_flat(b) or not same_shape(a, b) or (b != result and meet(b, result)):
+            if not is_flat(b) or not same_shape(a, b) or (b != result and share_memory(b, result)):
                 return False
             args[1], steps[1] = data_of(b), steps[0]
         n = 2
-    if a != result and meet(a, result):
+    if a != result and share_memory(a, result):
         return False
     args[n], steps[n] = data_of(result), item_size(out.scalar_type)
     run_flat(loops, kind, args, size_of(a), steps, a, b)
@@ -541,11 +541,11 @@ cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, 
         for d in range(ndim_of(b)):
             if dims_of(b)[d] != 1 and dims_of(b)[d] != shape[lead + d]:
                 return False
-        lay_out(&operands[1], b, ndim, shape)
+        set_operand_strides(&operands[1], b, ndim, shape)
     else:
         set_scalar_operand(&operands[1], number, ndim)
-    lay_out(&operands[0], a, ndim, shape)
-    bring_in_order(operands, 2, ndim, shape, order)
+    set_operand_strides(&operands[0], a, ndim, shape)
+    sort_dims_by_stride(operands, 2, ndim, shape, order)
     operands[2] = operands[0]
     walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
     return True

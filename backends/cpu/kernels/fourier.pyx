@@ -19,8 +19,8 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TAG_OBJECT
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, flat_array, item_size, new_contiguous, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport Loop
 
@@ -32,12 +32,12 @@ cnp.import_ufunc()
 cdef enum:
     LOOPS = 5                          # one per transform; two for real input, of even and odd length
 
-ctypedef struct Found:
+ctypedef struct FftLoop:
     Loop function
     void *data
 
-cdef Found of_floats[LOOPS]
-cdef Found of_doubles[LOOPS]
+cdef FftLoop of_floats[LOOPS]
+cdef FftLoop of_doubles[LOOPS]
 cdef bint loops_loaded = False
 
 
@@ -45,7 +45,7 @@ cdef int look_up_loops(int index, str name, str single, str double_) except -1:
     """Look up the loops of one of NumPy's functions for two types; missing ones stay NULL."""
     cdef cnp.ufunc ufunc
     cdef int i
-    cdef Found loop
+    cdef FftLoop loop
     try:
         candidate = getattr(import_module("numpy.fft._pocketfft_umath"), name)
     except (ImportError, AttributeError):
@@ -61,7 +61,7 @@ cdef int look_up_loops(int index, str name, str single, str double_) except -1:
     return 0
 
 
-cdef Found *loops_for(int kind) except NULL:
+cdef FftLoop *loops_for(int kind) except NULL:
     global loops_loaded
     if not loops_loaded:
         loops_loaded = True
@@ -74,7 +74,7 @@ cdef Found *loops_for(int kind) except NULL:
 
 
 cdef bint can_transform(int kind):
-    cdef Found *loops
+    cdef FftLoop *loops
     cdef int i
     if kind != FLOAT and kind != DOUBLE:
         return False
@@ -89,7 +89,7 @@ cdef int transform(
     Transform direction, int kind, char *x, npy_intp n, npy_intp length, char *out, npy_intp m, npy_intp rows, double factor
 ) except -1:
     """Transform `rows` rows of `n` elements to rows of `m`; `length` is the length of the transform."""
-    cdef Found *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
+    cdef FftLoop *loop = &loops_for(kind)[LOOPS - 1 if direction == REAL_TO_COMPLEX and length % 2 else <int>direction]
     cdef npy_intp real = 4 if kind == FLOAT else 8
     cdef npy_intp from_step = real if direction == REAL_TO_COMPLEX else 2 * real
     cdef npy_intp to_step = real if direction == COMPLEX_TO_REAL else 2 * real
@@ -150,7 +150,7 @@ cdef object transform_rows(Transform direction, int kind, object rows, npy_intp 
 
 
 cdef int run_transform(Operator op, IValue *r, const int32_t *at, Transform direction) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp shape[MAX_DIMS]
     cdef npy_intp n, length, m, rows
     cdef int kind, nd, d, real, result
@@ -158,24 +158,24 @@ cdef int run_transform(Operator op, IValue *r, const int32_t *at, Transform dire
     cdef str norm = read_string(&r[at[3]])
     cdef double factor
     if a == NULL or norm is None:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind, nd = scalar_type(&r[at[0]]), ndim_of(a)
     is_complex = kind == CFLOAT or kind == CDOUBLE
     real = FLOAT if kind == FLOAT or kind == CFLOAT else DOUBLE
     if not is_complex and kind != FLOAT and kind != DOUBLE:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     if nd == 0 or (r[at[2]].v.i != -1 and r[at[2]].v.i != nd - 1) or (is_complex and direction == REAL_TO_COMPLEX):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     n = dims_of(a)[nd - 1]
     length = 2 * (n - 1) if direction == COMPLEX_TO_REAL else n
     if r[at[1]].tag == TAG_INT:
         length = r[at[1]].v.i
     if n == 0 or not 1 <= length <= MAX_TRANSFORM_ELEMENTS or size_of(a) == 0 or size_of(a) > MAX_TRANSFORM_ELEMENTS:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     rows = size_of(a) // n
     factor = factor_of(norm, length, direction == REAL_TO_COMPLEX or direction == FORWARDS)
     if rows * length > MAX_TRANSFORM_ELEMENTS or factor == 0 or not can_transform(real):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     source = <object>a
     if direction != REAL_TO_COMPLEX and not is_complex:
         source = converted_array(a, CFLOAT if real == FLOAT else CDOUBLE)
@@ -188,7 +188,7 @@ cdef int run_transform(Operator op, IValue *r, const int32_t *at, Transform dire
     transform(
         direction, real, data_of(<PyArrayObject *>source), n, length, data_of(<PyArrayObject *>output), m, rows, factor
     )
-    return put_array(&r[at[op.nargs]], output, result)
+    return set_result(&r[at[op.nargs]], output, result)
 
 
 cdef int rfft(Operator op, IValue *r, const int32_t *at) except -1:

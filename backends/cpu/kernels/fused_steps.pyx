@@ -15,13 +15,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, wrote
 from ts._core.value.container cimport List, list_place
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE, TAG_OBJECT
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -89,7 +89,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
     if x.tag == TAG_FLOAT:
         out[0] = x.v.f
         return True
-    a = flat_array(x)
+    a = contiguous_array_or_null(x)
     if a == NULL or size_of(a) != 1:
         return False
     kind = scalar_type(x)
@@ -109,7 +109,7 @@ cdef bint read_scalar(IValue *x, double *out) noexcept:
 cdef PyArrayObject *list_array(IValue *tensors, Py_ssize_t i, int kind, bint writable) noexcept:
     """Return element `i` of a list if it is a contiguous tensor of the dtype (writable, if `writable`), else NULL."""
     cdef IValue *x = list_place(tensors.v.o, i)
-    cdef PyArrayObject *a = flat_array(x)
+    cdef PyArrayObject *a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
         return NULL
     return a if not writable or flags_of(a) & cnp.NPY_ARRAY_WRITEABLE else NULL
@@ -220,11 +220,11 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint used[3]
     cdef Py_ssize_t i
     cdef list copies = []
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     work.parts = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[5]], &rule.lr) or not read_scaler(op, r, at, &work):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     rule.weight_decay = r[at[3]].v.f
     rule.momentum = r[at[4]].v.f
     rule.gain = 1 - r[at[6]].v.f
@@ -235,7 +235,7 @@ cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
     used[2] = rule.momentum != 0
     try:
         if not collect_parts(r, at, used, 3, -1, copies, &work):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         if work.skipped:
             return 0
         gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
@@ -256,11 +256,11 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     cdef bint used[5]
     cdef Py_ssize_t i
     cdef list copies = []
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     work.parts = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[6]], &rule.lr) or not read_scaler(op, r, at, &work):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     rule.beta1 = r[at[7]].v.f
     rule.beta2 = r[at[8]].v.f
     rule.weight_decay = r[at[9]].v.f
@@ -272,7 +272,7 @@ cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled
     used[4] = rule.amsgrad
     try:
         if not collect_parts(r, at, used, 5, 5, copies, &work):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         if work.skipped:
             return 0
         gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)
@@ -304,11 +304,11 @@ cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint used[3]
     cdef Py_ssize_t i
     cdef list copies = []
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     work.parts = NULL
     work.total = work.count = 0
     if not read_scalar(&r[at[4]], &rule.lr) or not read_scaler(op, r, at, &work):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     rule.lr_decay = r[at[5]].v.f
     rule.weight_decay = r[at[6]].v.f
     rule.eps = r[at[7]].v.f
@@ -316,7 +316,7 @@ cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
     used[0] = used[1] = used[2] = True
     try:
         if not collect_parts(r, at, used, 3, 3, copies, &work):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         if work.skipped:
             return 0
         gil_state = leave_gil(work.total * ELEMENT_COST, r, at, op.nargs)

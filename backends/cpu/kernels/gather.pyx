@@ -18,19 +18,19 @@ from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item, list_place
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MAX_DIMS, flat_array, has_integer_width, is_tensor, item_size, new_contiguous, new_like, set_result_with_own_dtype, scalar_type
+    MAX_DIMS, contiguous_array_or_null, has_integer_width, is_tensor, item_size, new_contiguous, new_like, set_result_with_own_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport select_by_mask
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.places cimport (
-    TAKE, Walk, add_dimension, begin_iteration, read_indices, place_at, linear_indices, walk_places
+    TAKE, IndexIterator, add_dimension, begin_iteration, read_indices, wrap_index, linear_indices, iterate_indices
 )
 
 cnp.import_array()
@@ -45,7 +45,7 @@ cdef extern from "simd.h" nogil:
 # ---------------------------------------------------------------- rows by index
 
 cdef PyArrayObject *index_array(IValue *x) noexcept:
-    cdef PyArrayObject *a = flat_array(x)
+    cdef PyArrayObject *a = contiguous_array_or_null(x)
     return a if a != NULL and (scalar_type(x) == INT64 or scalar_type(x) == INT32) else NULL
 
 
@@ -56,7 +56,7 @@ cdef inline bint select_elements_by(
     cdef int64_t j
     for o in range(outer):
         for i in range(count):
-            j = place_at(index, narrow, i, wrap)
+            j = wrap_index(index, narrow, i, wrap)
             if <uint64_t>j >= <uint64_t>n:
                 return False
             out[i] = x[j]
@@ -102,7 +102,7 @@ cdef bint select_rows(
         return select_elements[int8_t](<const int8_t *>x, outer, n, index, narrow, wrap, count, <int8_t *>out)
     for o in range(outer):
         for i in range(count):
-            j = place_at(index, narrow, i, wrap)
+            j = wrap_index(index, narrow, i, wrap)
             if not 0 <= j < n:
                 return False
             memcpy(out, x + j * length, length)
@@ -119,7 +119,7 @@ cdef object select_by_index(
     `by` may have any shape unless `vector` is set. Both registers are among the `nargs` arguments, or in
     their lists, so that they are held while the GIL is released.
     """
-    cdef PyArrayObject *a = flat_array(source)
+    cdef PyArrayObject *a = contiguous_array_or_null(source)
     cdef PyArrayObject *index = read_indices(by)
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp outer = 1, length
@@ -127,7 +127,7 @@ cdef object select_by_index(
     cdef bint narrow, done
     cdef object result, contiguous_index
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or index == NULL or (vector and ndim_of(index) > 1):
         return None
     if not flags_of(index) & cnp.NPY_ARRAY_C_CONTIGUOUS:
@@ -169,7 +169,7 @@ cdef object select_by_index(
 
 cdef inline int store_or_run_record(Operator op, IValue *r, const int32_t *at, object result) except -1:
     """Store the result; if it is None, run the record's own kernel."""
-    return run_record(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
+    return call_python_kernel(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
 cdef int index_select(Operator op, IValue *r, const int32_t *at) except -1:
@@ -177,27 +177,27 @@ cdef int index_select(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
-    if flat_array(&r[at[0]]) == NULL or ndim_of(flat_array(&r[at[0]])) != 2:
-        return run_record(op, r, at)
+    if contiguous_array_or_null(&r[at[0]]) == NULL or ndim_of(contiguous_array_or_null(&r[at[0]])) != 2:
+        return call_python_kernel(op, r, at)
     return store_or_run_record(op, r, at, select_by_index(op.nargs, r, at, &r[at[0]], 0, &r[at[1]], False, False))
 
 
 cdef int take(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef PyArrayObject *index = flat_array(&r[at[1]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
+    cdef PyArrayObject *index = contiguous_array_or_null(&r[at[1]])
     cdef object result
     cdef char *out
     cdef bint done
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or index == NULL or scalar_type(&r[at[1]]) != INT64 or size_of(a) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_like(index, scalar_type(&r[at[0]]))
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(index), r, at, op.nargs)
     done = select_rows(data_of(a), 1, size_of(a), item_size(a), data_of(index), False, size_of(a), size_of(index), out)
     take_gil(gil_state)
     if not done:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return set_result_with_own_dtype(&r[at[2]], result)
 
 
@@ -211,7 +211,7 @@ cdef inline bint gather_by(
     for o in range(outer):
         for i in range(count):
             for j in range(inner):
-                k = place_at(index, narrow, j, 0)
+                k = wrap_index(index, narrow, j, 0)
                 if <uint64_t>k >= <uint64_t>n:
                     return False
                 out[j] = x[k * inner + j]
@@ -242,12 +242,12 @@ cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a
     cdef PyArrayObject *out
     cdef int64_t axis = r[at[1]].v.i
-    cdef Walk walk
+    cdef IndexIterator walk
     cdef int d, nd, kind
     cdef bint done
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if index == NULL or not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU or size_of(index) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
     nd, kind = ndim_of(a), scalar_type(&r[at[0]])
     axis += nd if axis < 0 else 0
@@ -255,22 +255,22 @@ cdef int gather_any(Operator op, IValue *r, const int32_t *at) except -1:
         not 0 <= axis < nd or ndim_of(index) != nd or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED
         or not has_integer_width(item_size(a))
     ):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_like(index, kind)
     out = <PyArrayObject *>result
     begin_iteration(&walk, item_size(a), strides_of(a)[axis], dims_of(a)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
         if d != axis and dims_of(index)[d] > dims_of(a)[d]:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         add_dimension(&walk, dims_of(index)[d], 0 if d == axis else strides_of(a)[d], strides_of(index)[d], strides_of(out)[d])
     gil_state = leave_gil(size_of(index), r, at, op.nargs)
-    done = walk_places(&walk, TAKE, kind, data_of(a), data_of(index), data_of(out))
+    done = iterate_indices(&walk, TAKE, kind, data_of(a), data_of(index), data_of(out))
     take_gil(gil_state)
     return store_or_run_record(op, r, at, result if done else None)
 
 
 cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *index = index_array(&r[at[2]])
     cdef int64_t dim = r[at[1]].v.i
     cdef npy_intp outer = 1, inner = 1, width
@@ -278,14 +278,14 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint narrow, done
     cdef object result
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or index == NULL or ndim_of(a) != ndim_of(index) or size_of(index) == 0:
         return gather_any(op, r, at)
     if dim < 0:
         dim += ndim_of(a)
     width = item_size(a)
     if not 0 <= dim < ndim_of(a) or not has_integer_width(width):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(ndim_of(a)):
         if d == dim:
             continue
@@ -323,14 +323,14 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef object select_by_indices(int nargs, IValue *r, const int32_t *at, List indices):
     """Return x[i, j, ...] for index tensors of the leading dimensions; None if it is unsupported."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *index
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp rows = 1, length
     cdef int k = <int>indices.size, d, nd
     cdef bint done
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or k > ndim_of(a):
         return None
     linear = linear_indices(indices, dims_of(a))
@@ -373,7 +373,7 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List indices = <List>r[at[1]].v.o
     cdef Py_ssize_t dim
     if type(indices) is not List or indices.size == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     dim = only_index(indices)
     if dim > 0 or (dim == 0 and indices.size > 1):
         return store_or_run_record(
@@ -381,10 +381,10 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
             select_by_index(op.nargs, r, at, &r[at[0]], dim, list_place(<PyObject *>indices, dim), True, False),
         )
     if list_item(<PyObject *>indices, 0).tag != TAG_OBJECT:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if indices.size > 1:
         return store_or_run_record(op, r, at, select_by_indices(op.nargs, r, at, indices))
-    if flat_array(list_place(<PyObject *>indices, 0)) != NULL and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
+    if contiguous_array_or_null(list_place(<PyObject *>indices, 0)) != NULL and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
         return store_or_run_record(op, r, at, select_by_mask(op.nargs, r, at, &r[at[0]], list_place(<PyObject *>indices, 0)))
     return store_or_run_record(
         op, r, at,

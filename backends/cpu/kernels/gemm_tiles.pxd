@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from ts.backends.cpu.kernels.matrix cimport Finish, Matrix
+from ts.backends.cpu.kernels.matrix cimport GemmEpilogue, Matrix
 
 cdef enum:
     BLOCK_ROWS = 256                   # of a block of the product; 256 x 256 and 256 x 192
@@ -22,7 +22,7 @@ cdef int64_t narrow_columns(bint double_) noexcept nogil
 # -1 without memory.
 cdef int tiled_block(
     bint double_, Matrix *a, Matrix *b, int64_t row, int64_t row_end, int64_t column, int64_t column_end,
-    char *out, int64_t pitch, double beta, Finish *finish,
+    char *out, int64_t pitch, double beta, GemmEpilogue *finish,
 ) noexcept nogil
 
 
@@ -49,5 +49,5 @@ cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide)
 # Like `tiled_block` for a packed right operand with beta 0; `column` begins a panel.
 cdef void packed_block(
     const Panels *b, Matrix *a, int64_t row, int64_t row_end, int64_t column, int64_t column_end, char *out, int64_t pitch,
-    Finish *finish
+    GemmEpilogue *finish
 ) noexcept nogil

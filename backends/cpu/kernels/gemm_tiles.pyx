@@ -16,7 +16,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 
 from ts._core.value.sealed cimport seal
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Finish, Matrix
+from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, GemmEpilogue, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef extern from "<stdlib.h>" nogil:
@@ -81,7 +81,7 @@ cdef void add_summand(
 
 cdef void run_panel(
     Kernels *kernels, Matrix *a, int64_t row, int64_t row_end, int64_t k, int64_t depth, real *packed,
-    int64_t columns, real *out, int64_t pitch, bint last, Finish *finish, int64_t column
+    int64_t columns, real *out, int64_t pitch, bint last, GemmEpilogue *finish, int64_t column
 ) noexcept nogil:
     """Multiply rows of `a` by a panel of `columns` columns; `column` is the panel's index in the product."""
     cdef int64_t lanes = kernels.lanes, vectors = (columns + lanes - 1) // lanes, wide = vectors * lanes, rows, r, c
@@ -126,7 +126,7 @@ cdef void run_panel(
 
 cdef int block(
     Kernels *kernels, Matrix *a, Matrix *b, int64_t row, int64_t row_end, int64_t column, int64_t column_end,
-    real *out, int64_t pitch, real beta, Finish *finish,
+    real *out, int64_t pitch, real beta, GemmEpilogue *finish,
 ) noexcept nogil:
     cdef int64_t wide = 3 * kernels.lanes, inner = a.columns, n = column_end - column, k = 0, depth, c
     cdef int64_t panels = (n + wide - 1) // wide, deepest = min(inner, <int64_t>BLOCK_DEPTH)
@@ -159,7 +159,7 @@ cdef int block(
 
 cdef int tiled_block(
     bint double_, Matrix *a, Matrix *b, int64_t row, int64_t row_end, int64_t column, int64_t column_end,
-    char *out, int64_t pitch, double beta, Finish *finish,
+    char *out, int64_t pitch, double beta, GemmEpilogue *finish,
 ) noexcept nogil:
     cdef Kernels *kernels = microkernels(double_)
     if double_:
@@ -206,7 +206,7 @@ cdef Packed packed_columns(bint double_, Matrix *b, int64_t wide):
 
 cdef void packed_block(
     const Panels *b, Matrix *a, int64_t row, int64_t row_end, int64_t column, int64_t column_end, char *out, int64_t pitch,
-    Finish *finish
+    GemmEpilogue *finish
 ) noexcept nogil:
     cdef Kernels *kernels = microkernels(b.double_)
     cdef int64_t wide = 3 * kernels.lanes, c = column

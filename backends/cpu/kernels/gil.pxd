@@ -24,34 +24,34 @@ cdef extern from "Python.h":
 cdef enum:
     EXPENSIVE_ELEMENT_COST = 4         # cost factor of operators that take about a nanosecond per element
 
-ctypedef struct Away:
+ctypedef struct ReleasedGil:
     PyThreadState *thread              # NULL: the GIL was not released
     PyObject **held                    # referenced arrays, terminated by NULL
 
 # The GIL is not released if the list of references cannot be allocated.
-cdef Away release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
-cdef Away release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
-cdef void reacquire_gil(Away away) noexcept
+cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept
+cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept
+cdef void reacquire_gil(ReleasedGil away) noexcept
 
 
-cdef inline Away leave_gil(npy_intp work, IValue *r, const int32_t *at, int nargs) noexcept:
+cdef inline ReleasedGil leave_gil(npy_intp work, IValue *r, const int32_t *at, int nargs) noexcept:
     """Release the GIL until `take_gil` if `work` (elements) is large enough."""
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if work >= RELEASE_GIL_FROM:
         return release_gil_holding_arguments(r, at, nargs)
     gil_state.thread = NULL
     return gil_state
 
 
-cdef inline Away release_gil_for_arrays(npy_intp work, PyArrayObject *a, PyArrayObject *b) noexcept:
+cdef inline ReleasedGil release_gil_for_arrays(npy_intp work, PyArrayObject *a, PyArrayObject *b) noexcept:
     """Release the GIL as `leave_gil` does, holding one or two arrays; `b` may be NULL."""
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if work >= RELEASE_GIL_FROM:
         return release_gil_holding_arrays(a, b)
     gil_state.thread = NULL
     return gil_state
 
 
-cdef inline void take_gil(Away gil_state) noexcept:
+cdef inline void take_gil(ReleasedGil gil_state) noexcept:
     if gil_state.thread != NULL:
         reacquire_gil(gil_state)

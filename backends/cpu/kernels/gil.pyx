@@ -47,7 +47,7 @@ cdef PyObject **allocate_references(Py_ssize_t n) noexcept:
     return held
 
 
-cdef Away release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept:
+cdef ReleasedGil release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs) noexcept:
     cdef Py_ssize_t n = 0
     cdef PyObject **held
     cdef int i
@@ -61,7 +61,7 @@ cdef Away release_gil_holding_arguments(IValue *r, const int32_t *at, int nargs)
     return save_thread(held)
 
 
-cdef Away release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept:
+cdef ReleasedGil release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcept:
     cdef PyObject **held = allocate_references(1 if b == NULL else 2)
     if held != NULL:
         held[0] = <PyObject *>a
@@ -72,14 +72,14 @@ cdef Away release_gil_holding_arrays(PyArrayObject *a, PyArrayObject *b) noexcep
     return save_thread(held)
 
 
-cdef Away save_thread(PyObject **held) noexcept:
-    cdef Away gil_state
+cdef ReleasedGil save_thread(PyObject **held) noexcept:
+    cdef ReleasedGil gil_state
     gil_state.held = held
     gil_state.thread = PyEval_SaveThread() if held != NULL else NULL
     return gil_state
 
 
-cdef void reacquire_gil(Away gil_state) noexcept:
+cdef void reacquire_gil(ReleasedGil gil_state) noexcept:
     cdef PyObject **held = gil_state.held
     PyEval_RestoreThread(gil_state.thread)
     while held[0] != NULL:

@@ -25,7 +25,7 @@ from ts.backends.cpu.kernels.few_rows cimport can_use_few_rows, few_rows
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, item_size
 from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Finish, Matrix, as_matrix
+from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, GemmEpilogue, Matrix, as_matrix
 from ts.backends.cpu.kernels.reduce cimport floating
 from ts.backends.cpu.kernels.softmax cimport softmax_rows
 from ts.backends.cpu.kernels.walk cimport contiguous_copy
@@ -211,7 +211,7 @@ cdef class Heads:
             row += count
 
     cdef void multiply(self, Matrix *a, Matrix *b, Panels *packed, bint few, char *out, double by) noexcept nogil:
-        cdef Finish finish
+        cdef GemmEpilogue finish
         if few:
             few_rows(self.kind == DOUBLE, a, b, 0, b.columns, out, b.columns, by, NULL, NULL)
             return

@@ -13,4 +13,4 @@ from libc.stdint cimport int32_t
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
-cdef int run_in_order(Operator op, IValue *r, const int32_t *at) except -1
+cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) except -1

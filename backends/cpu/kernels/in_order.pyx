@@ -6,9 +6,9 @@ from libc.limits cimport LONG_MAX
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
-from ts._core.tensor.overlap cimport repeats
+from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
 from ts._core.value.container cimport List, list_item, list_new, list_place
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec
@@ -23,14 +23,14 @@ cdef enum:
     MAX_OVERLAPPING_ELEMENTS = 1 << 16  # elements to copy if several of them share memory (expanded tensors)
 
 
-ctypedef enum Lies:
+ctypedef enum ArgumentContiguity:
     CONTIGUOUS
     STRIDED                            # gaps or repeated elements, with dimensions in C order
     PERMUTED
     NOT_COPYABLE                       # not a CPU tensor, or too expensive to copy
 
 
-cdef Lies classify_contiguity(IValue *x) noexcept:
+cdef ArgumentContiguity classify_contiguity(IValue *x) noexcept:
     cdef PyArrayObject *a
     cdef npy_intp last = LONG_MAX
     cdef int d
@@ -39,7 +39,7 @@ cdef Lies classify_contiguity(IValue *x) noexcept:
     a = <PyArrayObject *>(<Tensor>x.v.o).array
     if flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
         return CONTIGUOUS
-    if repeats(a) and size_of(a) > MAX_OVERLAPPING_ELEMENTS:
+    if has_internal_overlap(a) and size_of(a) > MAX_OVERLAPPING_ELEMENTS:
         return NOT_COPYABLE
     for d in range(ndim_of(a)):  # a stride of 0 does not affect the order
         if strides_of(a)[d] > last:
@@ -49,7 +49,7 @@ cdef Lies classify_contiguity(IValue *x) noexcept:
     return STRIDED
 
 
-cdef Lies worst_contiguity(Lies contiguity, IValue *x) noexcept:
+cdef ArgumentContiguity worst_contiguity(ArgumentContiguity contiguity, IValue *x) noexcept:
     return max(contiguity, classify_contiguity(x)) if is_tensor(x) else contiguity
 
 
@@ -100,15 +100,15 @@ cdef List tensor_list(IValue *x):
     return xs if is_tensor(&first) else None
 
 
-cdef int run_in_order(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_with_contiguous_inputs(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue q[MAX_REGISTERS]
     cdef int32_t index[MAX_REGISTERS]
-    cdef Lies contiguity = CONTIGUOUS
+    cdef ArgumentContiguity contiguity = CONTIGUOUS
     cdef List xs
     cdef Py_ssize_t k
     cdef int i, j, n = op.nargs
     if n + op.nrets > MAX_REGISTERS or op.record.variant:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(n):
         xs = tensor_list(&r[at[i]])
         if xs is None:
@@ -117,7 +117,7 @@ cdef int run_in_order(Operator op, IValue *r, const int32_t *at) except -1:
             for k in range(xs.size):
                 contiguity = worst_contiguity(contiguity, list_place(<PyObject *>xs, k))
     if contiguity == CONTIGUOUS or contiguity == NOT_COPYABLE or (contiguity == PERMUTED and has_layout_rule(op)):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(n + op.nrets):
         q[i].tag = TAG_NONE
         index[i] = i

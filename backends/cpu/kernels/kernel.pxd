@@ -15,7 +15,7 @@ Preconditions of a kernel, and the code that establishes them:
     registers     `op.nargs` arguments that match the schema (an int for int, a list for a list, None only if optional), and
                   one register for each result.  Argument binding and the bytecode verifier check this.
     tensors       any device, dtype, layout and number of dimensions up to MAX_DIMS, with or without elements: the kernel
-                  checks.  `flat_array` returns only aligned, C-contiguous CPU arrays.
+                  checks.  `contiguous_array_or_null` returns only aligned, C-contiguous CPU arrays.
     lists         any length; lists of tensors may contain None if the schema says so.
     numbers       any value: dimensions, sizes and indices are checked against the shape before use.
     memory        pointers are valid while the GIL is held, and from `leave_gil` to `take_gil` (see `gil.pxd`).  Other
@@ -49,7 +49,7 @@ cdef inline bint is_tensor(IValue *x) noexcept:
     return x.tag == TAG_OBJECT and isinstance(<object>x.v.o, Tensor)
 
 
-cdef inline PyArrayObject *flat_array(IValue *x) noexcept:
+cdef inline PyArrayObject *contiguous_array_or_null(IValue *x) noexcept:
     """Return the array of an aligned, C-contiguous CPU tensor; NULL for any other value."""
     if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU:
         return NULL
@@ -64,7 +64,7 @@ cdef inline int scalar_type(IValue *x) noexcept:
 
 cdef inline PyArrayObject *float_array(IValue *x) noexcept:
     """Return the array of a contiguous float32 or float64 CPU tensor; NULL for any other value."""
-    cdef PyArrayObject *a = flat_array(x)
+    cdef PyArrayObject *a = contiguous_array_or_null(x)
     return a if a != NULL and (scalar_type(x) == FLOAT or scalar_type(x) == DOUBLE) else NULL
 
 
@@ -125,7 +125,7 @@ cdef inline int read_axis(PyArrayObject *a, int64_t dim, Axis *axis) noexcept:
     return <int>dim
 
 
-cdef inline int put_array(IValue *out, object array, int kind) except -1:
+cdef inline int set_result(IValue *out, object array, int kind) except -1:
     """Store a new array as a CPU tensor in `out`, releasing the previous value."""
     cdef Tensor result = wrap_cpu(array, kind)
     Py_INCREF(result)
@@ -138,7 +138,7 @@ cdef inline int set_result_with_own_dtype(IValue *out, object array) except -1:
 
     An argument's dtype may have been changed by another thread since the kernel read it.
     """
-    return put_array(out, array, scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>array)))
+    return set_result(out, array, scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>array)))
 
 
 cdef inline int set_object_result(IValue *out, object x) except -1:

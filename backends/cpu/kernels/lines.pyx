@@ -9,11 +9,11 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype
-from ts.backends.cpu.kernels.kernel cimport new_contiguous, put_array, read_number
+from ts.backends.cpu.kernels.kernel cimport new_contiguous, set_result, read_number
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -39,17 +39,17 @@ cdef int linspace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp n = r[at[2]].v.i
     cdef int kind = read_dtype(&r[at[3]], -1)
     if (kind != FLOAT and kind != DOUBLE) or not 0 <= n <= MAX_ELEMENTS or not is_plain_cpu(&r[at[4]], &r[at[5]], &r[at[6]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_number(&r[at[0]], kind, &start) or not read_number(&r[at[1]], kind, &end):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not (-exact <= start <= exact and -exact <= end <= exact):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_contiguous(1, &n, kind)
     if kind == FLOAT:
         fill_line(<float *>data_of(<PyArrayObject *>result), n, start, start if n == 1 else end)
     else:
         fill_line(<double *>data_of(<PyArrayObject *>result), n, start, start if n == 1 else end)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::linspace", linspace)

@@ -22,16 +22,16 @@ from libc.stdint cimport int32_t, uintptr_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, UINT8, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts._core.thread.deadline cimport take_time, timed
+from ts._core.thread.deadline cimport charge_time, timed
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
-from ts.backends.cpu.kernels.kernel cimport is_tensor, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport is_tensor, set_result, scalar_type
 from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL, Job, make_job, multiply_into
 from ts.backends.cpu.kernels.recurrent cimport (
     LSTM, MIN_STEPS_TO_PACK, NANOSECONDS_PER_STEP, Weights, cached_panels_of, has_shape, item_size, make_weights, new_matrix,
@@ -93,17 +93,17 @@ cdef int run_forward(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object x, hx, cx, sizes, out, workspace, input_gates
     cdef int dtype
     if not is_tensor(&r[at[0]]) or r[at[9]].v.i != LSTM_MODE:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     dtype = scalar_type(&r[at[0]])
     x, hx, cx = read_array(&r[at[0]], dtype, 3), read_state(&r[at[5]], dtype), read_state(&r[at[6]], dtype)
     if (dtype != FLOAT and dtype != DOUBLE) or x is None or hx is None or cx is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     times, batch, inputs = x.shape
     width, total = dims_of(<PyArrayObject *>hx)[1], times * batch
     packed_ih, packed_hh = cached_panels_of(&r[at[1]], total), cached_panels_of(&r[at[2]], batch)
     w = layer_weights(r, at, dtype, r[at[12]].v.i != 0)
     if w is None or not w.match_shapes(inputs, width) or not has_shape(hx, batch, width) or not has_shape(cx, batch, width):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     w.packed_ih, w.packed_hh = packed_ih, packed_hh
     sizes = read_batch_sizes(NULL, times, batch, total)
     workspace, out, hx, cx = new_matrix(5 * total, width, dtype), new_matrix(total, width, dtype), hx.copy(), cx.copy()
@@ -112,16 +112,16 @@ cdef int run_forward(Operator op, IValue *r, const int32_t *at) except -1:
         w, x.reshape(total, inputs), sizes, r[at[7]].v.i != 0, hx, cx, data_of(<PyArrayObject *>out), width, input_gates,
         data_of(<PyArrayObject *>workspace) + 4 * total * width * item_size(dtype)
     ):
-        return run_record(op, r, at)
-    put_array(&r[at[op.nargs]], out.reshape(times, batch, width), dtype)
-    put_array(&r[at[op.nargs + 1]], hx.reshape(shape_at(&r[at[5]])), dtype)
-    put_array(&r[at[op.nargs + 2]], cx.reshape(shape_at(&r[at[6]])), dtype)
-    return put_array(&r[at[op.nargs + 3]], workspace.reshape(-1).view("u1"), UINT8)
+        return call_python_kernel(op, r, at)
+    set_result(&r[at[op.nargs]], out.reshape(times, batch, width), dtype)
+    set_result(&r[at[op.nargs + 1]], hx.reshape(shape_at(&r[at[5]])), dtype)
+    set_result(&r[at[op.nargs + 2]], cx.reshape(shape_at(&r[at[6]])), dtype)
+    return set_result(&r[at[op.nargs + 3]], workspace.reshape(-1).view("u1"), UINT8)
 
 
 # ---------------------------------------------------------------- backward through the time steps
 
-ctypedef struct Times:
+ctypedef struct TimeSteps:
     # State of the backward time loop. Each gate and state has `batch` rows of `width` elements.
     bint double_
     bint reverse
@@ -167,7 +167,7 @@ cdef void lstm_step_backward(
         of_gates += 4 * n
 
 
-cdef void backward_step(Times *s, npy_intp k) noexcept nogil:
+cdef void backward_step(TimeSteps *s, npy_intp k) noexcept nogil:
     """Compute the gates' gradients of the k-th time step in backward order."""
     cdef npy_intp t = k if s.reverse else s.times - 1 - k
     cdef npy_intp size = s.batch * s.width * (8 if s.double_ else 4)
@@ -188,14 +188,14 @@ cdef void backward_step(Times *s, npy_intp k) noexcept nogil:
     memcpy(s.all + 4 * t * size, s.now, 4 * size)
 
 
-cdef int run_backward_steps(Times *s, Job back) except -1:
+cdef int run_backward_steps(TimeSteps *s, Job back) except -1:
     """Run backward through all time steps; the states' gradients are then those of the initial states."""
     cdef double work = (back.work() + 64.0 * s.batch * s.width) * s.times
     cdef npy_intp k
     cdef int done = 0
     if back.parts > 1 or timed:
         for k in range(s.times):
-            take_time(NANOSECONDS_PER_STEP)
+            charge_time(NANOSECONDS_PER_STEP)
             with nogil:
                 backward_step(s, k)
             back.run()
@@ -209,7 +209,7 @@ cdef int run_backward_steps(Times *s, Job back) except -1:
     return 0
 
 
-cdef int run_backward_steps_on_this_thread(Times *s, Job back) noexcept nogil:
+cdef int run_backward_steps_on_this_thread(TimeSteps *s, Job back) noexcept nogil:
     cdef npy_intp k
     for k in range(s.times):
         backward_step(s, k)
@@ -220,7 +220,7 @@ cdef int run_backward_steps_on_this_thread(Times *s, Job back) noexcept nogil:
 
 # ---------------------------------------------------------------- gradients
 
-cdef class Back:
+cdef class LstmBackward:
     """Inputs and gradients of a layer during its backward."""
 
     cdef Weights w
@@ -254,17 +254,17 @@ cdef class Back:
         return result if multiply_into(self.gates, self.w.w_ih, result, 1, 0, None, None, NULL, NULL) else None
 
 
-seal(Back)
+seal(LstmBackward)
 
 
-cdef Back compute_gate_gradients(IValue *r, const int32_t *at):
+cdef LstmBackward compute_gate_gradients(IValue *r, const int32_t *at):
     """Compute the gates' gradients from the operator's registers; None if an argument is unsupported."""
     cdef int dtype = scalar_type(&r[at[0]])
     cdef npy_intp times, batch, inputs, width, size = item_size(dtype)
-    cdef Back b = Back.__new__(Back)
+    cdef LstmBackward b = LstmBackward.__new__(LstmBackward)
     cdef object x, cx, grad = None, now, workspace
     cdef Job job
-    cdef Times s
+    cdef TimeSteps s
     cdef bint limited
     b.w = layer_weights(r, at, dtype, r[at[17]].v.i != 0)
     x, b.hx, cx = read_array(&r[at[0]], dtype, 3), read_state(&r[at[5]], dtype), read_state(&r[at[6]], dtype)
@@ -330,15 +330,15 @@ cdef bint is_gradient_required(Operator op, IValue *r, const int32_t *at, int i)
 
 cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
     """Run backward on (input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, gradients, reverse, mode, ..., output_mask)."""
-    cdef Back b
+    cdef LstmBackward b
     cdef list result = [None] * 7
     cdef int i, dtype
     if not is_tensor(&r[at[0]]) or r[at[14]].v.i != LSTM_MODE or (op.nargs == 24 and (<List>r[at[23]].v.o).size != 7):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     dtype = scalar_type(&r[at[0]])
     b = compute_gate_gradients(r, at)
     if b is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if is_gradient_required(op, r, at, 0):
         result[0] = b.input_gradient()
     if is_gradient_required(op, r, at, 1):
@@ -352,14 +352,14 @@ cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
             result[i] = np.zeros(shape_at(&r[at[i]]), b.gates.dtype)
     for i in range(3):
         if result[i] is None and is_gradient_required(op, r, at, i):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     if result[0] is not None:
         result[0] = result[0].reshape(b.output.shape[0], b.output.shape[1], -1)
     result[5], result[6] = b.of_hx.reshape(shape_at(&r[at[5]])), b.of_cx.reshape(shape_at(&r[at[6]]))
     for i in range(7):
         if result[i] is None or not is_gradient_required(op, r, at, i):
             result[i] = EMPTY_GRADIENTS[dtype == DOUBLE].copy()
-        put_array(&r[at[op.nargs + i]], result[i], dtype)
+        set_result(&r[at[op.nargs + i]], result[i], dtype)
     return 0
 
 

@@ -14,22 +14,22 @@ from libc.math cimport fabs, isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
-from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport register_choice, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of
-from ts._core.tensor.overlap cimport meet, repeats
+from ts._core.tensor.overlap cimport share_memory, has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    CONTIGUOUS_FLAGS, MAX_DIMS, flat_array, has_integer_width, is_tensor, item_size, new_contiguous, new_like, put_array, set_result_with_own_dtype, set_object_result,
+    CONTIGUOUS_FLAGS, MAX_DIMS, contiguous_array_or_null, has_integer_width, is_tensor, item_size, new_contiguous, new_like, set_result, set_result_with_own_dtype, set_object_result,
     scalar_type,
 )
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.walk cimport (
-    Loop, Operand, broadcast_into, lay_out, set_scalar_operand, new_result, walk
+    Loop, Operand, broadcast_into, set_operand_strides, set_scalar_operand, new_result, walk
 )
 
 cnp.import_array()
@@ -68,7 +68,7 @@ cdef int store_selected(
     cdef npy_intp width = item_size(<PyArrayObject *>result)
     cdef const uint8_t *m = <const uint8_t *>data_of(mask)
     cdef npy_intp n = size_of(mask)
-    cdef Away gil_state = leave_gil(n, r, at, op.nargs)
+    cdef ReleasedGil gil_state = leave_gil(n, r, at, op.nargs)
     if width == 4:
         select_elements[four_bytes](m, n, <four_bytes *>x, x_step, <four_bytes *>y, y_step, <four_bytes *>out)
     elif width == 8:
@@ -78,7 +78,7 @@ cdef int store_selected(
     else:
         select_elements[int8_t](m, n, <int8_t *>x, x_step, <int8_t *>y, y_step, <int8_t *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef bint store_exact_scalar(IValue *number, int kind, char *out) noexcept:
@@ -164,22 +164,22 @@ cdef int where(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind = -1, i
     cdef npy_intp width = 0
     if mask == NULL or scalar_type(&r[at[0]]) != BOOL:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(2):
         arrays[i] = NULL
         if r[at[i + 1]].tag == TAG_OBJECT:
             arrays[i] = aligned_array(&r[at[i + 1]])
             if arrays[i] == NULL or (kind >= 0 and scalar_type(&r[at[i + 1]]) != kind):
-                return run_record(op, r, at)
+                return call_python_kernel(op, r, at)
             kind = scalar_type(&r[at[i + 1]])
             width = item_size(arrays[i])
             data[i] = data_of(arrays[i])
     if kind < 0 or not has_integer_width(width):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(2):
         if arrays[i] == NULL:
             if not store_exact_scalar(&r[at[i + 1]], kind, numbers[i]):
-                return run_record(op, r, at)
+                return call_python_kernel(op, r, at)
             data[i] = numbers[i]
     if not (
         flags_of(mask) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
@@ -207,19 +207,19 @@ cdef int where_nd(
     for i in range(nd):
         shape[i] = 1
     if not broadcast_into(shape, nd, mask):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(2):
         if arrays[i] != NULL and not broadcast_into(shape, nd, arrays[i]):
-            return run_record(op, r, at)
-    lay_out(&operands[0], mask, nd, shape)
+            return call_python_kernel(op, r, at)
+    set_operand_strides(&operands[0], mask, nd, shape)
     for i in range(2):
         if arrays[i] == NULL:
             set_scalar_operand(&operands[i + 1], data[i], nd)
         else:
-            lay_out(&operands[i + 1], arrays[i], nd, shape)
+            set_operand_strides(&operands[i + 1], arrays[i], nd, shape)
     result = new_result(operands, 3, nd, shape, kind)
     walk(selection_loop(width), NULL, operands, 4, nd, shape)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
@@ -231,24 +231,24 @@ cdef int masked_fill(Operator op, IValue *r, const int32_t *at) except -1:
     cdef char number[8]
     cdef int kind, nd, d
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, number):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if flags_of(a) & flags_of(mask) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS and same_shape(a, mask):
         return store_selected(op, r, at, kind, mask, number, 0, data_of(a), 1)
     nd = max(ndim_of(a), ndim_of(mask))
     for d in range(nd):
         shape[d] = 1
     if not broadcast_into(shape, nd, a) or not broadcast_into(shape, nd, mask):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_contiguous(nd, shape, kind)
-    lay_out(&operands[0], mask, nd, shape)
-    lay_out(&operands[2], a, nd, shape)
-    lay_out(&operands[3], <PyArrayObject *>result, nd, shape)
+    set_operand_strides(&operands[0], mask, nd, shape)
+    set_operand_strides(&operands[2], a, nd, shape)
+    set_operand_strides(&operands[3], <PyArrayObject *>result, nd, shape)
     held = <object>a
     fill_masked(operands, nd, shape, number, item_size(a))
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int fill_masked(Operand *operands, int nd, npy_intp *shape, char *number, npy_intp width) except -1:
@@ -266,22 +266,22 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
     cdef char number[8]
     cdef int kind, nd, d
     if a == NULL or mask == NULL or scalar_type(&r[at[1]]) != BOOL or ndim_of(mask) > ndim_of(a):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not has_integer_width(item_size(a)) or not store_exact_scalar(&r[at[2]], kind, number):
-        return run_record(op, r, at)
-    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or repeats(a) or meet(a, mask):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
+    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or has_internal_overlap(a) or share_memory(a, mask):
+        return call_python_kernel(op, r, at)
     nd = ndim_of(a)
     for d in range(nd):
         shape[d] = dims_of(a)[d]
     if not broadcast_into(shape, nd, mask):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(nd):  # a mask dimension exceeds a tensor dimension of size 1
         if shape[d] != dims_of(a)[d]:
-            return run_record(op, r, at)
-    lay_out(&operands[0], mask, nd, shape)
-    lay_out(&operands[2], a, nd, shape)
+            return call_python_kernel(op, r, at)
+    set_operand_strides(&operands[0], mask, nd, shape)
+    set_operand_strides(&operands[2], a, nd, shape)
     operands[3] = operands[2]
     held = <object>a
     fill_masked(operands, nd, shape, number, item_size(a))
@@ -313,7 +313,7 @@ cdef object compress_elements(int nargs, IValue *r, const int32_t *at, PyArrayOb
     cdef npy_intp n = size_of(a), width = item_size(a), count = count_true(m, n)
     cdef object result = new_contiguous(1, &count, kind)
     cdef char *out = data_of(<PyArrayObject *>result)
-    cdef Away gil_state = leave_gil(n, r, at, nargs)
+    cdef ReleasedGil gil_state = leave_gil(n, r, at, nargs)
     if width == 4:
         compress[four_bytes](m, n, <four_bytes *>data_of(a), <four_bytes *>out, count)
     elif width == 8:
@@ -327,8 +327,8 @@ cdef object compress_elements(int nargs, IValue *r, const int32_t *at, PyArrayOb
 
 
 cdef object select_by_mask(int nargs, IValue *r, const int32_t *at, IValue *source, IValue *by):
-    cdef PyArrayObject *a = flat_array(source)
-    cdef PyArrayObject *mask = flat_array(by)
+    cdef PyArrayObject *a = contiguous_array_or_null(source)
+    cdef PyArrayObject *mask = contiguous_array_or_null(by)
     if a == NULL or mask == NULL or scalar_type(by) != BOOL or ndim_of(a) == 0 or not same_shape(a, mask):
         return None
     return compress_elements(nargs, r, at, a, scalar_type(source), mask) if has_integer_width(item_size(a)) else None
@@ -336,20 +336,20 @@ cdef object select_by_mask(int nargs, IValue *r, const int32_t *at, IValue *sour
 
 cdef int masked_select(Operator op, IValue *r, const int32_t *at) except -1:
     result = select_by_mask(op.nargs, r, at, &r[at[0]], &r[at[1]])
-    return run_in_order(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
+    return run_with_contiguous_inputs(op, r, at) if result is None else set_result_with_own_dtype(&r[at[op.nargs]], result)
 
 
 cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute the indices of true elements of a 1-d or 2-d mask."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef const uint8_t *mask
     cdef npy_intp dims[2]
     cdef npy_intp i, columns, position = 0, n
     cdef int64_t *out
     cdef object result
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or scalar_type(&r[at[0]]) != BOOL or not 1 <= ndim_of(a) <= 2:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     mask = <const uint8_t *>data_of(a)
     n = size_of(a)
     dims[0] = count_true(mask, n)
@@ -371,7 +371,7 @@ cdef int nonzero(Operator op, IValue *r, const int32_t *at) except -1:
                 out[2 * position + 1] = i % columns
                 position += 1
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, INT64)
+    return set_result(&r[at[op.nargs]], result, INT64)
 
 
 register_choice("aten::where.self", 0, 1, 2)

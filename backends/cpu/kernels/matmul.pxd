@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.tensor cimport Tensor
-from ts.backends.cpu.kernels.matrix cimport Epilogue, Finish, Matrix
+from ts.backends.cpu.kernels.matrix cimport Epilogue, GemmEpilogue, Matrix
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, Panels
 
 cdef enum:
@@ -38,7 +38,7 @@ cdef bint is_row(object array, npy_intp columns, int number) noexcept
 # one.
 cdef int dtype_index(a) except -2
 
-ctypedef enum Way:
+ctypedef enum GemmAlgorithm:
     BY_ROWS                            # few rows: `few_rows.pyx`
     BY_TILES
     BY_BLAS
@@ -49,14 +49,14 @@ cdef class Job:
     cdef object left_array             # references, since other threads may drop theirs
     cdef object right_array
     cdef object out_array
-    cdef Way way
+    cdef GemmAlgorithm way
     cdef int kind                      # index in `gemm_of`
     cdef int64_t itemsize
     cdef Matrix left
     cdef Matrix right
     cdef char *out
     cdef int64_t pitch                 # elements between rows of `out`
-    cdef Finish finish                 # alpha and bias
+    cdef GemmEpilogue finish                 # alpha and bias
     cdef double beta
     cdef object bias_array             # or None
     cdef Packed packed                 # the packed right operand, or None, and its panels

@@ -28,11 +28,11 @@ from numpy cimport npy_intp
 
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.few_rows cimport can_use_few_rows, few_rows, few_rows_use_panels
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Epilogue, Finish, Matrix, as_matrix
+from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Epilogue, GemmEpilogue, Matrix, as_matrix
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, RELEASE_GIL_FROM, PyArrayObject
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
 from ts.backends.cpu.kernels.packs cimport cached_panels
-from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
 from ts._core.value.sealed cimport seal
@@ -381,14 +381,14 @@ cdef bint can_use_tiles(int kind, Matrix *a, Matrix *b) noexcept nogil:
     )
 
 
-cdef Way choose_algorithm(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
+cdef GemmAlgorithm choose_algorithm(int kind, Matrix *a, Matrix *b, double beta) noexcept nogil:
     """Return the fastest algorithm for a product of matrices that BLAS can describe."""
     if kind < 2 and beta == 0 and can_use_few_rows(kind == 1, a, b):
         return BY_ROWS
     return BY_TILES if can_use_tiles(kind, a, b) else BY_BLAS
 
 
-cdef int64_t panel_width(Way way, bint double_) noexcept nogil:
+cdef int64_t panel_width(GemmAlgorithm way, bint double_) noexcept nogil:
     """Return the number of columns of a packed panel for the algorithm."""
     return panel_columns(double_) if way == BY_TILES else narrow_columns(double_)
 
@@ -397,7 +397,7 @@ cdef bint panels_match(const Panels *panels, Matrix *b, int64_t wide) noexcept n
     return panels.rows == b.rows and panels.columns == b.columns and panels.wide == wide
 
 
-cdef bint packing_pays(Way way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
+cdef bint packing_pays(GemmAlgorithm way, bint double_, Matrix *a, Matrix *b) noexcept nogil:
     """Whether the product is faster with packed columns of b, not counting the packing."""
     return way == BY_TILES or (way == BY_ROWS and few_rows_use_panels(double_, a, b))
 
@@ -469,7 +469,7 @@ cdef bint multiply_into(
     cdef PyArrayObject *z = <PyArrayObject *>c
     cdef Stacks stacks
     cdef Matrix left, right
-    cdef Finish finish
+    cdef GemmEpilogue finish
     cdef int ndim = ndim_of(z), kind = dtype_index(c)
     cdef npy_intp pitch
     if library_bits == UNKNOWN:
@@ -571,12 +571,12 @@ cdef bint next_stack(Stacks *s, npy_intp *index, char **left, char **right, char
 
 cdef int run_stacks(
     object a, object b, object c, object bias, Packed packed, int kind, Matrix *left, Matrix *right, Stacks *s, npy_intp pitch, double beta,
-    Finish *finish
+    GemmEpilogue *finish
 ) except -1:
     """Compute the products of all stacks; stacks of large products are divided among threads."""
     cdef double work = <double>left.rows * left.columns * pitch, total = work
     cdef int last = s.n - 1, d
-    cdef Way way = choose_algorithm(kind, left, right, beta)
+    cdef GemmAlgorithm way = choose_algorithm(kind, left, right, beta)
     cdef char *out = data_of(<PyArrayObject *>c)
     cdef Job job
     if packed is not None and (beta != 0 or s.steps[1][last] != 0 or not panels_match(&packed.panels, right, panel_width(way, kind == 1))):
@@ -635,8 +635,8 @@ cdef int run_each(Job job, Stacks *s, npy_intp *index) noexcept nogil:
 
 
 cdef void run_small(
-    object a, object b, Packed packed, Way way, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double total,
-    double beta, Finish *finish,
+    object a, object b, Packed packed, GemmAlgorithm way, int kind, Matrix *left, Matrix *right, Stacks *s, char *out, npy_intp pitch, double total,
+    double beta, GemmEpilogue *finish,
 ) noexcept:
     """Compute small products one after the other, without creating a job."""
     cdef npy_intp index[MAX_DIMS]
@@ -644,7 +644,7 @@ cdef void run_small(
     cdef int last = s.n - 1, d
     cdef npy_intp i
     cdef Panels *panels = NULL if packed is None else &packed.panels
-    cdef Away gil_state = release_gil_for_arrays(
+    cdef ReleasedGil gil_state = release_gil_for_arrays(
         RELEASE_GIL_FROM if total >= MIN_MULTIPLICATIONS_WITHOUT_GIL else 0, <PyArrayObject *>a, <PyArrayObject *>b
     )
     for d in range(s.n):
@@ -680,7 +680,7 @@ cdef PyObject *matrix_product(Tensor x, Tensor y, bint transposed, object bias) 
     cdef object result
     cdef Matrix left, right
     cdef bint plain
-    cdef Way way = BY_LOOP
+    cdef GemmAlgorithm way = BY_LOOP
     cdef double work
     cdef char *out
     cdef char *row = NULL
@@ -747,7 +747,7 @@ cdef Packed cached_panels_for(Tensor x, Tensor y, bint transposed):
 cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
     cdef PyArrayObject *b
     cdef Matrix left, right
-    cdef Way way
+    cdef GemmAlgorithm way
     cdef bint double_ = y.scalar_type == DOUBLE
     if y.backend != BACKEND_CPU or library_bits <= 0 or (not double_ and y.scalar_type != FLOAT):
         return None
@@ -766,7 +766,7 @@ cdef Packed cached_panels_for_rows(int64_t rows, Tensor y, bint transposed):
 
 
 cdef int run_matrix_product(
-    object x, object y, object result, object bias, Packed packed, Way way, int kind, int inner, Matrix *left, Matrix *right
+    object x, object y, object result, object bias, Packed packed, GemmAlgorithm way, int kind, int inner, Matrix *left, Matrix *right
 ) except -1:
     """Compute one product as a job: it is large, or its strides need np.matmul's loop."""
     cdef PyArrayObject *a = <PyArrayObject *>x

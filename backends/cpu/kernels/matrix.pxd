@@ -40,7 +40,7 @@ ctypedef void (*Epilogue)(
     void *context, bint double_, void *tile, int64_t pitch, int64_t row, int64_t column, int64_t rows, int64_t columns
 ) noexcept nogil
 
-cdef struct Finish:                    # scale, bias and epilogue of a product
+cdef struct GemmEpilogue:                    # scale, bias and epilogue of a product
     double alpha                       # scale of the product
     const char *bias                   # row that is added to each row, or NULL
     Epilogue epilogue                  # or NULL

@@ -16,13 +16,13 @@ from libc.string cimport memcpy
 from numpy cimport npy_bool, npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport End, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.wide cimport run_widened
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, PyArrayObject, data_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, item_size, new_contiguous, put_array, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, item_size, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
 from ts.backends.cpu.kernels.elementwise cimport item_size as width_of
 from ts.backends.cpu.kernels.reduce cimport Shape, read_lengths, read_shape
@@ -82,25 +82,25 @@ cdef void reduce_by_loop(Loop loop, char *x, npy_intp width, Shape *s, char *out
 
 cdef int run_extreme(Operator op, IValue *r, const int32_t *at, bint largest, IValue *dims, bint keepdim) except -1:
     """Reduce over `dims`, or over all dimensions if NULL."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef Loop loop
     cdef object result
     cdef int kind
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind == HALF or kind > DOUBLE and kind != BOOL:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     loop = (_maximum if largest else _minimum).function[kind]
     if loop == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     result = new_contiguous(s.nd, s.dims, kind)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
     reduce_by_loop(loop, data_of(a), item_size(a), &s, data_of(<PyArrayObject *>result))
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int largest_all(Operator op, IValue *r, const int32_t *at) except -1:
@@ -119,13 +119,13 @@ cdef int smallest(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- epilogues of fusion groups
 
 cdef void end_extremes(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    cdef const End *e = <const End *>end
+    cdef const EpilogueArgs *e = <const EpilogueArgs *>end
     cdef Shape s
     s.outer, s.n, s.inner = rows, e.n, 1
     reduce_by_loop(<Loop>e.vectors[0], <char *>x, width_of(e.kind), &s, out)
 
 
-cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, End *end) noexcept:
+cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, EpilogueArgs *end) noexcept:
     """Configure the epilogue over the dimensions `reduced`, or over all if NULL; False if unsupported."""
     cdef Shape s
     cdef int d
@@ -140,16 +140,16 @@ cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, 
     return True
 
 
-cdef bint end_largest_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_largest_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_extremes(True, kind, ndim, dims, NULL, False, end)
 
-cdef bint end_smallest_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_smallest_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_extremes(False, kind, ndim, dims, NULL, False, end)
 
-cdef bint end_largest(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_largest(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_extremes(True, kind, ndim, dims, others[0], others[1].v.i, end)
 
-cdef bint end_smallest(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_smallest(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_extremes(False, kind, ndim, dims, others[0], others[1].v.i, end)
 
 
@@ -212,19 +212,19 @@ cdef void find_extremes(
 
 cdef int run_extreme_index(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
     """Store the indices along a dimension, or (values, indices)."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef object values, indices
     cdef char *x
     cdef char *out
     cdef npy_intp width
     cdef int kind
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, &r[at[1]], r[at[2]].v.i, &s) or s.n > INT32_MAX:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (FLOAT, DOUBLE, INT32, INT64) and not (kind == BOOL and with_values):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     indices = new_contiguous(s.nd, s.dims, INT64)
     values = new_contiguous(s.nd, s.dims, kind) if with_values else None
     out = data_of(<PyArrayObject *>values) if with_values else NULL
@@ -233,8 +233,8 @@ cdef int run_extreme_index(Operator op, IValue *r, const int32_t *at, bint large
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
     find_extremes(largest, a, kind, x, width, &s, out, <int64_t *>data_of(<PyArrayObject *>indices))
     take_gil(gil_state)
-    put_array(&r[at[op.nargs + with_values]], indices, INT64)
-    return put_array(&r[at[op.nargs]], values, kind) if with_values else 0
+    set_result(&r[at[op.nargs + with_values]], indices, INT64)
+    return set_result(&r[at[op.nargs]], values, kind) if with_values else 0
 
 
 cdef int largest_place(Operator op, IValue *r, const int32_t *at) except -1:

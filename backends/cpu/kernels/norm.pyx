@@ -17,14 +17,14 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator, run_record
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport End, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.wide cimport run_widened
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, Away, leave_gil, release_gil_for_arrays, take_gil
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, flat_array, new_contiguous, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_squares, block_sum, floating
@@ -120,7 +120,7 @@ cdef bint read_vector(IValue *x, int kind, npy_intp n, void **data) noexcept:
     data[0] = NULL
     if x.tag == TAG_NONE:
         return True
-    a = flat_array(x)
+    a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or size_of(a) != n:
         return False
     data[0] = data_of(a)
@@ -131,7 +131,7 @@ cdef object layer_norm_rows(object x, object weight, object bias, double eps):
     cdef PyArrayObject *a = <PyArrayObject *>x
     cdef npy_intp n = dims_of(a)[ndim_of(a) - 1]
     cdef object result = new_like(a, FLOAT)
-    cdef Away gil_state = release_gil_for_arrays(size_of(a) * EXPENSIVE_ELEMENT_COST, a, NULL)
+    cdef ReleasedGil gil_state = release_gil_for_arrays(size_of(a) * EXPENSIVE_ELEMENT_COST, a, NULL)
     normalise_rows[float](
         <float *>data_of(a), size_of(a) // n, n, <float *>data_of(<PyArrayObject *>weight),
         <float *>data_of(<PyArrayObject *>bias), eps, <float *>data_of(<PyArrayObject *>result), NULL, NULL,
@@ -161,7 +161,7 @@ cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *d
         return False
     if data[0] == NULL:
         return True
-    w = flat_array(x)
+    w = contiguous_array_or_null(x)
     if ndim_of(w) != shape.size:
         return False
     for d in range(ndim_of(w)):
@@ -172,10 +172,10 @@ cdef bint read_normalized_shape(IValue *x, int kind, int ndim, const npy_intp *d
 
 cdef int store_with_moments(Operator op, IValue *r, const int32_t *at, object result, object mean, object scale, int kind) except -1:
     """Store the result, and the moments if they were computed."""
-    put_array(&r[at[op.nargs]], result, kind)
+    set_result(&r[at[op.nargs]], result, kind)
     if mean is not None:
-        put_array(&r[at[op.nargs + 1]], mean, kind)
-        put_array(&r[at[op.nargs + 2]], scale, kind)
+        set_result(&r[at[op.nargs + 1]], mean, kind)
+        set_result(&r[at[op.nargs + 2]], scale, kind)
     return 0
 
 
@@ -192,7 +192,7 @@ cdef int native_layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_moments) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
     cdef void *weight
     cdef void *bias
@@ -201,14 +201,14 @@ cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_m
     cdef npy_intp dims[MAX_DIMS]
     cdef int kind, d
     cdef object result, mean = None, scale = None
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if n == 0 or size_of(a) == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or not read_normalized_shape(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
-        return run_record(op, r, at) if with_moments else run_widened(op, r, at)
+        return call_python_kernel(op, r, at) if with_moments else run_upcast_to_float32(op, r, at)
     if not read_normalized_shape(&r[at[3]], kind, ndim_of(a), dims_of(a), shape, n, &bias):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     if with_moments:
@@ -268,7 +268,7 @@ cdef inline double read_eps(IValue *x, int kind) noexcept:
 
 
 cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
     cdef void *weight
     cdef void *out
@@ -276,12 +276,12 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double eps
     cdef int kind
     cdef object result
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if n == 0 or size_of(a) == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or not read_normalized_shape(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     eps = read_eps(&r[at[3]], kind)
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
@@ -291,21 +291,21 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     else:
         scale_rows[double](<double *>data_of(a), size_of(a) // n, n, <double *>weight, eps, <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     return normalise_channels(op, r, at, a, r[at[1]].v.i, &r[at[2]], &r[at[3]], r[at[4]].v.f, False)
 
 
 cdef int native_group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     """Run group norm if the size arguments agree with the tensor; else the record's own kernel."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     if a == NULL or ndim_of(a) < 2 or dims_of(a)[0] != r[at[3]].v.i or dims_of(a)[1] != r[at[4]].v.i:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if size_of(a) != dims_of(a)[0] * dims_of(a)[1] * r[at[5]].v.i:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return normalise_channels(op, r, at, a, r[at[6]].v.i, &r[at[1]], &r[at[2]], r[at[7]].v.f, True)
 
 
@@ -320,15 +320,15 @@ cdef int normalise_channels(
     cdef npy_intp dims[2]
     cdef int kind
     cdef object result, mean = None, scale = None
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0 or groups <= 0 or dims_of(a)[1] % groups:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     channels = dims_of(a)[1]
     if (kind != FLOAT and kind != DOUBLE) or not read_vector(weights, kind, channels, &weight):
-        return run_record(op, r, at) if with_moments else run_widened(op, r, at)
+        return call_python_kernel(op, r, at) if with_moments else run_upcast_to_float32(op, r, at)
     if not read_vector(biases, kind, channels, &bias):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     inner = size_of(a) // (dims_of(a)[0] * channels)
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
@@ -352,29 +352,29 @@ cdef int normalise_channels(
 
 # ---------------------------------------------------------------- epilogues of fusion groups
 
-cdef void end_layers(const End *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
+cdef void end_layers(const EpilogueArgs *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
     normalise_rows(x, rows, end.n, <const floating *>end.vectors[0], <const floating *>end.vectors[1], end.by, out, NULL, NULL)
 
 
 cdef void end_float_layers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    end_layers[float](<const End *>end, <const float *>x, rows, <float *>out)
+    end_layers[float](<const EpilogueArgs *>end, <const float *>x, rows, <float *>out)
 
 
 cdef void end_double_layers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    end_layers[double](<const End *>end, <const double *>x, rows, <double *>out)
+    end_layers[double](<const EpilogueArgs *>end, <const double *>x, rows, <double *>out)
 
 
 cdef void end_float_scales(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    cdef const End *e = <const End *>end
+    cdef const EpilogueArgs *e = <const EpilogueArgs *>end
     scale_rows[float](<const float *>x, rows, e.n, <const float *>e.vectors[0], e.by, <float *>out)
 
 
 cdef void end_double_scales(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    cdef const End *e = <const End *>end
+    cdef const EpilogueArgs *e = <const EpilogueArgs *>end
     scale_rows[double](<const double *>x, rows, e.n, <const double *>e.vectors[0], e.by, <double *>out)
 
 
-cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     """Configure an epilogue over rows of the given shape, with the optional weight of the second argument."""
     cdef int d
     if kind != FLOAT and kind != DOUBLE:
@@ -388,14 +388,14 @@ cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, E
     return True
 
 
-cdef bint read_layer_norm(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint read_layer_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     if not read_rows(kind, ndim, dims, others, end):
         return False
     end.function, end.by = (end_float_layers if kind == FLOAT else end_double_layers), others[3].v.f
     return read_normalized_shape(others[2], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[1])
 
 
-cdef bint read_rms_norm(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint read_rms_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     if not read_rows(kind, ndim, dims, others, end):
         return False
     end.function = end_float_scales if kind == FLOAT else end_double_scales

@@ -17,13 +17,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_contiguous, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
@@ -38,7 +38,7 @@ ctypedef fused floating:
 
 
 # Addresses of the gradients; NULL for those not requested.
-ctypedef struct Made:
+ctypedef struct GradientOutputs:
     void *of_input
     void *of_weight
     void *of_bias
@@ -66,7 +66,7 @@ cdef bint is_gradient_required(IValue *mask, Py_ssize_t i) noexcept:
 
 cdef PyArrayObject *read_contiguous(IValue *x, int kind, npy_intp n) noexcept:
     """Return the array of a contiguous tensor of `n` elements of the dtype; NULL for anything else."""
-    cdef PyArrayObject *a = flat_array(x)
+    cdef PyArrayObject *a = contiguous_array_or_null(x)
     return a if a != NULL and scalar_type(x) == kind and size_of(a) == n else NULL
 
 
@@ -112,7 +112,7 @@ cdef void *new_gradient(list gradients, Py_ssize_t i, IValue *mask, int nd, npy_
 cdef int store_gradients(Operator op, IValue *r, const int32_t *at, list gradients, int kind) except -1:
     cdef Py_ssize_t i
     for i in range(3):
-        put_array(&r[at[op.nargs + i]], gradients[i], kind)
+        set_result(&r[at[op.nargs + i]], gradients[i], kind)
     return 0
 
 
@@ -127,22 +127,22 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp n = 1, rows
     cdef int kind, d, first
     cdef void *weight
-    cdef Made gradients
+    cdef GradientOutputs gradients
     cdef list arrays = []
-    cdef Away gil_state
-    if x == NULL or flat_array(&r[at[0]]) == NULL:
-        return run_in_order(op, r, at)
+    cdef ReleasedGil gil_state
+    if x == NULL or contiguous_array_or_null(&r[at[0]]) == NULL:
+        return run_with_contiguous_inputs(op, r, at)
     first = ndim_of(x) - <int>shape.size
     if size_of(x) == 0 or shape.size == 0 or first < 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(<int>shape.size):
         if list_item(<PyObject *>shape, d).v.i != dims_of(x)[first + d]:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         n *= dims_of(x)[first + d]
     kind, rows = scalar_type(&r[at[1]]), size_of(x) // n
     g, mean, scale = read_gradient(&r[at[0]], x, kind), read_contiguous(&r[at[3]], kind, rows), read_contiguous(&r[at[4]], kind, rows)
     if g == NULL or mean == NULL or scale == NULL or not read_weights(&r[at[5]], kind, n, &weight):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     gradients.of_input = new_gradient(arrays, 0, &r[at[7]], ndim_of(x), dims_of(x), kind, False)
     gradients.of_weight = new_gradient(arrays, 1, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
     gradients.of_bias = new_gradient(arrays, 2, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
@@ -209,19 +209,19 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int kind
     cdef void *weight
     cdef Groups s
-    cdef Made gradients
+    cdef GradientOutputs gradients
     cdef list arrays = []
-    cdef Away gil_state
-    if x == NULL or flat_array(&r[at[0]]) == NULL:
-        return run_in_order(op, r, at)
+    cdef ReleasedGil gil_state
+    if x == NULL or contiguous_array_or_null(&r[at[0]]) == NULL:
+        return run_with_contiguous_inputs(op, r, at)
     if size_of(x) == 0 or ndim_of(x) < 2 or groups <= 0 or c % groups or dims_of(x)[0] != n or dims_of(x)[1] != c:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     s.images, s.groups, s.channels, s.inner = n, groups, c // groups, size_of(x) // (n * c)
     kind = scalar_type(&r[at[1]])
     g = read_gradient(&r[at[0]], x, kind)
     mean, scale = read_contiguous(&r[at[2]], kind, n * groups), read_contiguous(&r[at[3]], kind, n * groups)
     if g == NULL or mean == NULL or scale == NULL or s.inner != area or not read_weights(&r[at[4]], kind, c, &weight):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     gradients.of_input = new_gradient(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
     gradients.of_weight = new_gradient(arrays, 1, &r[at[9]], 1, &channels, kind, True)
     gradients.of_bias = new_gradient(arrays, 2, &r[at[9]], 1, &channels, kind, True)
@@ -332,20 +332,20 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *weight
     cdef void *room = NULL
     cdef Batch s
-    cdef Made gradients
+    cdef GradientOutputs gradients
     cdef list arrays = []
-    cdef Away gil_state
-    if x == NULL or flat_array(&r[at[0]]) == NULL:
-        return run_in_order(op, r, at)
+    cdef ReleasedGil gil_state
+    if x == NULL or contiguous_array_or_null(&r[at[0]]) == NULL:
+        return run_with_contiguous_inputs(op, r, at)
     if size_of(x) == 0 or ndim_of(x) < 2:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind, channels, s.training, s.eps = scalar_type(&r[at[1]]), dims_of(x)[1], r[at[7]].v.i != 0, r[at[8]].v.f
     s.images, s.channels, s.inner = dims_of(x)[0], channels, size_of(x) // (dims_of(x)[0] * channels)
     g = read_gradient(&r[at[0]], x, kind)
     mean = read_contiguous(&r[at[5 if s.training else 3]], kind, channels)
     spread = read_contiguous(&r[at[6 if s.training else 4]], kind, channels)
     if g == NULL or mean == NULL or spread == NULL or not read_weights(&r[at[2]], kind, channels, &weight):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     gradients.of_input = new_gradient(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
     gradients.of_weight = new_gradient(arrays, 1, &r[at[9]], 1, &channels, kind, False)
     gradients.of_bias = new_gradient(arrays, 2, &r[at[9]], 1, &channels, kind, False)

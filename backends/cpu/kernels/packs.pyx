@@ -47,7 +47,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Place:
+cdef class CacheEntry:
     """An operand that was used, with its panels from the second use."""
 
     cdef Matrix matrix
@@ -76,7 +76,7 @@ cdef class Place:
         drop(self)
 
 
-seal(Place)
+seal(CacheEntry)
 
 cdef list places = [None] * TABLE_SIZE
 cdef list packed_entries = []          # entries with panels
@@ -85,7 +85,7 @@ cdef int64_t packed_bytes = 0
 cdef int64_t lookup_count = 0
 
 
-cdef int drop(Place place) except -1:
+cdef int drop(CacheEntry place) except -1:
     global packed_bytes
     if place.packed is None:
         return 0
@@ -118,7 +118,7 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     cdef Tensor owner = <Tensor>counter_of(<PyObject *>t)
     cdef object root = root_of(t.array)
     cdef uint64_t number = <uint64_t><size_t>b.data // 16 + <uint64_t>wide
-    cdef Place place
+    cdef CacheEntry place
     if not cnp.PyArray_CheckExact(root) or cnp.PyArray_BASE(<cnp.ndarray>root) != NULL:
         return None
     if cnp.PyArray_NBYTES(<cnp.ndarray>root) < MIN_ARRAY_BYTES:
@@ -126,11 +126,11 @@ cdef Packed cached_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     number = (number * <uint64_t>0x9E3779B97F4A7C15) >> 54  # Fibonacci hashing: large arrays have equal low address bits
     lookup_count += 1
     if places[number] is None:
-        place = Place.__new__(Place)
+        place = CacheEntry.__new__(CacheEntry)
         place.uses_before_packing = 2
         places[number] = place
     else:
-        place = <Place>places[number]
+        place = <CacheEntry>places[number]
     if place.is_of(<PyObject *>root, owner, double_, b, wide):
         place.used = lookup_count
         if place.packed is not None:
@@ -154,21 +154,21 @@ cdef inline object root_id(object root):
     return <size_t><PyObject *>root
 
 
-cdef Packed pack_operand(Place place, object root):
+cdef Packed pack_operand(CacheEntry place, object root):
     """Pack an operand, evicting the least recently used entries if the cache is full."""
     global packed_bytes
     cdef Packed result = packed_columns(place.double_, &place.matrix, place.wide)
     if result is None or result.bytes > MAX_TOTAL_BYTES:
         return None
     while packed_bytes + result.bytes > MAX_TOTAL_BYTES:
-        drop(<Place>min(packed_entries, key=last_use))
+        drop(<CacheEntry>min(packed_entries, key=last_use))
     place.packed, place.watch, place.hits = result, weakref.ref(root, place.drop_on_deallocation), 0
     packed_bytes += result.bytes
     packed_entries.append(place)
     return result
 
 
-def last_use(Place place not None):
+def last_use(CacheEntry place not None):
     """Return the time of an entry's last use."""
     return place.used
 
@@ -182,8 +182,8 @@ cdef void drop_handed_out(PyObject *array, bint by_address) noexcept:
     root = root_of(<object>array)
     owning = <PyObject *>root
     for i in range(len(packed_entries) - 1, -1, -1):
-        if (<Place>packed_entries[i]).root == owning:
-            drop(<Place>packed_entries[i])
+        if (<CacheEntry>packed_entries[i]).root == owning:
+            drop(<CacheEntry>packed_entries[i])
     if by_address and cnp.PyArray_CheckExact(root) and root_id(root) not in exposed_arrays:
         if cnp.PyArray_NBYTES(<cnp.ndarray>root) >= MIN_ARRAY_BYTES:
             exposed_arrays[root_id(root)] = weakref.ref(root, partial(forget_address, root_id(root)))
@@ -205,5 +205,5 @@ def kept():
 def forget():
     """Clear the cache."""
     while packed_entries:
-        drop(<Place>packed_entries[len(packed_entries) - 1])
+        drop(<CacheEntry>packed_entries[len(packed_entries) - 1])
     places[:] = [None] * TABLE_SIZE

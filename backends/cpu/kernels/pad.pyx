@@ -15,13 +15,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport BOOL, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.create cimport store_scalar
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, flat_array, item_size, new_contiguous, put_array, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, contiguous_array_or_null, item_size, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -205,18 +205,18 @@ cdef bint read_fill(IValue *value, int kind, char *out) noexcept:
 
 
 cdef int run_pad(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *value) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp outer = 1
     cdef int kind, d
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or p.mode == UNKNOWN or not make_plan(p, a, &r[at[1]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not (read_fill(value, kind, p.fill) if p.mode == CONSTANT else value.tag == TAG_NONE):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if (kind == BOOL or size_of(a) == 0) and p.mode != CONSTANT and p.mode != CIRCULAR:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_contiguous(p.nd, p.new, kind)
     out = data_of(<PyArrayObject *>result)
     for d in range(p.first):
@@ -224,7 +224,7 @@ cdef int run_pad(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *val
     gil_state = leave_gil(size_of(<PyArrayObject *>result), r, at, op.nargs)
     write_rows(p, data_of(a), outer, out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int pad(Operator op, IValue *r, const int32_t *at) except -1:

@@ -18,13 +18,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_contiguous, new_like, put_array, same_dtype, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, new_contiguous, new_like, set_result, same_dtype, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
@@ -87,22 +87,22 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
     """Run max-pool backward; argument `last` has the indices, and planes have `n` dimensions."""
     cdef PyArrayObject *g = float_array(&r[at[0]])
     cdef PyArrayObject *x = float_array(&r[at[1]])
-    cdef PyArrayObject *pool_indices = flat_array(&r[at[last]])
+    cdef PyArrayObject *pool_indices = contiguous_array_or_null(&r[at[last]])
     cdef npy_intp planes = 1, plane = 1, count
     cdef int kind, d
     cdef bint inside
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if g == NULL or x == NULL or pool_indices == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[1]])
     if scalar_type(&r[at[0]]) != kind or scalar_type(&r[at[last]]) != INT64 or not same_shape(g, pool_indices):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not n < ndim_of(x) <= n + 2 or ndim_of(g) != ndim_of(x) or size_of(x) == 0 or size_of(g) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(ndim_of(x)):
         if d < ndim_of(x) - n:
             if dims_of(g)[d] != dims_of(x)[d]:
-                return run_record(op, r, at)
+                return call_python_kernel(op, r, at)
             planes *= dims_of(x)[d]
         else:
             plane *= dims_of(x)[d]
@@ -116,7 +116,7 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
         inside = add_at_indices[double](
             <double *>data_of(g), <int64_t *>data_of(pool_indices), planes, count, plane, <double *>data_of(<PyArrayObject *>result))
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind) if inside else run_record(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if inside else call_python_kernel(op, r, at)
 
 
 cdef bint all_at_least(IValue *numbers, int64_t least) noexcept:
@@ -131,7 +131,7 @@ cdef int max_pool_with_windows(Operator op, IValue *r, const int32_t *at, int n)
     """Run max-pool backward after checking the window arguments, which the computation does not need."""
     if all_at_least(&r[at[2]], 1) and all_at_least(&r[at[3]], 1) and all_at_least(&r[at[4]], 0) and all_at_least(&r[at[5]], 1):
         return max_pool(op, r, at, 7, n)
-    return run_record(op, r, at)
+    return call_python_kernel(op, r, at)
 
 
 cdef int max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
@@ -171,19 +171,19 @@ cdef bint add_rows(
 
 cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *g = float_array(&r[at[0]])
-    cdef PyArrayObject *indices = flat_array(&r[at[1]])
+    cdef PyArrayObject *indices = contiguous_array_or_null(&r[at[1]])
     cdef int64_t rows = r[at[2]].v.i, skipped = r[at[3]].v.i
     cdef npy_intp shape[2]
     cdef int kind, d
     cdef bint inside
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if g == NULL or indices == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     if scalar_type(&r[at[1]]) != INT64 or ndim_of(g) != ndim_of(indices) + 1 or r[at[4]].v.i or rows <= 0 or size_of(g) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(ndim_of(indices)):
         if dims_of(g)[d] != dims_of(indices)[d]:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     kind, shape[0], shape[1] = scalar_type(&r[at[0]]), rows, dims_of(g)[ndim_of(g) - 1]
     result = zeros(2, shape, kind)
     gil_state = leave_gil(size_of(g), r, at, op.nargs)
@@ -196,7 +196,7 @@ cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
             <double *>data_of(g), <int64_t *>data_of(indices), size_of(indices), shape[1], rows, skipped,
             <double *>data_of(<PyArrayObject *>result))
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind) if inside else run_record(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind) if inside else call_python_kernel(op, r, at)
 
 
 # ---------------------------------------------------------------- softmax
@@ -208,14 +208,14 @@ cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm)
     cdef npy_intp n, rows
     cdef int kind
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if g == NULL or y == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[1]])
     if scalar_type(&r[at[0]]) != kind or not same_dtype(&r[at[3]], kind) or not same_shape(g, y):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if size_of(y) == 0 or (dim != -1 and dim != ndim_of(y) - 1) or ndim_of(y) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     n = dims_of(y)[ndim_of(y) - 1]
     rows = size_of(y) // n
     result = new_like(y, kind)
@@ -231,7 +231,7 @@ cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm)
     else:
         LOOPS.double_backward.softmax(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:

@@ -19,13 +19,13 @@ cdef extern from "simd.h" nogil:
     int64_t once_narrow(const int32_t *x)
 
 
-cdef inline int64_t place_at(const char *index, bint narrow, npy_intp i, npy_intp wrap) noexcept nogil:
+cdef inline int64_t wrap_index(const char *index, bint narrow, npy_intp i, npy_intp wrap) noexcept nogil:
     """Return index `i` as a position: `wrap`, the length or 0, is added if it is negative."""
     cdef int64_t j = once_narrow(<const int32_t *>index + i) if narrow else once_wide(<const int64_t *>index + i)
     return j + (wrap & (j >> 63))
 
 
-cdef enum Way:                         # operation at each index
+cdef enum IndexOp:                         # operation at each index
     TEST                               # nothing: only check the indices
     TAKE                               # other = array
     PUT                                # array = other
@@ -35,7 +35,7 @@ cdef enum Way:                         # operation at each index
     MINIMUM
 
 
-ctypedef struct Walk:
+ctypedef struct IndexIterator:
     int nd
     npy_intp dims[MAX_DIMS]            # shape of the indices
     npy_intp array[MAX_DIMS]           # strides in bytes, not counting the indexed dimension
@@ -47,11 +47,11 @@ ctypedef struct Walk:
     bint narrow                        # indices have 32 bits
 
 
-cdef inline void begin_iteration(Walk *walk, npy_intp width, npy_intp step, npy_intp n, bint narrow) noexcept nogil:
+cdef inline void begin_iteration(IndexIterator *walk, npy_intp width, npy_intp step, npy_intp n, bint narrow) noexcept nogil:
     walk.nd, walk.width, walk.step, walk.n, walk.narrow = 0, width, step, n, narrow
 
 
-cdef inline void add_dimension(Walk *walk, npy_intp n, npy_intp array, npy_intp index, npy_intp other) noexcept nogil:
+cdef inline void add_dimension(IndexIterator *walk, npy_intp n, npy_intp array, npy_intp index, npy_intp other) noexcept nogil:
     """Append a dimension inside the existing ones."""
     if n != 1:
         walk.dims[walk.nd], walk.array[walk.nd], walk.index[walk.nd], walk.other[walk.nd] = n, array, index, other
@@ -60,7 +60,7 @@ cdef inline void add_dimension(Walk *walk, npy_intp n, npy_intp array, npy_intp 
 
 # Run the operation; return False if an index is not in [0, n), which ends the iteration there. `kind` is the
 # ScalarType of the elements; arithmetic requires a dtype for which `supports_arithmetic` is True.
-cdef bint walk_places(Walk *walk, Way way, int kind, char *array, const char *index, char *other) noexcept nogil
+cdef bint iterate_indices(IndexIterator *walk, IndexOp way, int kind, char *array, const char *index, char *other) noexcept nogil
 # Whether elements of a ScalarType support arithmetic here.
 cdef bint supports_arithmetic(int kind) noexcept nogil
 # Return the array of an aligned int32 or int64 CPU tensor with any strides; NULL for anything else.

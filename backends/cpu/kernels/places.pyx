@@ -27,7 +27,7 @@ ctypedef fused element:
 
 # ---------------------------------------------------------------- one row of indices
 
-cdef inline void apply_at(Way way, element *array, element *other) noexcept nogil:
+cdef inline void apply_at(IndexOp way, element *array, element *other) noexcept nogil:
     if way == TAKE:
         other[0] = array[0]
     elif way == PUT:
@@ -44,7 +44,7 @@ cdef inline void apply_at(Way way, element *array, element *other) noexcept nogi
             array[0] = other[0]
 
 
-cdef inline void apply_to_line(Way way, npy_intp n, element *array, npy_intp step, element *other, npy_intp other_step) noexcept nogil:
+cdef inline void apply_to_line(IndexOp way, npy_intp n, element *array, npy_intp step, element *other, npy_intp other_step) noexcept nogil:
     """Apply the operation to n elements at one index; strides are in bytes."""
     cdef npy_intp j
     if step == sizeof(element) and other_step == sizeof(element):
@@ -60,7 +60,7 @@ cdef inline void apply_to_line(Way way, npy_intp n, element *array, npy_intp ste
 
 
 cdef inline bint iterate_index_row(
-    bint narrow, Way way, uint64_t most, npy_intp step, npy_intp n, char *array, npy_intp array_step, const char *index,
+    bint narrow, IndexOp way, uint64_t most, npy_intp step, npy_intp n, char *array, npy_intp array_step, const char *index,
     npy_intp index_step, element *other, npy_intp other_step
 ) noexcept nogil:
     """Apply the operation along a row of indices; loop invariants are arguments, as stores could alias structure fields."""
@@ -68,7 +68,7 @@ cdef inline bint iterate_index_row(
     cdef int64_t place
     cdef char *to = <char *>other
     for j in range(n):
-        place = place_at(index, narrow, 0, 0)
+        place = wrap_index(index, narrow, 0, 0)
         if <uint64_t>place >= most:
             return False
         apply_at(way, <element *>(array + place * step), <element *>to)
@@ -79,12 +79,12 @@ cdef inline bint iterate_index_row(
 
 
 cdef bint iterate_row(
-    Walk *walk, Way way, npy_intp n, char *array, npy_intp array_step, const char *index, npy_intp index_step, element *other,
+    IndexIterator *walk, IndexOp way, npy_intp n, char *array, npy_intp array_step, const char *index, npy_intp index_step, element *other,
     npy_intp other_step
 ) noexcept nogil:
     cdef int64_t place
     if index_step == 0:
-        place = place_at(index, walk.narrow, 0, 0)
+        place = wrap_index(index, walk.narrow, 0, 0)
         if <uint64_t>place >= <uint64_t>walk.n:
             return False
         apply_to_line(way, n, <element *>(array + place * walk.step), array_step, other, other_step)
@@ -98,7 +98,7 @@ cdef bint iterate_row(
     return iterate_index_row(walk.narrow, way, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
 
 
-cdef bint iterate_elements(Walk *walk, Way way, char *array, const char *index, element *other) noexcept nogil:
+cdef bint iterate_elements(IndexIterator *walk, IndexOp way, char *array, const char *index, element *other) noexcept nogil:
     """Process all rows, advancing a multi-dimensional index."""
     cdef npy_intp at[MAX_DIMS]
     cdef char *other_data = <char *>other
@@ -137,7 +137,7 @@ cdef bint supports_arithmetic(int kind) noexcept nogil:
     return kind == FLOAT or kind == DOUBLE or kind == INT64 or kind == INT32
 
 
-cdef bint walk_places(Walk *walk, Way way, int kind, char *array, const char *index, char *other) noexcept nogil:
+cdef bint iterate_indices(IndexIterator *walk, IndexOp way, int kind, char *array, const char *index, char *other) noexcept nogil:
     if kind == FLOAT:
         return iterate_elements[float](walk, way, array, index, <float *>other)
     if kind == DOUBLE:
@@ -200,7 +200,7 @@ cdef object linear_indices(List indices, npy_intp *lengths):
             n *= dims[d]
             steps[d] = 0 if d < lead or dims_of(index)[d - lead] == 1 else strides_of(index)[d - lead]
         for i in range(n):
-            place = place_at(data, narrow, 0, lengths[k])
+            place = wrap_index(data, narrow, 0, lengths[k])
             if <uint64_t>place >= <uint64_t>lengths[k]:
                 return None
             places[i] = place if k == 0 else places[i] * lengths[k] + place

@@ -30,7 +30,7 @@ cdef inline object new_channels_last(int nd, npy_intp *dims, int kind):
     return new_strided(nd, dims, strides, kind)
 
 
-cdef inline bint channels_innermost(PyArrayObject *a) noexcept:
+cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
     """Whether an array of 3 to 5 dimensions has channels-last strides; if size-1 dimensions leave it ambiguous, False."""
     cdef int nd = ndim_of(a), d
     cdef npy_intp least = 0

@@ -15,14 +15,14 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_contiguous, put_array, scalar_type
-from ts.backends.cpu.kernels.placing cimport channels_innermost, dense_channels_last, new_channels_last
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, new_contiguous, set_result, scalar_type
+from ts.backends.cpu.kernels.placing cimport is_channels_last, dense_channels_last, new_channels_last
 from ts.backends.cpu.kernels.reduce cimport BLOCK, block_sum, floating
 
 cnp.import_array()
@@ -76,16 +76,16 @@ cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1:
     cdef bint channels_last
     cdef void *out
     cdef double *sums = NULL
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU or not are_ones(&r[at[1]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
     kind = scalar_type(&r[at[0]])
     if ndim_of(a) != 4 or size_of(a) == 0 or (kind != FLOAT and kind != DOUBLE):
-        return run_record(op, r, at)
-    channels_last = channels_innermost(a)
-    if not (dense_channels_last(a) if channels_last else flat_array(&r[at[0]]) != NULL):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
+    channels_last = is_channels_last(a)
+    if not (dense_channels_last(a) if channels_last else contiguous_array_or_null(&r[at[0]]) != NULL):
+        return call_python_kernel(op, r, at)
     shape[0], shape[1], shape[2], shape[3] = dims_of(a)[0], dims_of(a)[1], 1, 1
     n = dims_of(a)[2] * dims_of(a)[3]
     result = new_channels_last(4, shape, kind) if channels_last else new_contiguous(4, shape, kind)
@@ -105,4 +105,4 @@ cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1:
         mean_planes(<double *>data_of(a), shape[0] * shape[1], n, <double *>out)
     take_gil(gil_state)
     free(sums)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)

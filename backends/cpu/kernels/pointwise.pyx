@@ -11,10 +11,10 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int32_t
 
-from ts._core.dispatch.operator cimport Kernel, Operator, run_record, set_kernel
+from ts._core.dispatch.operator cimport Kernel, Operator, call_python_kernel, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject
-from ts._core.tensor.overlap cimport meet
+from ts._core.tensor.overlap cimport share_memory
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object, set_object_steal
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace, write_result
 from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
@@ -87,7 +87,7 @@ cdef inline Loops loops_of(Operator op):
 cdef inline int store_result(Operator op, IValue *r, const int32_t *at, PyObject *result) except -1:
     """Store the result; if it is NULL, run the record's own kernel."""
     if result == NULL:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     set_object_steal(&r[at[op.nargs]], result)
     return 0
 
@@ -117,9 +117,9 @@ cdef int compute_output(Operator op, IValue *r, const int32_t *at, IValue *other
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
     if not is_tensor(x) or not is_tensor(out):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not write_result(loops_of(op), <Tensor>x.v.o, other, <Tensor>out.v.o):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     set_object(&r[at[op.nargs]], <object>out.v.o)
     return 0
 
@@ -134,12 +134,12 @@ cdef int run_binary_out(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int run_scaled_out(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x op alpha * y with `out=`."""
-    return compute_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
+    return compute_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else call_python_kernel(op, r, at)
 
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
     """Compute x op alpha * y."""
-    return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
+    return run_binary(op, r, at) if is_one(&r[at[2]], &r[at[0]]) else call_python_kernel(op, r, at)
 
 
 cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1:
@@ -149,7 +149,7 @@ cdef int run_scaled_inplace(Operator op, IValue *r, const int32_t *at) except -1
     if is_one(&r[at[2]], &r[at[0]]):
         return run_binary_inplace(op, r, at)
     if not can_scale_in_place(&r[at[0]], &r[at[1]], &r[at[2]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     product.v.o = binary(multiply_loops(), <Tensor>r[at[1]].v.o, &r[at[2]])
     if product.v.o != NULL:
         product.tag = TAG_OBJECT
@@ -172,7 +172,7 @@ cdef bint can_scale_in_place(IValue *x, IValue *y, IValue *alpha) noexcept:
         return False
     a = <PyArrayObject *>(<Tensor>x.v.o).array
     b = <PyArrayObject *>(<Tensor>y.v.o).array
-    return a == b or not meet(a, b)
+    return a == b or not share_memory(a, b)
 
 
 cdef Loops _multiplication = None

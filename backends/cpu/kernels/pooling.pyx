@@ -16,18 +16,18 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_OBJECT
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, put_array, scalar_type
-from ts.backends.cpu.kernels.placing cimport channels_innermost
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
+from ts.backends.cpu.kernels.placing cimport is_channels_last
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
 from ts.backends.cpu.kernels.pool cimport Windows, pool_max, pool_mean, real
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.wide cimport run_widened
+from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 
 from ts.backends.cpu import workers
 
@@ -81,7 +81,7 @@ cdef bint read_planes(Plan *p, PyArrayObject *a, int n):
     cdef int d, nd = ndim_of(a)
     if nd != n + 1 and nd != n + 2:
         return False
-    if size_of(a) == 0 or (nd >= (3 if n == 1 else 4) and channels_innermost(a)):
+    if size_of(a) == 0 or (nd >= (3 if n == 1 else 4) and is_channels_last(a)):
         return False
     p.n, p.nd, p.planes = n, nd, 1
     for d in range(nd - n):
@@ -165,7 +165,7 @@ cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *
     cdef int kind = scalar_type(&r[at[0]]), done
     cdef int64_t *places = NULL
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     result = new_contiguous(p.nd, p.shape, kind)
     where = None
     if not with_values_only:
@@ -181,9 +181,9 @@ cdef int store_maxima(Operator op, IValue *r, const int32_t *at, PyArrayObject *
     free(p.memory)
     if done < 0:
         raise MemoryError()
-    put_array(&r[at[op.nargs]], result, kind)
+    set_result(&r[at[op.nargs]], result, kind)
     if where is not None:
-        put_array(&r[at[op.nargs + 1]], where, INT64)
+        set_result(&r[at[op.nargs + 1]], where, INT64)
     return 0
 
 
@@ -191,16 +191,16 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef Plan p
     if a == NULL:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_sizes(&r[at[4]], n, 1, p.windows.dilation) or not set_sliding_windows(&p, r[at[5]].v.i != 0):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if uses_threads(a, &p):
         free(p.memory)
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return store_maxima(op, r, at, a, &p, op.nrets == 1)
 
 
@@ -239,7 +239,7 @@ cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a
     cdef int kind = scalar_type(&r[at[0]]), done
     cdef void *out
     cdef void *divisors
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     result = new_contiguous(p.nd, p.shape, kind)
     out = data_of(<PyArrayObject *>result)
     divisors = malloc(p.windows.places[0] * p.windows.places[1] * p.windows.places[2] * sizeof(double))
@@ -258,7 +258,7 @@ cdef int store_means(Operator op, IValue *r, const int32_t *at, PyArrayObject *a
     free(p.memory)
     if done < 0:
         raise MemoryError()
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
@@ -267,19 +267,19 @@ cdef int avg_pool(Operator op, IValue *r, const int32_t *at, int n) except -1:
     cdef Plan p
     cdef int d
     if a == NULL:
-        return run_in_order(op, r, at) if n == 3 else run_widened(op, r, at)
+        return run_with_contiguous_inputs(op, r, at) if n == 3 else run_upcast_to_float32(op, r, at)
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.kernel) or not read_sizes(&r[at[3]], n, 0, p.padding):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_sizes(&r[at[1]] if is_empty_list(&r[at[2]]) else &r[at[2]], n, 1, p.stride):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(3):
         if n == 3 and p.windows.size[d] < p.kernel[d]:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     if (overridden and r[at[6]].v.i == 0) or not set_sliding_windows(&p, r[at[4]].v.i != 0):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if uses_threads(a, &p):
         free(p.memory)
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return store_means(
         op, r, at, a, &p, FIXED if overridden else WITH_PADDING if r[at[5]].v.i else WITHOUT_PADDING, r[at[6]].v.i if overridden else 0
     )
@@ -301,12 +301,12 @@ cdef int adaptive_pool(Operator op, IValue *r, const int32_t *at, int n, bint ma
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef Plan p
     if a == NULL:
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     if not read_planes(&p, a, n) or not read_sizes(&r[at[1]], n, 1, p.windows.places) or not set_adaptive_windows(&p):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if uses_threads(a, &p):
         free(p.memory)
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return store_maxima(op, r, at, a, &p, False) if maxima else store_means(op, r, at, a, &p, WITHOUT_PADDING, 0)
 
 

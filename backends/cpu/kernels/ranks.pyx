@@ -18,12 +18,12 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, UINT8, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, Axis, flat_array, new_contiguous, put_array, read_axis, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, Axis, contiguous_array_or_null, new_contiguous, set_result, read_axis, scalar_type
 from ts.backends.cpu.kernels.sort cimport Item, allocate_items, quickselect, select_smallest, sort
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.wide cimport run_widened
+from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 
 cnp.import_array()
 
@@ -36,7 +36,7 @@ ctypedef fused number:
     int32_t
     uint8_t
 
-cdef enum Wanted:
+cdef enum SelectionKind:
     ALL                                # sorted
     ALL_STABLE
     FIRST                              # the first `k`, sorted
@@ -47,7 +47,7 @@ cdef enum Wanted:
 
 
 ctypedef struct Task:
-    Wanted selection
+    SelectionKind selection
     Axis axis
     npy_intp k                         # results per line; for NTH, the index
     bint descending
@@ -160,26 +160,26 @@ cdef int run_ranks(
     Operator op, IValue *r, const int32_t *at, Task *task, int64_t dim, bint keepdim, bint with_values, bint with_places
 ) except -1:
     """Run a task along a dimension and store values, indices or both."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp shape[MAX_DIMS]
     cdef int kind, nd, d, left = 0, axis
     cdef Item *items
     cdef void *x
     cdef void *values = NULL
     cdef int64_t *indices
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or size_of(a) == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind, nd = scalar_type(&r[at[0]]), ndim_of(a)
     if not has_keys(kind):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     axis = read_axis(a, dim, &task.axis)
     if axis < 0 or task.k < 0 or task.k > task.axis.n or (task.selection == NTH and task.k >= task.axis.n):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     if task.selection <= ALL_STABLE:
         task.k = task.axis.n
     elif task.selection <= FIRST_UNORDERED and task.k == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     for d in range(nd):
         if d != axis:
             shape[left] = dims_of(a)[d]
@@ -199,13 +199,13 @@ cdef int run_ranks(
     take_gil(gil_state)
     free(items)
     if with_values:
-        put_array(&r[at[op.nargs]], result, kind)
+        set_result(&r[at[op.nargs]], result, kind)
     if with_places:
-        put_array(&r[at[op.nargs + with_values]], where, INT64)
+        set_result(&r[at[op.nargs + with_values]], where, INT64)
     return 0
 
 
-cdef Task task_of(Wanted selection, npy_intp k, bint descending) noexcept:
+cdef Task task_of(SelectionKind selection, npy_intp k, bint descending) noexcept:
     cdef Task task
     task.selection = selection
     task.k = k
@@ -259,21 +259,21 @@ cdef int nanmedian_along(Operator op, IValue *r, const int32_t *at) except -1:
     return run_ranks(op, r, at, &task, r[at[1]].v.i, r[at[2]].v.i != 0, True, True)
 
 
-cdef int median_of_all(Operator op, IValue *r, const int32_t *at, Wanted selection) except -1:
+cdef int median_of_all(Operator op, IValue *r, const int32_t *at, SelectionKind selection) except -1:
     """Compute the median over all elements."""
     cdef Task task = task_of(selection, 0, False)
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp none = 0
     cdef Item *items
     cdef int64_t place
     cdef int kind
     cdef void *value
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or size_of(a) == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if not has_keys(kind):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     task.axis.outer = task.axis.inner = 1
     task.axis.n = size_of(a)
     result = new_contiguous(0, &none, kind)
@@ -283,7 +283,7 @@ cdef int median_of_all(Operator op, IValue *r, const int32_t *at, Wanted selecti
     rank_lines_of_kind(kind, data_of(a), &task, items, value, &place)
     take_gil(gil_state)
     free(items)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int median(Operator op, IValue *r, const int32_t *at) except -1:

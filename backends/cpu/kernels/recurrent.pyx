@@ -18,18 +18,18 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport (
     DOUBLE, FLOAT, INT64, RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts._core.thread.deadline cimport take_time, timed
+from ts._core.thread.deadline cimport charge_time, timed
 from ts._core.value.container cimport List, list_place
 from ts._core.value.sealed cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_contiguous, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, is_tensor, new_contiguous, set_result, read_number, scalar_type
 from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL, Job, cached_panels_for_rows, make_job, multiply_into
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -309,7 +309,7 @@ cdef bint run_layer(
             return False
         n = 1
         if timed:
-            take_time(NANOSECONDS_PER_STEP)
+            charge_time(NANOSECONDS_PER_STEP)
         else:
             while k + n < times and count[times - 1 - k - n if reverse else k + n] == s.rows:
                 n += 1
@@ -420,7 +420,7 @@ cdef object read_batch_sizes(IValue *packed, npy_intp times, npy_intp batch, npy
     cdef npy_intp *count
     cdef object result
     if packed != NULL:
-        a = flat_array(packed)
+        a = contiguous_array_or_null(packed)
         if a == NULL or scalar_type(packed) != INT64 or ndim_of(a) != 1:
             return None
         times = size_of(a)
@@ -451,7 +451,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
     cdef Weights w
     cdef object x, hidden, cell, sizes, out = None
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     dtype = scalar_type(&r[at[0]])
     x = (<Tensor>r[at[0]].v.o).array
     if batch_first and cnp.PyArray_NDIM(<cnp.ndarray>x) == 3:
@@ -466,7 +466,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
         or not 0 < layers <= len(weights) or not read_number(&r[at[options + 3]], dtype, &dropout)
         or (dropout != 0 and r[at[options + 4]].v.i and layers > 1)
     ):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     slabs = layers * directions
     weights_per_layer = len(weights) // slabs
     hidden, cell = states
@@ -478,7 +478,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
         sizes is None or len(weights) != weights_per_layer * slabs or dims_of(<PyArrayObject *>hidden)[0] != slabs
         or (weights_per_layer != (4 if biased else 2) and (kind != LSTM or weights_per_layer != (5 if biased else 3)))
     ):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     x = cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray>x).reshape(total, inputs)
     for i in range(slabs):
         if i % directions == 0:
@@ -494,11 +494,11 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
             w, x, sizes, i % directions == 1, hidden[i], own,
             data_of(<PyArrayObject *>out) + i % directions * width * item_size(dtype), width * directions, w.new_gates(total), NULL
         ):
-            return run_record(op, r, at)
-    put_array(&r[at[op.nargs]], out.swapaxes(0, 1) if batch_first else out, dtype)
-    put_array(&r[at[op.nargs + 1]], hidden, dtype)
+            return call_python_kernel(op, r, at)
+    set_result(&r[at[op.nargs]], out.swapaxes(0, 1) if batch_first else out, dtype)
+    set_result(&r[at[op.nargs + 1]], hidden, dtype)
     if kind == LSTM:
-        put_array(&r[at[op.nargs + 2]], cell, dtype)
+        set_result(&r[at[op.nargs + 2]], cell, dtype)
     return 0
 
 
@@ -582,7 +582,7 @@ cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -
     cdef object x, hidden, cell, input_gates, hidden_gates
     cdef Packed packed_ih = None, packed_hh = None
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     dtype = scalar_type(&r[at[0]])
     x = (<Tensor>r[at[0]].v.o).array
     a = <PyArrayObject *>x
@@ -591,19 +591,19 @@ cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -
         packed_ih, packed_hh = cached_panels_of(&r[at[2]], dims_of(a)[0]), cached_panels_of(&r[at[3]], dims_of(a)[0])
     w = make_weights(kind, dtype, [read_weight(&r[at[i]], dtype) for i in range(2, 6)], True)
     if (dtype != FLOAT and dtype != DOUBLE) or ndim_of(a) != 2 or size_of(a) == 0 or states is None or w is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     hidden, cell = states
     w.packed_ih, w.packed_hh = packed_ih, packed_hh
     rows, width = dims_of(a)[0], dims_of(<PyArrayObject *>hidden)[1]
     if not w.match_shapes(dims_of(a)[1], width) or not has_shape(hidden, rows, w.width) or not has_shape(cell, rows, w.width):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     input_gates, hidden_gates = w.new_gates(rows), w.new_gates(rows)
     if not w.compute_input_gates(x, input_gates) or not multiply_into(hidden, transposed(w.w_hh), hidden_gates, 1, 0, None, w.packed_hh, NULL, NULL):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     advance(w, rows, data_of(<PyArrayObject *>input_gates), hidden_gates, cell, hidden, rows * w.width * gate_count(kind) >= RELEASE_GIL_FROM)
-    put_array(&r[at[op.nargs]], hidden, dtype)
+    set_result(&r[at[op.nargs]], hidden, dtype)
     if kind == LSTM:
-        put_array(&r[at[op.nargs + 1]], cell, dtype)
+        set_result(&r[at[op.nargs + 1]], cell, dtype)
     return 0
 
 

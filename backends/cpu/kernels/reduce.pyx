@@ -21,17 +21,17 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator, run_record
-from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
-from ts.backends.cpu.kernels.table cimport End, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
-from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_widened
+from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, new_contiguous, put_array, same_dtype, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, new_contiguous, set_result, same_dtype, scalar_type
 
 cnp.import_array()
 
@@ -343,27 +343,27 @@ cdef int run_reduction(
     Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, double correction
 ) except -1:
     """Run a reduction over `dims`, or over all dimensions if NULL."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Shape s
     cdef int kind, result
     cdef object output
     cdef void *x
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or not read_shape(a, dims, keepdim, &s):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = result = scalar_type(&r[at[0]])
     if kind != FLOAT and kind != DOUBLE:
         if is_half_tensor(&r[at[0]]):
-            return run_widened(op, r, at)
+            return run_upcast_to_float32(op, r, at)
         result = INT64
         if (reduction != SUM and reduction != PRODUCT) or kind not in (BOOL, UINT8, INT8, INT16, INT32, INT64):
-            return run_in_order(op, r, at)
+            return run_with_contiguous_inputs(op, r, at)
     if (reduction == VARIANCE or reduction == DEVIATION) and s.n <= correction:
         held = <object>a
         warn(UserWarning, VAGUE_DEVIATION if reduction == DEVIATION else VAGUE_VARIANCE, 1)
-        if flat_array(&r[at[0]]) != a:  # a warning filter may run code that changes the tensor
-            return run_record(op, r, at)
+        if contiguous_array_or_null(&r[at[0]]) != a:  # a warning filter may run code that changes the tensor
+            return call_python_kernel(op, r, at)
     output = new_contiguous(s.nd, s.dims, result)
     x = data_of(a)
     out = data_of(<PyArrayObject *>output)
@@ -383,17 +383,17 @@ cdef int run_reduction(
     else:
         reduce_integers[uint8_t](reduction, <uint8_t *>x, &s, <int64_t *>out, kind == BOOL)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], output, result)
+    return set_result(&r[at[op.nargs]], output, result)
 
 
 cdef inline int run_reduction_with_dtype(
     Operator op, IValue *r, const int32_t *at, Reduction reduction, IValue *dims, bint keepdim, IValue *dtype
 ) except -1:
     """Run a reduction whose optional dtype argument must be the tensor's own."""
-    if dtype.tag != TAG_NONE and not (flat_array(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
-        return run_in_order(op, r, at)
+    if dtype.tag != TAG_NONE and not (contiguous_array_or_null(&r[at[0]]) != NULL and same_dtype(dtype, scalar_type(&r[at[0]]))):
+        return run_with_contiguous_inputs(op, r, at)
     if dtype.tag != TAG_NONE and dtype.v.i not in (FLOAT, DOUBLE, INT64):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_reduction(op, r, at, reduction, dims, keepdim, 0)
 
 
@@ -437,7 +437,7 @@ cdef bint read_correction(IValue *x, double *correction) noexcept:
 cdef int moment_corrected(Operator op, IValue *r, const int32_t *at, Reduction reduction) except -1:
     cdef double correction
     if not read_correction(&r[at[2]], &correction):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_reduction(op, r, at, reduction, &r[at[1]], r[at[3]].v.i, correction)
 
 cdef int variance_all(Operator op, IValue *r, const int32_t *at) except -1:
@@ -466,8 +466,8 @@ cdef inline bint is_two(IValue *p) noexcept:
 
 
 cdef int norm(Operator op, IValue *r, const int32_t *at, IValue *dims, bint keepdim) except -1:
-    if flat_array(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) not in (FLOAT, DOUBLE) or not is_two(&r[at[1]]):
-        return run_widened(op, r, at)
+    if contiguous_array_or_null(&r[at[0]]) == NULL or scalar_type(&r[at[0]]) not in (FLOAT, DOUBLE) or not is_two(&r[at[1]]):
+        return run_upcast_to_float32(op, r, at)
     return run_reduction(op, r, at, NORM, dims, keepdim, 0)
 
 
@@ -481,33 +481,33 @@ cdef int norm_dims(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int vector_norm(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[4]].tag != TAG_NONE:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return norm(op, r, at, &r[at[2]], r[at[3]].v.i)
 
 
 # ---------------------------------------------------------------- epilogues of fusion groups
 
-cdef void end_floating(const End *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
+cdef void end_floating(const EpilogueArgs *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
     cdef npy_intp i
     for i in range(rows):
         out[i] = <floating>reduce_row(<Reduction>end.what, x + i * end.n, end.n, end.by)
 
 
 cdef void end_floats(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    end_floating[float](<const End *>end, <const float *>x, rows, <float *>out)
+    end_floating[float](<const EpilogueArgs *>end, <const float *>x, rows, <float *>out)
 
 
 cdef void end_doubles(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    end_floating[double](<const End *>end, <const double *>x, rows, <double *>out)
+    end_floating[double](<const EpilogueArgs *>end, <const double *>x, rows, <double *>out)
 
 
 cdef void end_integers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
     cdef Shape s
-    s.outer, s.n, s.inner = rows, (<const End *>end).n, 1
-    if (<const End *>end).source == INT64:
-        reduce_integers[int64_t](<Reduction>(<const End *>end).what, <const int64_t *>x, &s, <int64_t *>out, False)
+    s.outer, s.n, s.inner = rows, (<const EpilogueArgs *>end).n, 1
+    if (<const EpilogueArgs *>end).source == INT64:
+        reduce_integers[int64_t](<Reduction>(<const EpilogueArgs *>end).what, <const int64_t *>x, &s, <int64_t *>out, False)
     else:
-        reduce_integers[uint8_t](<Reduction>(<const End *>end).what, <const uint8_t *>x, &s, <int64_t *>out, True)
+        reduce_integers[uint8_t](<Reduction>(<const EpilogueArgs *>end).what, <const uint8_t *>x, &s, <int64_t *>out, True)
 
 
 cdef double block_of_floats(const char *x, npy_intp n) noexcept nogil:
@@ -519,16 +519,16 @@ cdef double block_of_doubles(const char *x, npy_intp n) noexcept nogil:
 
 
 cdef void finish_sum(const void *end, double total, char *out) noexcept nogil:
-    if (<const End *>end).what == MEAN:
-        total /= <double>(<const End *>end).n
-    if (<const End *>end).kind == FLOAT:
+    if (<const EpilogueArgs *>end).what == MEAN:
+        total /= <double>(<const EpilogueArgs *>end).n
+    if (<const EpilogueArgs *>end).kind == FLOAT:
         (<float *>out)[0] = <float>total
     else:
         (<double *>out)[0] = total
 
 
 cdef bint read_reduction(
-    Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, End *end
+    Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, EpilogueArgs *end
 ) noexcept:
     """Configure the epilogue over the dimensions `reduced`, or all if NULL; `dtype` is NULL for operators without it."""
     cdef Shape s
@@ -557,61 +557,61 @@ cdef bint read_reduction(
     return True
 
 
-cdef bint end_sum_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_sum_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_reduction(SUM, kind, ndim, dims, NULL, False, others[0], 0, end)
 
-cdef bint end_sum_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_sum_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_reduction(SUM, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
 
-cdef bint end_mean_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_mean_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_reduction(MEAN, kind, ndim, dims, NULL, False, others[0], 0, end)
 
-cdef bint end_mean_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_mean_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_reduction(MEAN, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
 
-cdef bint end_product_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_product_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_reduction(PRODUCT, kind, ndim, dims, NULL, False, others[0], 0, end)
 
-cdef bint end_product_dim(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_product_dim(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_reduction(PRODUCT, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
 
-cdef bint end_moment_all(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_moment_all(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_reduction(reduction, kind, ndim, dims, NULL, False, NULL, 1 if others[0].v.i else 0, end)
 
-cdef bint end_moment_dims(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_moment_dims(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_reduction(reduction, kind, ndim, dims, others[0], others[2].v.i, NULL, 1 if others[1].v.i else 0, end)
 
-cdef bint end_moment_corrected(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_moment_corrected(Reduction reduction, int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     cdef double correction
     return read_correction(others[1], &correction) and read_reduction(
         reduction, kind, ndim, dims, others[0], others[2].v.i, NULL, correction, end
     )
 
-cdef bint end_variance_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_variance_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return end_moment_all(VARIANCE, kind, ndim, dims, others, end)
 
-cdef bint end_deviation_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_deviation_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return end_moment_all(DEVIATION, kind, ndim, dims, others, end)
 
-cdef bint end_variance_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_variance_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return end_moment_dims(VARIANCE, kind, ndim, dims, others, end)
 
-cdef bint end_deviation_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_deviation_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return end_moment_dims(DEVIATION, kind, ndim, dims, others, end)
 
-cdef bint end_variance_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_variance_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return end_moment_corrected(VARIANCE, kind, ndim, dims, others, end)
 
-cdef bint end_deviation_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_deviation_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return end_moment_corrected(DEVIATION, kind, ndim, dims, others, end)
 
-cdef bint end_norm_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_norm_all(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return is_two(others[0]) and read_reduction(NORM, kind, ndim, dims, NULL, False, NULL, 0, end)
 
-cdef bint end_norm_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_norm_dims(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return is_two(others[0]) and read_reduction(NORM, kind, ndim, dims, others[1], others[2].v.i, NULL, 0, end)
 
-cdef bint end_vector_norm(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint end_vector_norm(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return others[3].tag == TAG_NONE and end_norm_dims(kind, ndim, dims, others, end)
 
 

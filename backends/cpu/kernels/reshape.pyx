@@ -15,14 +15,14 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.subscripts cimport retyped_at
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, set_object_steal
-from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, put_array, scalar_type, set_object_result
+from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, set_result, scalar_type, set_object_result
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.view cimport copy_layout, cpu_array, store_view, wrap_dim
 from ts.backends.cpu.kernels.walk cimport contiguous_copy
@@ -92,10 +92,10 @@ cdef int store_reshaped(Operator op, IValue *r, const int32_t *at, PyArrayObject
     if fit_strides(a, nd, dims, strides):
         return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
     if not may_copy:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     shape.ptr, shape.len = dims, nd
     result = cnp.PyArray_Newshape(<cnp.ndarray>contiguous_copy(a), &shape, cnp.NPY_CORDER)
-    return put_array(&r[at[op.nargs]], result, scalar_type(&r[at[0]]))
+    return set_result(&r[at[op.nargs]], result, scalar_type(&r[at[0]]))
 
 
 cdef int run_reshape(Operator op, IValue *r, const int32_t *at, bint may_copy) except -1:
@@ -103,7 +103,7 @@ cdef int run_reshape(Operator op, IValue *r, const int32_t *at, bint may_copy) e
     cdef List sizes = <List>r[at[1]].v.o
     cdef npy_intp dims[MAX_DIMS]
     if a == NULL or not read_sizes(sizes, size_of(a), dims):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return store_reshaped(op, r, at, a, <int>sizes.size, dims, may_copy)
 
 
@@ -119,7 +119,7 @@ cdef int view_as(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = cpu_array(&r[at[0]])
     cdef PyArrayObject *b = cpu_array(&r[at[1]])
     if a == NULL or b == NULL or size_of(a) == 0 or size_of(b) != size_of(a):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return store_reshaped(op, r, at, a, ndim_of(b), dims_of(b), False)
 
 
@@ -128,10 +128,10 @@ cdef int flatten(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef int start, end, i, nd = 0
     if a == NULL or size_of(a) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     start, end = wrap_dim(r[at[1]].v.i, ndim_of(a)), wrap_dim(r[at[2]].v.i, ndim_of(a))
     if start < 0 or end < start:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if end == start:
         return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
     for i in range(ndim_of(a)):
@@ -152,9 +152,9 @@ cdef int unflatten(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp step
     cdef int axis = -1 if a == NULL else wrap_dim(r[at[1]].v.i, ndim_of(a)), i, more
     if axis < 0 or sizes.size == 0 or ndim_of(a) - 1 + sizes.size > MAX_DIMS:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not read_sizes(sizes, dims_of(a)[axis], dims + axis):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     more = <int>sizes.size - 1
     step = strides_of(a)[axis]
     for i in range(axis + more, axis - 1, -1):
@@ -175,7 +175,7 @@ cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef Py_ssize_t i
     if a == NULL or sizes.size > MAX_DIMS:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(sizes.size):
         dims[i] = list_item(<PyObject *>sizes, i).v.i
     return store_expanded(op, r, at, a, <int>sizes.size, dims)
@@ -187,7 +187,7 @@ cdef int expand_as(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp strides[MAX_DIMS]
     if a == NULL or b == NULL:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     copy_layout(b, dims, strides)
     return store_expanded(op, r, at, a, ndim_of(b), dims)
 
@@ -198,14 +198,14 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
     cdef int i, extra = nd - ndim_of(a)
     cdef npy_intp n, room = INT64_MAX // cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     if extra < 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for i in range(nd - 1, -1, -1):
         n = dims[i]
         if i >= extra and (n == -1 or n == dims_of(a)[i - extra]):
             dims[i] = dims_of(a)[i - extra]
             strides[i] = strides_of(a)[i - extra]
         elif n < 0 or (i >= extra and dims_of(a)[i - extra] != 1):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         elif n != 1:
             strides[i] = 0
         else:  # the stride that `unsqueeze` uses
@@ -213,7 +213,7 @@ cdef int store_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject
         if dims[i] > 1:
             room //= dims[i]
     if room == 0:  # more bytes than an array can have: the record raises the error
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return store_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 
@@ -225,7 +225,7 @@ cdef int view_as_real(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp strides[MAX_DIMS]
     cdef int nd, kind = -1 if a == NULL else scalar_type(&r[at[0]])
     if (kind != CFLOAT and kind != CDOUBLE) or ndim_of(a) == MAX_DIMS:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     nd = copy_layout(a, dims, strides)
     dims[nd] = 2
     strides[nd] = 4 if kind == CFLOAT else 8
@@ -242,14 +242,14 @@ cdef int view_as_complex(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp item
     cdef int nd, d, kind = -1 if a == NULL else scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or ndim_of(a) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     item = 4 if kind == FLOAT else 8
     nd = copy_layout(a, dims, strides) - 1
     if dims[nd] != 2 or strides[nd] != item or <size_t>data_of(a) % (2 * item):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(nd):
         if strides[d] % (2 * item):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     set_object_steal(
         &r[at[1]], retyped_at(<Tensor>r[at[0]].v.o, CFLOAT if kind == FLOAT else CDOUBLE, nd, dims, strides)
     )

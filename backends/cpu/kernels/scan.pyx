@@ -14,14 +14,14 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.table cimport register_kernel
-from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_widened
+from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, size_of
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    Axis, flat_array, new_like, put_array, read_axis, same_dtype, scalar_type
+    Axis, contiguous_array_or_null, new_like, set_result, read_axis, same_dtype, scalar_type
 )
 
 cnp.import_array()
@@ -111,21 +111,21 @@ cdef void scan(bint product, const scanned *x, npy_intp outer, npy_intp n, npy_i
 
 
 cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Axis axis
     cdef int kind
     cdef object result
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     if kind not in (FLOAT, DOUBLE, INT64) or size_of(a) == 0 or not same_dtype(&r[at[2]], kind):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     if read_axis(a, r[at[1]].v.i, &axis) < 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
@@ -136,7 +136,7 @@ cdef int run_scan(Operator op, IValue *r, const int32_t *at, bint product) excep
     else:
         scan[int64_t](product, <int64_t *>data_of(a), axis.outer, axis.n, axis.inner, <int64_t *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int cumsum(Operator op, IValue *r, const int32_t *at) except -1:

@@ -14,23 +14,23 @@ from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Kernel, Operator, run_record
+from ts._core.dispatch.operator cimport Kernel, Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport (
     BOOL, DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
 )
-from ts._core.tensor.overlap cimport meet
+from ts._core.tensor.overlap cimport share_memory
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
 from ts._core.value.container cimport List, list_place
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    CONTIGUOUS_FLAGS, MAX_DIMS, flat_array, has_integer_width, is_tensor, item_size, new_like, put_array, set_object_result, scalar_type
+    CONTIGUOUS_FLAGS, MAX_DIMS, contiguous_array_or_null, has_integer_width, is_tensor, item_size, new_like, set_result, set_object_result, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport store_exact_scalar
 from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
 from ts.backends.cpu.kernels.places cimport (
-    ADD, MAXIMUM, MINIMUM, MULTIPLY, PUT, TEST, Walk, Way, add_dimension, begin_iteration, supports_arithmetic, read_indices, linear_indices,
-    walk_places
+    ADD, MAXIMUM, MINIMUM, MULTIPLY, PUT, TEST, IndexIterator, IndexOp, add_dimension, begin_iteration, supports_arithmetic, read_indices, linear_indices,
+    iterate_indices
 )
 from ts.backends.cpu.kernels.table cimport register_kernel
 
@@ -58,7 +58,7 @@ cdef bint can_write_in_place(Tensor x, PyArrayObject *index, PyArrayObject *othe
 
 cdef inline bint are_disjoint(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     """Whether two arrays share no memory; empty arrays with the same address count as overlapping, as in PyTorch."""
-    return data_of(a) != data_of(b) and not meet(a, b)
+    return data_of(a) != data_of(b) and not share_memory(a, b)
 
 
 cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayObject *other):
@@ -71,12 +71,12 @@ cdef object new_target(IValue *x, bint in_place, PyArrayObject *index, PyArrayOb
 
 cdef int store_target(Operator op, IValue *r, const int32_t *at, object target, int kind, bint in_place) except -1:
     if not in_place:
-        return put_array(&r[at[op.nargs]], target, kind)
+        return set_result(&r[at[op.nargs]], target, kind)
     wrote(<Tensor>r[at[0]].v.o)
     return set_object_result(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
-cdef inline npy_intp iteration_count(Walk *walk) noexcept nogil:
+cdef inline npy_intp iteration_count(IndexIterator *walk) noexcept nogil:
     cdef npy_intp n = 1
     cdef int d
     for d in range(walk.nd):
@@ -87,7 +87,7 @@ cdef inline npy_intp iteration_count(Walk *walk) noexcept nogil:
 # ---------------------------------------------------------------- reductions
 
 cdef struct Reduction:
-    Way way
+    IndexOp way
     bint mean
     bint exclude_self                  # the initial value is not included
 
@@ -98,7 +98,7 @@ cdef bint read_reduction(IValue *name, bint include_self, Reduction *out) except
     index_op = INDEX_OPS.get(<str>name.v.o)
     if index_op is None:
         return False
-    out.way, out.mean, out.exclude_self = <Way><int>index_op, <str>name.v.o == "mean", not include_self
+    out.way, out.mean, out.exclude_self = <IndexOp><int>index_op, <str>name.v.o == "mean", not include_self
     return True
 
 
@@ -108,7 +108,7 @@ INDEX_OPS = {
 }
 
 
-cdef void store_neutral(Way way, int kind, char *out) noexcept nogil:
+cdef void store_neutral(IndexOp way, int kind, char *out) noexcept nogil:
     """Store the neutral element of a reduction: 0 for a sum, the lowest number for a maximum."""
     cdef bint low = way == MAXIMUM, high = way == MINIMUM
     if kind == INT64:
@@ -121,27 +121,27 @@ cdef void store_neutral(Way way, int kind, char *out) noexcept nogil:
         (<double *>out)[0] = -INFINITY if low else INFINITY if high else way == MULTIPLY
 
 
-cdef bint write_neutral(Walk *walk, Way way, int kind, char *array, const char *index) noexcept nogil:
+cdef bint write_neutral(IndexIterator *walk, IndexOp way, int kind, char *array, const char *index) noexcept nogil:
     cdef char number[8]
-    cdef Walk starts = walk[0]
+    cdef IndexIterator starts = walk[0]
     cdef int d
     store_neutral(way, kind, number)
     for d in range(starts.nd):
         starts.other[d] = 0
-    return walk_places(&starts, PUT, kind, array, index, number)
+    return iterate_indices(&starts, PUT, kind, array, index, number)
 
 
-cdef bint count_indices(Walk *walk, int64_t *counted, const char *index) noexcept nogil:
+cdef bint count_indices(IndexIterator *walk, int64_t *counted, const char *index) noexcept nogil:
     """Add to counted[i] the number of occurrences of index i; `counted` has the destination's shape."""
     cdef int64_t one = 1
-    cdef Walk ones = walk[0]
+    cdef IndexIterator ones = walk[0]
     cdef npy_intp size = walk.width
     cdef int d
     ones.step, ones.width = ones.step // size * 8, 8
     for d in range(ones.nd):
         ones.array[d] = ones.array[d] // size * 8
         ones.other[d] = 0
-    return walk_places(&ones, ADD, INT64, <char *>counted, index, <char *>&one)
+    return iterate_indices(&ones, ADD, INT64, <char *>counted, index, <char *>&one)
 
 
 cdef bint divide(int kind, char *array, const int64_t *counted, npy_intp n) noexcept nogil:
@@ -155,7 +155,7 @@ cdef bint divide(int kind, char *array, const int64_t *counted, npy_intp n) noex
 
 
 cdef int reduce_into(
-    Operator op, IValue *r, const int32_t *at, Walk *walk, Reduction reduction, bint in_place, object target, PyArrayObject *index, char *other
+    Operator op, IValue *r, const int32_t *at, IndexIterator *walk, Reduction reduction, bint in_place, object target, PyArrayObject *index, char *other
 ) except -1:
     """Reduce `other` into `target` at the indices, and store the result."""
     cdef int kind = scalar_type(&r[at[0]]), d
@@ -165,9 +165,9 @@ cdef int reduce_into(
     cdef int64_t *counted = NULL
     cdef npy_intp i
     cdef bint done = True
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if target is None or (reduction.mean and kind != FLOAT and kind != DOUBLE) or (reduction.way != PUT and not supports_arithmetic(kind)):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if reduction.mean:
         times = new_like(a, INT64)
         counted = <int64_t *>data_of(<PyArrayObject *>times)
@@ -175,14 +175,14 @@ cdef int reduce_into(
             counted[i] = 0 if reduction.exclude_self else 1
     gil_state = leave_gil(iteration_count(walk), r, at, op.nargs)
     if in_place:
-        done = walk_places(walk, TEST, kind, array, by, other)
+        done = iterate_indices(walk, TEST, kind, array, by, other)
     if reduction.exclude_self:
         done = done and write_neutral(walk, reduction.way, kind, array, by)
-    done = done and walk_places(walk, reduction.way, kind, array, by, other)
+    done = done and iterate_indices(walk, reduction.way, kind, array, by, other)
     if reduction.mean:
         done = done and count_indices(walk, counted, by) and divide(kind, array, counted, size_of(a))
     take_gil(gil_state)
-    return store_target(op, r, at, target, kind, in_place) if done else run_record(op, r, at)
+    return store_target(op, r, at, target, kind, in_place) if done else call_python_kernel(op, r, at)
 
 
 # ---------------------------------------------------------------- scatter
@@ -193,31 +193,31 @@ cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduct
     cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *source = read_array(&r[at[3]])
     cdef PyArrayObject *t
-    cdef Walk walk
+    cdef IndexIterator walk
     cdef char number[8]
     cdef char *other = number
     cdef int64_t axis = r[at[1]].v.i
     cdef int d, kind, nd
     cdef bint in_place = op.name.endswith("_")
     if a == NULL or index == NULL or size_of(index) == 0 or ndim_of(a) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     nd, kind = ndim_of(a), scalar_type(&r[at[0]])
     axis += nd if axis < 0 else 0
     if not 0 <= axis < nd or ndim_of(index) != nd:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if source == NULL:
         if not store_exact_scalar(&r[at[3]], kind, number):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     elif ndim_of(source) != nd or scalar_type(&r[at[3]]) != kind:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     else:
         other = data_of(source)
     for d in range(nd):
         if (d != axis and dims_of(index)[d] > dims_of(a)[d]) or (source != NULL and dims_of(index)[d] > dims_of(source)[d]):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     target = new_target(&r[at[0]], in_place, index, source)
     if target is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     t = <PyArrayObject *>target
     begin_iteration(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
@@ -228,7 +228,7 @@ cdef int run_scatter(Operator op, IValue *r, const int32_t *at, Reduction reduct
     return reduce_into(op, r, at, &walk, reduction, in_place, target, index, other)
 
 
-cdef inline Reduction plain_reduction(Way way) noexcept:
+cdef inline Reduction plain_reduction(IndexOp way) noexcept:
     cdef Reduction reduction
     reduction.way, reduction.mean, reduction.exclude_self = way, False, False
     return reduction
@@ -245,7 +245,7 @@ cdef int scatter_add(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int scatter_reduce(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Reduction reduction
     if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &reduction):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return run_scatter(op, r, at, reduction)
 
 
@@ -257,22 +257,22 @@ cdef int run_slices(Operator op, IValue *r, const int32_t *at, Reduction reducti
     cdef PyArrayObject *index = read_indices(&r[at[2]])
     cdef PyArrayObject *source = read_array(&r[at[3]])
     cdef PyArrayObject *t
-    cdef Walk walk
+    cdef IndexIterator walk
     cdef int64_t axis = r[at[1]].v.i
     cdef int d, nd
     cdef bint in_place = op.name.endswith("_")
     if a == NULL or index == NULL or source == NULL or ndim_of(a) == 0 or ndim_of(index) != 1 or size_of(index) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     nd = ndim_of(a)
     axis += nd if axis < 0 else 0
     if not 0 <= axis < nd or ndim_of(source) != nd or scalar_type(&r[at[0]]) != scalar_type(&r[at[3]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(nd):
         if dims_of(source)[d] != (dims_of(index)[0] if d == axis else dims_of(a)[d]):
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
     target = new_target(&r[at[0]], in_place, index, source)
     if target is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     t = <PyArrayObject *>target
     begin_iteration(&walk, item_size(t), strides_of(t)[axis], dims_of(t)[axis], scalar_type(&r[at[2]]) == INT32)
     for d in range(nd):
@@ -287,7 +287,7 @@ cdef int index_add(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *alpha = &r[at[4]]
     if (alpha.tag == TAG_INT and alpha.v.i == 1) or (alpha.tag == TAG_FLOAT and alpha.v.f == 1):
         return run_slices(op, r, at, plain_reduction(ADD))
-    return run_record(op, r, at)
+    return call_python_kernel(op, r, at)
 
 
 cdef int index_copy(Operator op, IValue *r, const int32_t *at) except -1:
@@ -297,7 +297,7 @@ cdef int index_copy(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Reduction reduction
     if not read_reduction(&r[at[4]], r[at[5]].v.i != 0, &reduction) or reduction.way == ADD and not reduction.mean:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     return run_slices(op, r, at, reduction)
 
 
@@ -305,41 +305,41 @@ cdef int index_reduce(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
     """Run index_put on (self, indices, values, accumulate): integer index tensors of the leading dimensions, or a mask."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef PyArrayObject *values = read_array(&r[at[2]])
     cdef PyArrayObject *index
     cdef PyArrayObject *t
-    cdef Walk walk
+    cdef IndexIterator walk
     cdef int count, d, nd, lead
     cdef npy_intp steps[MAX_DIMS]
     cdef npy_intp n, rows = 1
     cdef bint in_place = op.name.endswith("_"), accumulate = r[at[3]].v.i != 0
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     cdef List indices = <List>r[at[1]].v.o
     if a == NULL or values == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[2]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     count = <int>indices.size
     if count == 1 and is_tensor(list_place(<PyObject *>indices, 0)) and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
         return fill_masked(op, r, at, a, list_place(<PyObject *>indices, 0), values, in_place, accumulate)
     if not 0 < count <= ndim_of(a):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     linear = linear_indices(indices, dims_of(a))
     if linear is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     index = <PyArrayObject *>linear
     nd = ndim_of(index) + ndim_of(a) - count
     lead = nd - ndim_of(values)
     if lead < 0 or nd > MAX_DIMS:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(nd):
         n = dims_of(index)[d] if d < ndim_of(index) else dims_of(a)[d - ndim_of(index) + count]
         if d >= lead and dims_of(values)[d - lead] != 1 and dims_of(values)[d - lead] != n:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         steps[d] = 0 if d < lead or dims_of(values)[d - lead] == 1 else strides_of(values)[d - lead]
     target = new_target(&r[at[0]], in_place, index, values)
     if target is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     t = <PyArrayObject *>target
     for d in range(count):
         rows *= dims_of(t)[d]
@@ -356,18 +356,18 @@ cdef int fill_masked(
     Operator op, IValue *r, const int32_t *at, PyArrayObject *a, IValue *by, PyArrayObject *value, bint in_place, bint adds
 ) except -1:
     """Write one value where a mask of the tensor's shape is true."""
-    cdef PyArrayObject *mask = flat_array(by)
+    cdef PyArrayObject *mask = contiguous_array_or_null(by)
     cdef npy_intp i, n
     cdef npy_intp width = item_size(value)
     cdef const uint8_t *true
     cdef char *to
     cdef char *x = data_of(value)
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if mask == NULL or adds or size_of(value) != 1 or ndim_of(value) > 1 or not same_shape(a, mask) or ndim_of(a) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     target = new_target(&r[at[0]], in_place, mask, value)
     if target is None:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     n, true, to = size_of(mask), <const uint8_t *>data_of(mask), data_of(<PyArrayObject *>target)
     gil_state = leave_gil(n, r, at, op.nargs)
     for i in range(n):

@@ -9,7 +9,7 @@ from numpy cimport npy_intp
 from ts._core.tensor.ndarray cimport FLOAT, HALF, dims_of, ndim_of
 from ts._core.tensor.tensor cimport scalar_type_of_number
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
-from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result, walk
+from ts.backends.cpu.kernels.walk cimport Operand, set_operand_strides, new_result, walk
 
 cnp.import_array()
 
@@ -80,7 +80,7 @@ cdef object to_float32(PyArrayObject *a):
     cdef int nd = ndim_of(a), d
     for d in range(nd):
         shape[d] = dims_of(a)[d]
-    lay_out(&operands[0], a, nd, shape)
+    set_operand_strides(&operands[0], a, nd, shape)
     result = new_result(operands, 1, nd, shape, FLOAT)
     if scalar_type_of_number(cnp.PyArray_TYPE(<cnp.ndarray>a)) == HALF:
         walk(float16_to_float32, NULL, operands, 2, nd, shape)
@@ -95,7 +95,7 @@ cdef object to_half_precision(PyArrayObject *a, int number):
     cdef int nd = ndim_of(a), d, kind = scalar_type_of_number(number)
     for d in range(nd):
         shape[d] = dims_of(a)[d]
-    lay_out(&operands[0], a, nd, shape)
+    set_operand_strides(&operands[0], a, nd, shape)
     result = new_result(operands, 1, nd, shape, kind)
     walk(float32_to_float16 if kind == HALF else float32_to_bfloat16, NULL, operands, 2, nd, shape)
     return result

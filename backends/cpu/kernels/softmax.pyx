@@ -20,14 +20,14 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport End, register_epilogue, register_kernel
-from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_widened
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.table cimport EpilogueArgs, register_epilogue, register_kernel
+from ts.backends.cpu.kernels.wide cimport is_half_tensor, run_upcast_to_float32
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport EXPENSIVE_ELEMENT_COST, ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MAX_DIMS, Axis, flat_array, is_tensor, new_contiguous, put_array, read_axis, same_dtype, scalar_type
+    MAX_DIMS, Axis, contiguous_array_or_null, is_tensor, new_contiguous, set_result, read_axis, same_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
 from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_sum, floating
@@ -325,20 +325,20 @@ cdef bint log_softmax_of(int kind, void *x, npy_intp outer, npy_intp n, npy_intp
 
 
 cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64_t dim, bint keepdim) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef Axis axis
     cdef npy_intp dims[MAX_DIMS]
     cdef int i, nd = 0, kind
     cdef object result
     cdef void *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     cdef bint done
     if a == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     dim = read_axis(a, dim, &axis)
     if (kind != FLOAT and kind != DOUBLE) or dim < 0 or size_of(a) == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     for i in range(ndim_of(a)):
         if i != dim or what != LOG_SUM_EXP or keepdim:
             dims[nd] = 1 if i == dim and what == LOG_SUM_EXP else dims_of(a)[i]
@@ -353,48 +353,48 @@ cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64
     take_gil(gil_state)
     if not done:
         raise MemoryError()
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_softmax(op, r, at, SOFTMAX, r[at[1]].v.i, True)
 
 
 cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[2]].tag == TAG_NONE and is_half_tensor(&r[at[0]]):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     if is_tensor(&r[at[0]]) and not same_dtype(&r[at[2]], scalar_type(&r[at[0]])):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_softmax(op, r, at, LOG_SOFTMAX, r[at[1]].v.i, True)
 
 
 cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List dims
     if is_half_tensor(&r[at[0]]):
-        return run_widened(op, r, at)
+        return run_upcast_to_float32(op, r, at)
     if r[at[1]].tag != TAG_OBJECT or type(<object>r[at[1]].v.o) is not List:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     dims = <List>r[at[1]].v.o
     if dims.size != 1:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_softmax(op, r, at, LOG_SUM_EXP, list_item(<PyObject *>dims, 0).v.i, r[at[2]].v.i)
 
 
 # ---------------------------------------------------------------- epilogues of fusion groups
 
 cdef void end_floats(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    along_float_rows(<Kind>(<const End *>end).what, <const float *>x, rows, (<const End *>end).n, <float *>out)
+    along_float_rows(<Kind>(<const EpilogueArgs *>end).what, <const float *>x, rows, (<const EpilogueArgs *>end).n, <float *>out)
 
 
 cdef void end_doubles(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
-    along_rows[double](SOFTMAX, <double *>x, rows, (<const End *>end).n, <double *>out, NULL)
+    along_rows[double](SOFTMAX, <double *>x, rows, (<const EpilogueArgs *>end).n, <double *>out, NULL)
 
 
-cdef bint read_rows(Kind what, int kind, int ndim, const npy_intp *dims, int64_t dim, IValue *dtype, End *end) noexcept:
+cdef bint read_rows(Kind what, int kind, int ndim, const npy_intp *dims, int64_t dim, IValue *dtype, EpilogueArgs *end) noexcept:
     cdef int d
     if ndim == 0 or (dim != -1 and dim != ndim - 1) or not same_dtype(dtype, kind):
         return False
@@ -407,15 +407,15 @@ cdef bint read_rows(Kind what, int kind, int ndim, const npy_intp *dims, int64_t
     return True
 
 
-cdef bint read_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint read_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_rows(SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], end)
 
 
-cdef bint read_log_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint read_log_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     return read_rows(LOG_SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], end)
 
 
-cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept:
     cdef IValue same
     cdef List listed = <List>others[0].v.o
     same.tag = TAG_NONE

@@ -16,14 +16,14 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.fourier cimport COMPLEX_TO_REAL, REAL_TO_COMPLEX, transform_rows
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_contiguous, put_array, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, float_array, is_tensor, new_contiguous, set_result, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
@@ -63,7 +63,7 @@ cdef bint is_reflect_mode(IValue *x):
 
 cdef PyArrayObject *read_window(IValue *x, int kind, npy_intp width) noexcept:
     """Return the array of a contiguous window of the dtype and length; NULL for anything else."""
-    cdef PyArrayObject *a = flat_array(x)
+    cdef PyArrayObject *a = contiguous_array_or_null(x)
     if a == NULL or scalar_type(x) != kind or ndim_of(a) != 1 or dims_of(a)[0] != width:
         return NULL
     return a
@@ -110,32 +110,32 @@ cdef int run_stft(
     cdef npy_intp rows, padded, b
     cdef int kind, result
     cdef void *weights = NULL
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind, result = scalar_type(&r[at[0]]), CFLOAT if scalar_type(&r[at[0]]) == FLOAT else CDOUBLE
     if not 1 <= ndim_of(x) <= 2 or not is_none_or(onesided, 1) or complex_.tag != TAG_BOOL or not complex_.v.i:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     f.n = r[at[1]].v.i
     f.hop = int_or(&r[at[2]], f.n // 4)
     f.width = int_or(&r[at[3]], f.n)
     f.samples = dims_of(x)[ndim_of(x) - 1]
     f.batch = dims_of(x)[0] if ndim_of(x) == 2 else 1
     if not is_none_or(aligned, 0) or (center and aligned.tag != TAG_NONE) or f.hop <= 0 or not 0 < f.width <= f.n:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     f.pad = f.n // 2 if center else 0
     padded = f.samples + 2 * f.pad
     if (center and f.pad >= f.samples) or f.n > padded or size_of(x) == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     f.left = (f.n - f.width) // 2
     f.count = 1 + (padded - f.n) // f.hop
     rows = f.batch * f.count
     if rows > MAX_FRAME_ELEMENTS // f.n:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     if r[at[4]].tag != TAG_NONE:
         window = read_window(&r[at[4]], kind, f.width)
         if window == NULL:
-            return run_in_order(op, r, at)
+            return run_with_contiguous_inputs(op, r, at)
         weights = data_of(window)
     shape[0], shape[1], shape[2] = f.batch, f.count, f.n
     frames = new_contiguous(3, shape, kind)
@@ -154,7 +154,7 @@ cdef int run_stft(
     take_gil(gil_state)
     output = transform_rows(REAL_TO_COMPLEX, kind, frames, f.n // 2 + 1, "ortho" if normalized.v.i else "")
     spectrum = cnp.PyArray_SwapAxes(<cnp.ndarray>output, 1, 2)
-    return put_array(&r[at[op.nargs]], spectrum if ndim_of(x) == 2 else spectrum[0], result)
+    return set_result(&r[at[op.nargs]], spectrum if ndim_of(x) == 2 else spectrum[0], result)
 
 
 cdef int stft(Operator op, IValue *r, const int32_t *at) except -1:
@@ -163,7 +163,7 @@ cdef int stft(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int stft_center(Operator op, IValue *r, const int32_t *at) except -1:
     if r[at[5]].v.i and not is_reflect_mode(&r[at[6]]):
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     return run_stft(op, r, at, r[at[5]].v.i != 0, &r[at[7]], &r[at[8]], &r[at[9]], &r[at[10]])
 
 
@@ -225,13 +225,13 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *weights = NULL
     cdef void *scratch
     cdef bint is_valid
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if not is_tensor(&r[at[0]]) or (<Tensor>r[at[0]].v.o).backend != BACKEND_CPU:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     a = <PyArrayObject *>(<Tensor>r[at[0]].v.o).array
     spectrum_kind = scalar_type(&r[at[0]])
     if (spectrum_kind != CFLOAT and spectrum_kind != CDOUBLE) or not 2 <= ndim_of(a) <= 3 or size_of(a) == 0 or r[at[9]].v.i:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind = FLOAT if spectrum_kind == CFLOAT else DOUBLE
     f.n = r[at[1]].v.i
     f.hop = int_or(&r[at[2]], f.n // 4)
@@ -239,14 +239,14 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
     f.batch = dims_of(a)[0] if ndim_of(a) == 3 else 1
     rows, f.count = dims_of(a)[ndim_of(a) - 2], dims_of(a)[ndim_of(a) - 1]
     if not is_none_or(&r[at[7]], 1) or rows != f.n // 2 + 1 or not 0 < f.hop <= f.width <= f.n or rows == f.n:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if f.batch * f.count > MAX_FRAME_ELEMENTS // f.n:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     f.left = (f.n - f.width) // 2
     if r[at[4]].tag != TAG_NONE:
         window = read_window(&r[at[4]], kind, f.width)
         if window == NULL:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         weights = data_of(window)
     total = (f.count - 1) * f.hop + f.n
     first = f.n // 2 if r[at[5]].v.i else 0
@@ -256,7 +256,7 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
         length = max(r[at[8]].v.i, <int64_t>0)
         last = min(total, first + length)
     if last <= first or length > MAX_FRAME_ELEMENTS:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     transposed = cnp.PyArray_SwapAxes(<cnp.ndarray>a, ndim_of(a) - 2, ndim_of(a) - 1)
     by_frames = contiguous_copy(<PyArrayObject *>transposed)
     frames = transform_rows(COMPLEX_TO_REAL, kind, by_frames, f.n, "ortho" if r[at[6]].v.i else "")
@@ -279,8 +279,8 @@ cdef int istft(Operator op, IValue *r, const int32_t *at) except -1:
     take_gil(gil_state)
     free(scratch)
     if not is_valid:
-        return run_record(op, r, at)
-    return put_array(&r[at[op.nargs]], result, kind)
+        return call_python_kernel(op, r, at)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::stft", stft)

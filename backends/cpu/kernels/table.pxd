@@ -52,7 +52,7 @@ cdef ReadView find_view(str name) except? NULL
 
 # An operator that ends a group (epilogue), configured for a run: it reads contiguous rows and writes a result
 # for each.
-ctypedef struct End:
+ctypedef struct EpilogueArgs:
     # Epilogue, rows, number of rows, output.
     void (*function)(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil
     # Of sums, else NULL: the partial sum of at most `reduce.BLOCK` elements, and the result from the total of
@@ -72,7 +72,7 @@ ctypedef struct End:
 # For operators that may end groups (`Record.ends`): configure the epilogue for rows of dtype `kind` in a
 # tensor of shape `dims`, from the other arguments; False if it does not reduce whole rows along the last
 # dimensions or does not support the arguments.
-ctypedef bint (*ReadEnd)(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept
+ctypedef bint (*ReadEnd)(int kind, int ndim, const npy_intp *dims, IValue **others, EpilogueArgs *end) noexcept
 
 cdef int register_epilogue(str name, ReadEnd read) except -1
 cdef ReadEnd find_epilogue(str name) except? NULL

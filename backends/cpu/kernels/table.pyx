@@ -3,12 +3,12 @@
     register_kernel("aten::cumsum", cumsum)        the overload without a name
     register_kernel("softmax", softmax)            records with `loop="softmax"`
 
-The generated index `HOMES` maps names to modules.
+The generated index `OPERATOR_TO_MODULE` maps names to modules.
 """
 
 from importlib import import_module
 
-from ts.backends.cpu.kernels.directory import HOMES
+from ts.backends.cpu.kernels.directory import OPERATOR_TO_MODULE
 
 cdef dict kernels = {}                 # name -> address
 cdef dict tiles = {}
@@ -28,7 +28,7 @@ def names():
 
 cdef int import_registering_module(str name) except -1:
     """Import the module that registers `name`, if the index has one."""
-    module_name = HOMES.get(name)
+    module_name = OPERATOR_TO_MODULE.get(name)
     if module_name is not None and module_name not in imported_modules:
         import_module(f"ts.backends.cpu.kernels.{module_name}")
         imported_modules.add(module_name)

@@ -13,24 +13,24 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.tile_places cimport Run
-from ts.backends.cpu.kernels.tile_plans cimport Group, Plan
+from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan
 
 # Reset the run's epilogues.
-cdef void reset_epilogues(Group g, Plan plan, Run *run) noexcept
+cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept
 # Add epilogue `e` to the run of a stage if its input has shape `dims`, is contiguous and its operator
 # supports it. `held` owns the result.
 cdef int add_epilogue(
-    Group g, Plan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
+    FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
 ) except -1
 # Whether all epilogues that read a slot are part of the run, so that the slot needs no array.
-cdef bint is_fully_fused(Group g, Plan plan, Run *run, int slot) noexcept
+cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept
 # Set the memory of the epilogues' rows: an array that exists, or an offset in a thread's memory.
-cdef void assign_row_memory(Plan plan, Run *run) noexcept
+cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept
 # Number of chunks of a stage, and the elements [start, end) of a chunk.
-cdef npy_intp chunk_count(Plan plan, Run *run) noexcept nogil
-cdef void begin_chunk(Plan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil
-cdef void end_chunk(Plan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil
+cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil
+cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil
+cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil
 # Combine the partial sums after all chunks have run.
 cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil
 # Run the epilogues that are not part of the run, each on the array of its input slot.
-cdef int run_separate_epilogues(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, list held) except -1
+cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list held) except -1

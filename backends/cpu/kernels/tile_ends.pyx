@@ -10,10 +10,10 @@ from ts._core.tensor.ndarray cimport DOUBLE, PyArrayObject, data_of, new_array
 from ts._core.tensor.tensor cimport number_of_scalar_type
 from ts._core.value.ivalue cimport IValue, TAG_NONE, release
 from ts.backends.cpu.kernels.elementwise cimport item_size
-from ts.backends.cpu.kernels.kernel cimport new_contiguous, put_array
+from ts.backends.cpu.kernels.kernel cimport new_contiguous, set_result
 from ts.backends.cpu.kernels.reduce cimport BLOCK
 from ts.backends.cpu.kernels.tile_places cimport EndPlace, Run
-from ts.backends.cpu.kernels.tile_plans cimport MAX_EPILOGUE_ARGUMENTS, NO_INDEX, Group, Plan
+from ts.backends.cpu.kernels.tile_plans cimport MAX_EPILOGUE_ARGUMENTS, NO_INDEX, FusedGroup, FusedPlan
 
 cnp.import_array()
 
@@ -26,7 +26,7 @@ cdef inline npy_intp block_count(npy_intp row) noexcept nogil:
     return (row + BLOCK - 1) // BLOCK
 
 
-cdef void reset_epilogues(Group g, Plan plan, Run *run) noexcept:
+cdef void reset_epilogues(FusedGroup g, FusedPlan plan, Run *run) noexcept:
     cdef int e
     run.ends.count = run.ends.placed = 0
     run.ends.bytes = 0
@@ -36,7 +36,7 @@ cdef void reset_epilogues(Group g, Plan plan, Run *run) noexcept:
 
 
 cdef int add_epilogue(
-    Group g, Plan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
+    FusedGroup g, FusedPlan plan, Run *run, int e, IValue *r, const int32_t *at, int ndim, const npy_intp *dims, list held
 ) except -1:
     cdef IValue *others[MAX_EPILOGUE_ARGUMENTS]
     cdef EndPlace *place = &run.ends.each[run.ends.count]
@@ -75,7 +75,7 @@ cdef int add_epilogue(
     return 0
 
 
-cdef void assign_row_memory(Plan plan, Run *run) noexcept:
+cdef void assign_row_memory(FusedPlan plan, Run *run) noexcept:
     cdef EndPlace *place
     cdef npy_intp bytes
     cdef int i, k
@@ -93,7 +93,7 @@ cdef void assign_row_memory(Plan plan, Run *run) noexcept:
             run.ends.bytes += (bytes + CACHE_LINE_BYTES - 1) // CACHE_LINE_BYTES * CACHE_LINE_BYTES
 
 
-cdef bint is_fully_fused(Group g, Plan plan, Run *run, int slot) noexcept:
+cdef bint is_fully_fused(FusedGroup g, FusedPlan plan, Run *run, int slot) noexcept:
     cdef int e
     for e in range(g.ends):
         if plan.end_slot[e] == slot and not run.ends.placed >> e & 1:
@@ -101,7 +101,7 @@ cdef bint is_fully_fused(Group g, Plan plan, Run *run, int slot) noexcept:
     return True
 
 
-cdef npy_intp chunk_count(Plan plan, Run *run) noexcept nogil:
+cdef npy_intp chunk_count(FusedPlan plan, Run *run) noexcept nogil:
     if run.ends.count == 0:
         return (run.size + plan.tile - 1) // plan.tile
     if run.ends.chunks_of_row > 1:
@@ -109,7 +109,7 @@ cdef npy_intp chunk_count(Plan plan, Run *run) noexcept nogil:
     return (run.size + run.ends.chunk - 1) // run.ends.chunk
 
 
-cdef void begin_chunk(Plan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil:
+cdef void begin_chunk(FusedPlan plan, Run *run, npy_intp chunk_index, char *memory, npy_intp *start, npy_intp *end) noexcept nogil:
     cdef EndPlace *place
     cdef npy_intp item, row = chunk_index // run.ends.chunks_of_row * run.ends.row
     cdef int i
@@ -127,7 +127,7 @@ cdef void begin_chunk(Plan plan, Run *run, npy_intp chunk_index, char *memory, n
             run.place[place.slot].data = memory + place.memory - start[0] * item
 
 
-cdef void end_chunk(Plan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil:
+cdef void end_chunk(FusedPlan plan, Run *run, npy_intp start, npy_intp end) noexcept nogil:
     cdef EndPlace *place
     cdef npy_intp item, at, row = start // run.ends.row
     cdef double *total
@@ -167,7 +167,7 @@ cdef void combine_partial_sums(Run *run, npy_intp size) noexcept nogil:
             place.end.finish(&place.end, total, place.out + row * item_size(place.end.kind))
 
 
-cdef int run_separate_epilogues(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, list held) except -1:
+cdef int run_separate_epilogues(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, list held) except -1:
     cdef int e
     for e in range(g.ends):
         if run.ends.result[e] == NULL:
@@ -177,7 +177,7 @@ cdef int run_separate_epilogues(Group g, Plan plan, Run *run, IValue *r, const i
     return 0
 
 
-cdef object run_separate_epilogue(Group g, Plan plan, int e, object array, IValue *r, const int32_t *at):
+cdef object run_separate_epilogue(FusedGroup g, FusedPlan plan, int e, object array, IValue *r, const int32_t *at):
     cdef IValue registers[MAX_EPILOGUE_ARGUMENTS + 1]
     cdef int32_t places[MAX_EPILOGUE_ARGUMENTS + 1]
     cdef Operator op = <Operator>g.end_operators[e]
@@ -185,7 +185,7 @@ cdef object run_separate_epilogue(Group g, Plan plan, int e, object array, IValu
     for k in range(arity + 1):
         places[k] = k
         registers[k].tag = TAG_NONE
-    put_array(&registers[0], array, plan.kind[plan.end_slot[e]])
+    set_result(&registers[0], array, plan.kind[plan.end_slot[e]])
     for k in range(1, arity):
         registers[k] = r[at[g.end_operands[e][k]]]  # borrowed from the caller's registers
     try:

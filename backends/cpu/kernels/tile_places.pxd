@@ -16,9 +16,9 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.table cimport End, Tile
+from ts.backends.cpu.kernels.table cimport EpilogueArgs, Tile
 from ts.backends.cpu.kernels.tile_plans cimport MAX_BUFFERS, MAX_EPILOGUES, MAX_INPUTS, MAX_SCALAR_LOOPS, MAX_SLOTS, MAX_VIEWS
-from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule
+from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan, Schedule
 
 cdef enum:
     MAX_RANK = 8                       # dimensions of inputs that are not contiguous
@@ -32,13 +32,13 @@ cdef extern from "numpy/arrayobject.h":
         int flags
 
 
-ctypedef struct Viewed:
+ctypedef struct BorrowedArray:
     ArrayFields fields
     npy_intp dims[MAX_RANK]
     npy_intp strides[MAX_RANK]
 
 
-ctypedef struct Place:                 # address of a slot
+ctypedef struct OperandAddress:                 # address of a slot
     char *data
     npy_intp step                      # bytes between elements; 0: a single element
     npy_intp advance                   # bytes per element from tile to tile; 0 for buffers
@@ -55,7 +55,7 @@ ctypedef struct Gather:                # an input that is copied tile by tile
 
 
 ctypedef struct EndPlace:              # an epilogue
-    End end
+    EpilogueArgs end
     int slot                           # the rows that it reads
     npy_intp memory                    # offset of the rows after a thread's buffers; NO_INDEX: they are in an array
     char *out                          # its result
@@ -79,14 +79,14 @@ ctypedef struct Run:                   # state of a stage
     int first                          # first index of the schedule's steps
     int last                           # index after the last step
     int gathers
-    Place place[MAX_SLOTS]
+    OperandAddress place[MAX_SLOTS]
     Gather gather[MAX_BUFFERS]
     double numbers[MAX_SLOTS]
     Tile tile[MAX_SCALAR_LOOPS]
     PyObject *array[MAX_SLOTS]         # of results, and of epilogue inputs that are materialized
     Ends ends
     PyArrayObject *input[MAX_INPUTS]   # of inputs that are tensors
-    Viewed viewed[MAX_VIEWS]
+    BorrowedArray viewed[MAX_VIEWS]
 
 
 ctypedef struct Layout:
@@ -102,20 +102,20 @@ ctypedef struct Layout:
 
 
 # Set the arrays of the inputs, or the array headers of views.
-cdef bint set_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
+cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept
 # Copy the elements [start, start + count) in row-major order into the tile.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
-cdef bint address_scalars(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
+cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept
 # Address tensors of one shape and equal, dense strides; `first` is set to one of them.
-cdef bint address_dense(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept
+cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept
 # Prepare the per-channel vectors of rows, for tensors with the layout of `like`; `held` owns them.
-cdef bint address_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
+cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
 # Set shapes and strides for inputs that broadcast, have gaps or different dimension orders, and for the
 # results.
-cdef bint set_slot_strides(Group g, Plan plan, Run *run, Layout *layout) noexcept
+cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept
 # Group the steps into stages by the shapes of their results.
-cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *schedule) noexcept
+cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept
 # Set the addresses of the inputs of a stage; `order`: dimensions of its results from outermost to innermost.
-cdef bint address_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept
+cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, int *order) noexcept
 # Register a materialized result of a stage, so that another stage can read it.
 cdef void address_materialized(Layout *layout, int slot, char *data, int *order, npy_intp item) noexcept

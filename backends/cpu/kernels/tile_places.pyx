@@ -7,18 +7,18 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, size_of, strides_of
-from ts._core.tensor.overlap cimport repeats
+from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport Tensor, number_of_scalar_type
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS
-from ts.backends.cpu.kernels.placing cimport channels_innermost
+from ts.backends.cpu.kernels.placing cimport is_channels_last
 from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, Tile, View
 from ts.backends.cpu.kernels.tile_plans cimport MAX_EPILOGUE_ARGUMENTS
 from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MAX_ARGUMENTS, MAX_BUFFERS, MAX_OPERANDS, MAX_SLOTS
-from ts.backends.cpu.kernels.tile_plans cimport MAX_STAGES, NO_INDEX, Group, Head, Plan, Schedule, Step
+from ts.backends.cpu.kernels.tile_plans cimport MAX_STAGES, NO_INDEX, FusedGroup, ViewInput, FusedPlan, Schedule, Step
 from ts.backends.cpu.kernels.view cimport init_view
-from ts.backends.cpu.kernels.walk cimport Operand, bring_in_order, broadcast_into, lay_out
+from ts.backends.cpu.kernels.walk cimport Operand, sort_dims_by_stride, broadcast_into, set_operand_strides
 
 cnp.import_array()
 
@@ -112,7 +112,7 @@ cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) n
     return True
 
 
-cdef bint set_view_input(Plan plan, Head *head, IValue *r, const int32_t *at, Run *run, Viewed *viewed) noexcept:
+cdef bint set_view_input(FusedPlan plan, ViewInput *head, IValue *r, const int32_t *at, Run *run, BorrowedArray *viewed) noexcept:
     """Build the array header of a view and make it the input; False for 0-dim views and unsupported arguments."""
     cdef PyArrayObject *a = run.input[head.input]
     cdef IValue *others[MAX_VIEW_ARGUMENTS]
@@ -138,7 +138,7 @@ cdef bint set_view_input(Plan plan, Head *head, IValue *r, const int32_t *at, Ru
     return True
 
 
-cdef bint set_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+cdef bint set_inputs(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
     cdef int i
     for i in range(g.inputs):
         if plan.words[i] & (A_TENSOR | AN_ELEMENT):
@@ -164,7 +164,7 @@ cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
     cdef int d
     for d in range(ndim_of(a)):
         extent += (dims_of(a)[d] - 1) * strides_of(a)[d]
-    return extent == size_of(a) * item and not repeats(a)
+    return extent == size_of(a) * item and not has_internal_overlap(a)
 
 
 cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
@@ -181,7 +181,7 @@ cdef bint same_trailing_shape(PyArrayObject *a, PyArrayObject *b) noexcept nogil
     return True
 
 
-cdef bint all_have_rank(Group g, Plan plan, Run *run, int rank) noexcept:
+cdef bint all_have_rank(FusedGroup g, FusedPlan plan, Run *run, int rank) noexcept:
     """Whether all kept slots have rank `rank`, although some inputs have a lower one."""
     cdef int ranks[MAX_SLOTS]
     cdef int i, k
@@ -198,7 +198,7 @@ cdef bint all_have_rank(Group g, Plan plan, Run *run, int rank) noexcept:
     return True
 
 
-cdef bint address_dense(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept:
+cdef bint address_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject **first) noexcept:
     """Address inputs of one shape and equal, dense strides; False if they differ.
 
     Set `first` to an input of the highest rank, and the number of elements of the run.
@@ -241,7 +241,7 @@ cdef bint address_dense(Group g, Plan plan, Run *run, PyArrayObject **first) noe
     return True
 
 
-cdef bint set_slot_strides(Group g, Plan plan, Run *run, Layout *layout) noexcept:
+cdef bint set_slot_strides(FusedGroup g, FusedPlan plan, Run *run, Layout *layout) noexcept:
     cdef Operand operand
     cdef PyArrayObject *a
     cdef int i, d, lead, n = 0
@@ -273,7 +273,7 @@ cdef bint set_slot_strides(Group g, Plan plan, Run *run, Layout *layout) noexcep
                     layout.longs[i] |= <uint32_t>1 << d
                     if strides_of(a)[d - lead] == 0 and plan.in_rows[i]:
                         return False   # operators with contiguous loops treat expanded inputs differently
-            lay_out(&operand, a, n, layout.shape)
+            set_operand_strides(&operand, a, n, layout.shape)
             memcpy(layout.strides[i], operand.strides, n * sizeof(npy_intp))
             layout.is_flat[i] = flags_of(a) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS
             layout.in_c_order = layout.in_c_order and in_c_order(layout.strides[i], n)
@@ -283,7 +283,7 @@ cdef bint set_slot_strides(Group g, Plan plan, Run *run, Layout *layout) noexcep
     return layout.size > 0
 
 
-cdef void set_result_strides(Group g, Plan plan, Layout *layout) noexcept:
+cdef void set_result_strides(FusedGroup g, FusedPlan plan, Layout *layout) noexcept:
     """Set the strides of each step's result as its operator would choose outside of a group."""
     cdef Step *step
     cdef int i, k, slot
@@ -314,7 +314,7 @@ cdef void set_contiguous_strides(Layout *layout, int slot) noexcept nogil:
         step *= length(layout, slot, d)
 
 
-cdef void set_operand_order_strides(Layout *layout, Plan plan, Step *step) noexcept nogil:
+cdef void set_operand_order_strides(Layout *layout, FusedPlan plan, Step *step) noexcept nogil:
     """Set the strides of a step's result by the rule of `walk.new_result`: operands determine the dimension order."""
     cdef Operand operands[MAX_OPERANDS]
     cdef npy_intp shape[64]
@@ -340,7 +340,7 @@ cdef void set_operand_order_strides(Layout *layout, Plan plan, Step *step) noexc
     for d in range(rank):
         shape[d] = length(layout, step.out, lead + d)
         order[d] = d
-    layout.is_flat[step.out] = not bring_in_order(operands, step.arity, rank, shape, order)
+    layout.is_flat[step.out] = not sort_dims_by_stride(operands, step.arity, rank, shape, order)
     for d in range(rank - 1, -1, -1):
         layout.strides[step.out][lead + order[d]] = size
         size *= shape[d]
@@ -348,7 +348,7 @@ cdef void set_operand_order_strides(Layout *layout, Plan plan, Step *step) noexc
         layout.strides[step.out][d] = size
 
 
-cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *schedule) noexcept:
+cdef bint schedule_by_lengths(FusedGroup g, FusedPlan plan, Layout *layout, Schedule *schedule) noexcept:
     cdef uint32_t dimension_sets[MAX_STAGES]
     cdef int stage[MAX_SLOTS]
     cdef uint32_t longs
@@ -386,7 +386,7 @@ cdef int count_bits(uint32_t longs) noexcept nogil:
     return n
 
 
-cdef bint address_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) noexcept:
+cdef bint address_stage(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, int *order) noexcept:
     cdef bint placed[MAX_SLOTS]
     cdef npy_intp shape[MAX_RANK]
     cdef Step *step
@@ -454,7 +454,7 @@ cdef void address_materialized(Layout *layout, int slot, char *data, int *order,
         step *= length(layout, slot, order[d])
 
 
-cdef bint address_input(Plan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
+cdef bint address_input(FusedPlan plan, Run *run, Layout *layout, int slot, npy_intp *shape, int *order) noexcept nogil:
     """Address an input with a single stride directly; otherwise add a copy by tiles. False if there are too many."""
     cdef Gather *into = &run.gather[run.gathers]
     cdef npy_intp strides[MAX_RANK]
@@ -475,7 +475,7 @@ cdef bint address_input(Plan plan, Run *run, Layout *layout, int slot, npy_intp 
     return True
 
 
-cdef bint configure_scalar_loops(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+cdef bint configure_scalar_loops(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
     """Configure the loops of rows with scalar parameters; False if one does not support its parameters."""
     cdef IValue *others[MAX_ARGUMENTS]
     cdef Step *step
@@ -491,7 +491,7 @@ cdef bint configure_scalar_loops(Group g, Plan plan, IValue *r, const int32_t *a
     return True
 
 
-cdef bint address_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1:
+cdef bint address_channels(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1:
     cdef IValue *others[MAX_EPILOGUE_ARGUMENTS]
     cdef Tile *tile
     cdef Step *step
@@ -499,7 +499,7 @@ cdef bint address_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run
     cdef int i, k, d, row
     if ndim_of(like) < 2:
         return False
-    if not (ndim_of(like) > 3 and channels_innermost(like)):
+    if not (ndim_of(like) > 3 and is_channels_last(like)):
         if flags_of(like) & CONTIGUOUS_FLAGS != CONTIGUOUS_FLAGS:
             return False
         for d in range(2, ndim_of(like)):
@@ -522,7 +522,7 @@ cdef bint address_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run
     return True
 
 
-cdef bint address_scalars(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+cdef bint address_scalars(FusedGroup g, FusedPlan plan, IValue *r, const int32_t *at, Run *run) noexcept:
     """Address 0-dim tensors and scalars, converting scalars; False if one cannot be converted."""
     cdef int i, slot
     for i in range(g.inputs):

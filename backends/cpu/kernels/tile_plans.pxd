@@ -1,4 +1,4 @@
-"""A fusion group as its kernel reads it, and its execution plan for inputs of given dtypes: `Group` and `Plan`.
+"""A fusion group as its kernel reads it, and its execution plan for inputs of given dtypes: `FusedGroup` and `FusedPlan`.
 
     slots      inputs, then the result of each row, then scalars and conversions in the dtype of their users
     steps      one for each row or conversion: its loop, the slots that it reads, the slot that it writes
@@ -34,7 +34,7 @@ cdef enum:
     MAX_SCALAR_LOOPS = 24              # rows with scalar parameters
     NO_INDEX = -1
 
-cdef enum Word:                        # guard of one input of a plan, in one word
+cdef enum GuardWord:                        # guard of one input of a plan, in one word
     UNSUPPORTED = 0                    # unsupported value
     A_NUMBER = 1 << 8                  # and its tag
     A_TENSOR = 1 << 9                  # and its ScalarType
@@ -52,7 +52,7 @@ ctypedef struct Step:
     ReadTile read
     ReadChannels by_channels           # for loops with per-channel vectors, else NULL
 
-ctypedef struct Head:                  # an input that is a view of another input
+ctypedef struct ViewInput:                  # an input that is a view of another input
     int input
     ReadView read
     int arity
@@ -69,7 +69,7 @@ ctypedef struct Schedule:              # order of execution of the steps, and th
 
 
 @cython.final
-cdef class Plan:
+cdef class FusedPlan:
     cdef uint32_t words[MAX_INPUTS]
     cdef readonly str refused          # reason why the plan cannot run; "" if it can
     cdef bint runnable
@@ -99,7 +99,7 @@ cdef class Plan:
 
 
 @cython.final
-cdef class Group:
+cdef class FusedGroup:
     cdef readonly object program
     cdef list operators                # of the rows
     cdef readonly list plans
@@ -118,29 +118,29 @@ cdef class Group:
     cdef bint by_channels              # there is a row with per-channel vectors
     cdef bint is_argument[MAX_INPUTS] # whether an input is only a parameter of a view or an epilogue
     cdef int heads
-    cdef Head head[MAX_VIEWS]
+    cdef ViewInput head[MAX_VIEWS]
     cdef int ends
     cdef list end_operators
     cdef ReadEnd end_read[MAX_EPILOGUES]
     cdef int end_arity[MAX_EPILOGUES]
     cdef int end_operands[MAX_EPILOGUES][MAX_EPILOGUE_ARGUMENTS]
-    cdef Plan last
+    cdef FusedPlan last
     cdef int read(self, program) except -1
     cdef int read_views(self, tuple heads) except -1
     # Return the plan for these inputs, creating it if necessary; None if an input is unsupported.
-    cdef Plan plan_for(self, IValue *r, const int32_t *at)
-    cdef Plan make_plan(self, uint32_t *words)
-    cdef str choose_loops(self, Plan plan)
-    cdef str choose_loop(self, Plan plan, int row, Loops loops)
-    cdef str choose_tile(self, Plan plan, int row, ReadTile read)
-    cdef str choose_channels(self, Plan plan, int row, ReadChannels read)
-    cdef str choose_choice(self, Plan plan, int row, tuple order)
-    cdef str choose_conversion(self, Plan plan, int row)
-    cdef str choose_results(self, Plan plan)
+    cdef FusedPlan plan_for(self, IValue *r, const int32_t *at)
+    cdef FusedPlan make_plan(self, uint32_t *words)
+    cdef str choose_loops(self, FusedPlan plan)
+    cdef str choose_loop(self, FusedPlan plan, int row, Loops loops)
+    cdef str choose_tile(self, FusedPlan plan, int row, ReadTile read)
+    cdef str choose_channels(self, FusedPlan plan, int row, ReadChannels read)
+    cdef str choose_choice(self, FusedPlan plan, int row, tuple order)
+    cdef str choose_conversion(self, FusedPlan plan, int row)
+    cdef str choose_results(self, FusedPlan plan)
     # Sort steps by their stage and assign buffers to their results; False if there are too few buffers.
-    cdef bint assign_buffers(self, Plan plan, const int *stage, int stages, Schedule *schedule) noexcept
-    cdef void free_buffers(self, Plan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept
+    cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept
+    cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept
 
 
 # Create the group of a program; ValueError if it exceeds the limits above.
-cdef Group read_group(program)
+cdef FusedGroup read_group(program)

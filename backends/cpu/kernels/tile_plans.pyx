@@ -1,6 +1,6 @@
 """Planning of fusion groups: the loops of the rows for inputs of given dtypes, and the buffers of their results.
 
-In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `Plan` for them.
+In: a program (`ts.fusion.program`), registers with tensors and numbers.  Out: the `FusedPlan` for them.
 
 A plan is created for each new combination of inputs and cached. The plan used last is checked first.
 """
@@ -52,7 +52,7 @@ cdef str describe_guard(uint32_t word):
 
 
 @cython.final
-cdef class Plan:
+cdef class FusedPlan:
     """Execution plan of a group for inputs of given dtypes, or the reason why there is none."""
 
     def inputs(self, int count):
@@ -69,7 +69,7 @@ cdef class Plan:
 
 # ---------------------------------------------------------------- slots and steps
 
-cdef Step *add_step(Plan plan, int out, int kind) noexcept:
+cdef Step *add_step(FusedPlan plan, int out, int kind) noexcept:
     cdef Step *step = &plan.steps[plan.count]
     step.out, step.tile, step.by_channels = out, NO_INDEX, NULL
     plan.kind[out], plan.producer[out] = kind, plan.count
@@ -77,7 +77,7 @@ cdef Step *add_step(Plan plan, int out, int kind) noexcept:
     return step
 
 
-cdef void finish_step(Plan plan, Step *step) noexcept:
+cdef void finish_step(FusedPlan plan, Step *step) noexcept:
     """Set the flags of the result from those of the step's operands."""
     cdef int k
     plan.is_element[step.out] = True
@@ -94,12 +94,12 @@ cdef inline int category(int kind) noexcept:
     return 0 if kind == BOOL else 1 if is_whole(kind) else 2
 
 
-cdef int default_kind(Plan plan):
+cdef int default_kind(FusedPlan plan):
     plan.default = dtypes.get_default_dtype().code
     return plan.default
 
 
-cdef int common_kind(Plan plan, int first, int second):
+cdef int common_kind(FusedPlan plan, int first, int second):
     """Return the dtype that two slots are promoted to, or NO_INDEX if it is unsupported.
 
     By PyTorch's rule: within a category, tensors with dimensions take precedence over 0-dim tensors, and
@@ -127,7 +127,7 @@ cdef int common_kind(Plan plan, int first, int second):
     return b if category(b) > category(a) else a
 
 
-cdef int slot_in_dtype(Plan plan, int slot, int other, int kind) noexcept:
+cdef int slot_in_dtype(FusedPlan plan, int slot, int other, int kind) noexcept:
     """Return a slot with the elements of `slot` in dtype `kind`, or NO_INDEX if there is no conversion."""
     if plan.kind[slot] == kind:
         return slot
@@ -139,7 +139,7 @@ cdef int slot_in_dtype(Plan plan, int slot, int other, int kind) noexcept:
     return converted_slot(plan, slot, kind)
 
 
-cdef int new_slot(Plan plan, int source, int kind) noexcept:
+cdef int new_slot(FusedPlan plan, int source, int kind) noexcept:
     """Append a slot that holds the elements of `source` in dtype `kind`; NO_INDEX if there are too many slots."""
     cdef int slot = plan.slots
     if slot >= MAX_SLOTS:
@@ -149,7 +149,7 @@ cdef int new_slot(Plan plan, int source, int kind) noexcept:
     return slot
 
 
-cdef int number_slot(Plan plan, int input, int kind) noexcept:
+cdef int number_slot(FusedPlan plan, int input, int kind) noexcept:
     """Return the slot of a number or a 0-dim input in dtype `kind`; it is written before the group runs."""
     cdef int slot
     if not plan.is_element[input] or plan.producer[input] != NO_INDEX or plan.words[input] & OTHER_VALUE:
@@ -162,7 +162,7 @@ cdef int number_slot(Plan plan, int input, int kind) noexcept:
     return new_slot(plan, input, kind)
 
 
-cdef int converted_slot(Plan plan, int slot, int kind) noexcept:
+cdef int converted_slot(FusedPlan plan, int slot, int kind) noexcept:
     """Return the slot of a conversion of `slot` to dtype `kind`, adding the step if it does not exist."""
     cdef Step *step
     cdef int existing
@@ -187,7 +187,7 @@ cdef int converted_slot(Plan plan, int slot, int kind) noexcept:
     return existing
 
 
-cdef Step *add_tile(Plan plan, int out, int first) noexcept:
+cdef Step *add_tile(FusedPlan plan, int out, int first) noexcept:
     """Add a step whose loop is configured when it runs; it reads one slot as contiguous rows. NULL if there are too many."""
     cdef Step *step
     if plan.tiles >= MAX_SCALAR_LOOPS:
@@ -201,7 +201,7 @@ cdef Step *add_tile(Plan plan, int out, int first) noexcept:
 
 
 @cython.final
-cdef class Group:
+cdef class FusedGroup:
     """Program of a fusion group in C form, with its cached plans."""
 
     cdef int read(self, program) except -1:
@@ -248,7 +248,7 @@ cdef class Group:
         return 0
 
     cdef int read_views(self, tuple heads) except -1:
-        cdef Head *head
+        cdef ViewInput *head
         cdef int i, k
         self.heads = len(heads)
         if self.heads > MAX_VIEWS:
@@ -264,10 +264,10 @@ cdef class Group:
                 head.operands[k] = operands[k]
         return 0
 
-    cdef Plan plan_for(self, IValue *r, const int32_t *at):
+    cdef FusedPlan plan_for(self, IValue *r, const int32_t *at):
         """Return the plan for these inputs, creating it if necessary; None if an input is unsupported."""
         cdef uint32_t words[MAX_INPUTS]
-        cdef Plan plan
+        cdef FusedPlan plan
         cdef int i
         for i in range(self.inputs):
             words[i] = OTHER_VALUE if self.is_argument[i] else guard_word(&r[at[i]])
@@ -291,8 +291,8 @@ cdef class Group:
         self.last = plan
         return plan
 
-    cdef Plan make_plan(self, uint32_t *words):
-        cdef Plan plan = Plan.__new__(Plan)
+    cdef FusedPlan make_plan(self, uint32_t *words):
+        cdef FusedPlan plan = FusedPlan.__new__(FusedPlan)
         cdef int stage[MAX_SLOTS]
         cdef int i
         for i in range(MAX_SLOTS):
@@ -305,7 +305,7 @@ cdef class Group:
         plan.runnable = plan.refused == ""
         return plan
 
-    cdef str choose_loops(self, Plan plan):
+    cdef str choose_loops(self, FusedPlan plan):
         """Determine the dtype of all slots and the loop of each row; return the reason if a row has none, else ""."""
         cdef int i
         cdef Operator op
@@ -341,7 +341,7 @@ cdef class Group:
                 plan.tile = TILE_BYTES // 8
         return ""
 
-    cdef str choose_loop(self, Plan plan, int row, Loops loops):
+    cdef str choose_loop(self, FusedPlan plan, int row, Loops loops):
         """Add the step of an operator with ufunc loops; return the reason if that is impossible, else ""."""
         cdef int first = plan.at[self.operands[row][0]], second = NO_INDEX, kind = plan.kind[first]
         cdef Step *step
@@ -370,7 +370,7 @@ cdef class Group:
         finish_step(plan, step)
         return ""
 
-    cdef str choose_tile(self, Plan plan, int row, ReadTile read):
+    cdef str choose_tile(self, FusedPlan plan, int row, ReadTile read):
         """Add the step of an operator that reads scalar parameters when it runs."""
         cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
         cdef Step *step
@@ -387,7 +387,7 @@ cdef class Group:
         step.read = read
         return ""
 
-    cdef str choose_channels(self, Plan plan, int row, ReadChannels read):
+    cdef str choose_channels(self, FusedPlan plan, int row, ReadChannels read):
         """Add the step of an operator that reads per-channel vectors when it runs."""
         cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
         cdef Step *step
@@ -402,7 +402,7 @@ cdef class Group:
         step.by_channels = read
         return ""
 
-    cdef str choose_choice(self, Plan plan, int row, tuple order):
+    cdef str choose_choice(self, FusedPlan plan, int row, tuple order):
         """Add a selection by mask; `order` has the argument positions of the mask, the first and the second choice."""
         cdef int slots[3]
         cdef int k, kind = NO_INDEX
@@ -429,7 +429,7 @@ cdef class Group:
         finish_step(plan, step)
         return ""
 
-    cdef str choose_conversion(self, Plan plan, int row):
+    cdef str choose_conversion(self, FusedPlan plan, int row):
         """Add a conversion to a dtype, or to another tensor's dtype; an operand of that dtype needs no step."""
         cdef int first = plan.at[self.operands[row][0]], target, to
         if self.arity[row] != 2 or plan.kind[first] == NO_INDEX:
@@ -447,7 +447,7 @@ cdef class Group:
         plan.at[self.inputs + row] = target
         return ""
 
-    cdef str choose_results(self, Plan plan):
+    cdef str choose_results(self, FusedPlan plan):
         """Set the slots of the results and of the epilogues' inputs; each result has a step, and no slot is returned twice."""
         cdef int i, slot
         for slot in range(MAX_SLOTS):
@@ -472,7 +472,7 @@ cdef class Group:
                 plan.required_count += 1
         return ""
 
-    cdef bint assign_buffers(self, Plan plan, const int *stage, int stages, Schedule *schedule) noexcept:
+    cdef bint assign_buffers(self, FusedPlan plan, const int *stage, int stages, Schedule *schedule) noexcept:
         cdef int last[MAX_SLOTS]       # of a slot: position in the schedule of its last read
         cdef bint whole[MAX_SLOTS]
         cdef bint in_use[MAX_BUFFERS]
@@ -511,7 +511,7 @@ cdef class Group:
             self.free_buffers(plan, schedule, i, last, in_use, False)
         return True
 
-    cdef void free_buffers(self, Plan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept:
+    cdef void free_buffers(self, FusedPlan plan, Schedule *schedule, int at, int *last, bint *in_use, bint before) noexcept:
         """Release buffers that this step reads last.
 
         Before its result has a buffer: those it can overwrite in place; afterwards: the others.
@@ -526,11 +526,11 @@ cdef class Group:
                     in_use[schedule.buffer[slot]] = False
 
 
-cdef Group read_group(program):
-    cdef Group group = Group.__new__(Group)
+cdef FusedGroup read_group(program):
+    cdef FusedGroup group = FusedGroup.__new__(FusedGroup)
     group.read(program)
     return group
 
 
-seal(Plan)
-seal(Group)
+seal(FusedPlan)
+seal(FusedGroup)

@@ -30,8 +30,8 @@ from ts._core.thread.context cimport LIMITED, context_flags
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT, copy_value
 from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.elementwise cimport item_size
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tensor, put_array, set_object_result, set_result_with_own_dtype
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tensor, set_result, set_object_result, set_result_with_own_dtype
 from ts.backends.cpu.kernels.parts cimport require_part
 from ts.backends.cpu.kernels.placing cimport new_strided
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -39,11 +39,11 @@ from ts.backends.cpu.kernels.tile_ends cimport (
     add_epilogue, assign_row_memory, begin_chunk, chunk_count, combine_partial_sums, end_chunk, is_fully_fused, reset_epilogues,
     run_separate_epilogues
 )
-from ts.backends.cpu.kernels.tile_places cimport MAX_RANK, Layout, Place, Run, address_materialized, gather, set_slot_strides
+from ts.backends.cpu.kernels.tile_places cimport MAX_RANK, Layout, OperandAddress, Run, address_materialized, gather, set_slot_strides
 from ts.backends.cpu.kernels.tile_places cimport address_channels, address_dense, address_scalars, address_stage, schedule_by_lengths, set_inputs
 from ts.backends.cpu.kernels.tile_plans cimport MAX_BUFFERS, MAX_OPERANDS, NO_INDEX, TILE_BYTES
-from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule, Step, read_group
-from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result
+from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan, Schedule, Step, read_group
+from ts.backends.cpu.kernels.walk cimport Operand, set_operand_strides, new_result
 
 from ts import dtypes
 from ts.backends.cpu import workers
@@ -58,13 +58,13 @@ cdef enum:
 cdef char scratch[TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES]
 
 
-cdef void run_tiles(Plan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
+cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
     """Run the steps of a stage on the elements [start, end), tile by tile."""
     cdef char *args[MAX_OPERANDS + 1]
     cdef npy_intp steps[MAX_OPERANDS + 1]
     cdef npy_intp count
     cdef Schedule *schedule = run.schedule
-    cdef Place *place
+    cdef OperandAddress *place
     cdef Step *step
     cdef int i, k, slot
     for i in range(run.first, run.last):
@@ -95,7 +95,7 @@ cdef void run_tiles(Plan plan, Run *run, char *memory, npy_intp start, npy_intp 
         start += count
 
 
-cdef void run_chunks(Plan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
+cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
     """Run tiles or chunks [first, last) of a stage; chunks are followed by the epilogues."""
     cdef npy_intp chunk_index, start, end
     if run.ends.count == 0:
@@ -107,10 +107,10 @@ cdef void run_chunks(Plan plan, Run *run, char *memory, npy_intp first, npy_intp
         end_chunk(plan, run, start, end)
 
 
-cdef int run_on_this_thread(Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
     """Run a stage on this thread, without the GIL if it is large enough."""
     cdef char *memory
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if run.size < RELEASE_GIL_FROM and run.ends.bytes <= SCRATCH_ROW_BYTES:
         run_chunks(plan, run, scratch, 0, chunk_count(plan, run))
         return 0
@@ -125,9 +125,9 @@ cdef int run_on_this_thread(Plan plan, Run *run, Operator op, IValue *r, const i
 
 
 @cython.final
-cdef class Shared:
+cdef class ParallelTileRun:
     """Run of a stage by several threads, each with a consecutive range of tiles and its own buffers."""
-    cdef Plan plan
+    cdef FusedPlan plan
     cdef Run *run
     cdef list held                     # references to the input arrays; another thread may replace those of the tensors
 
@@ -147,11 +147,11 @@ cdef class Shared:
         free(memory)
 
 
-seal(Shared)
+seal(ParallelTileRun)
 
 
-cdef int run_on_threads(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, int parts) except -1:
-    cdef Shared shared = Shared.__new__(Shared)
+cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, int parts) except -1:
+    cdef ParallelTileRun shared = ParallelTileRun.__new__(ParallelTileRun)
     cdef int i
     shared.plan, shared.run, shared.held = plan, run, []
     for i in range(g.inputs):
@@ -178,7 +178,7 @@ cdef int decline(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef int run_stage(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_stage(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
     cdef int parts = 1
     if run.size >= RELEASE_GIL_FROM:
         parts = workers.parts(run.size * (run.last - run.first) // 2)
@@ -197,7 +197,7 @@ cdef inline void set_slot_array(Run *run, int slot, object array, npy_intp item)
     run.place[slot].step = run.place[slot].advance = item
 
 
-cdef list run_dense(Group g, Plan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
+cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
     """Run a group whose inputs have one shape and equal strides; return the owners of the results, None if unsupported."""
     cdef npy_intp shape[MAX_DIMS]
     cdef Operand operands[2]
@@ -218,7 +218,7 @@ cdef list run_dense(Group g, Plan plan, Run *run, PyArrayObject *like, Operator 
         else:
             for d in range(ndim_of(like)):
                 shape[d] = dims_of(like)[d]
-            lay_out(&operands[0], like, ndim_of(like), shape)
+            set_operand_strides(&operands[0], like, ndim_of(like), shape)
             array = new_result(operands, 1, ndim_of(like), shape, kind)
         set_slot_array(run, slot, array, item_size(kind))
         held.append(array)
@@ -248,7 +248,7 @@ cdef object new_slot_array(Layout *layout, int slot, int kind):
     return new_strided(rank, shape, strides, kind)
 
 
-cdef int add_epilogues(Group g, Plan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list held) except -1:
+cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list held) except -1:
     """Add the epilogues of this stage whose input is contiguous."""
     cdef npy_intp shape[MAX_RANK]
     cdef int e, i, slot
@@ -261,7 +261,7 @@ cdef int add_epilogues(Group g, Plan plan, Run *run, Layout *layout, IValue *r, 
     return 0
 
 
-cdef bint is_read_outside_stage(Plan plan, Run *run, int slot) noexcept:
+cdef bint is_read_outside_stage(FusedPlan plan, Run *run, int slot) noexcept:
     """Whether a slot is a result of the group or read by a later stage."""
     cdef Step *step
     cdef int i, k
@@ -275,7 +275,7 @@ cdef bint is_read_outside_stage(Plan plan, Run *run, int slot) noexcept:
     return False
 
 
-cdef list run_broadcast(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
     """Run a group whose inputs broadcast, are strided or differ in dimension order; None if unsupported."""
     cdef Layout layout
     cdef Schedule schedule
@@ -315,11 +315,11 @@ cdef inline int set_epilogue_result(IValue *out, object result) except -1:
     return set_object_result(out, result) if isinstance(result, Tensor) else set_result_with_own_dtype(out, result)
 
 
-cdef inline bint is_default_dtype_current(Plan plan):
+cdef inline bint is_default_dtype_current(FusedPlan plan):
     return plan.default == NO_INDEX or plan.default == dtypes.get_default_dtype().code
 
 
-cdef list run_plan(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
     """Run the group; return the owners of the results, or None if the shapes or strides are unsupported."""
     cdef PyArrayObject *like = NULL
     cdef list held
@@ -333,7 +333,7 @@ cdef list run_plan(Group g, Plan plan, Run *run, Operator op, IValue *r, const i
     return held
 
 
-cdef list try_run_plan(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+cdef list try_run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
     """Run a group with epilogues; None after an exception, which the single operators raise again with its location."""
     try:
         return run_plan(g, plan, run, op, r, at)
@@ -342,8 +342,8 @@ cdef list try_run_plan(Group g, Plan plan, Run *run, Operator op, IValue *r, con
 
 
 cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef Group g = <Group>op.state[BACKEND_CPU]
-    cdef Plan plan
+    cdef FusedGroup g = <FusedGroup>op.state[BACKEND_CPU]
+    cdef FusedPlan plan
     cdef Run run
     cdef list held
     cdef int i
@@ -369,7 +369,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
     plan.runs += 1
     for i in range(g.outputs):
         if plan.out_at[i] != NO_INDEX:
-            put_array(&r[at[op.nargs + 1 + i]], <object>run.array[plan.out_at[i]], plan.kind[plan.out_at[i]])
+            set_result(&r[at[op.nargs + 1 + i]], <object>run.array[plan.out_at[i]], plan.kind[plan.out_at[i]])
         else:
             set_epilogue_result(&r[at[op.nargs + 1 + i]], <object>run.ends.result[g.out_at[i] - g.inputs - g.rows])
     r[at[op.nargs]].v.i = 1

@@ -13,13 +13,13 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.ivalue cimport IValue, TAG_BOOL
 from ts.backends.cpu.kernels.create cimport is_plain_cpu, read_dtype, store_scalar
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport flat_array, item_size, new_contiguous, new_like, put_array, same_dtype, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, item_size, new_contiguous, new_like, set_result, same_dtype, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -66,15 +66,15 @@ cdef inline int64_t clamp_diagonal(int64_t diagonal, npy_intp rows, npy_intp col
 
 
 cdef int run_triangle(Operator op, IValue *r, const int32_t *at, bint upper) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef npy_intp rows, columns, matrices, width
     cdef int64_t diagonal
     cdef int nd
     cdef char *x
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     nd, width = ndim_of(a), item_size(a)
     rows, columns = dims_of(a)[nd - 2], dims_of(a)[nd - 1]
     matrices = size_of(a) // (rows * columns)
@@ -87,7 +87,7 @@ cdef int run_triangle(Operator op, IValue *r, const int32_t *at, bint upper) exc
     else:
         copy_lower(x, matrices, rows, columns, width, diagonal, out)
     take_gil(gil_state)
-    return put_array(&r[at[2]], result, scalar_type(&r[at[0]]))
+    return set_result(&r[at[2]], result, scalar_type(&r[at[0]]))
 
 
 cdef int tril(Operator op, IValue *r, const int32_t *at) except -1:
@@ -108,9 +108,9 @@ cdef int indices(Operator op, IValue *r, const int32_t *at, bint upper) except -
     cdef int64_t *row
     cdef int64_t *column
     if not (0 <= rows <= MAX_ELEMENTS and 0 <= columns <= MAX_ELEMENTS and same_dtype(&r[at[3]], INT64)):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if rows * columns > MAX_ELEMENTS or not is_plain_cpu(&r[at[4]], &r[at[5]], &r[at[6]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     diagonal = clamp_diagonal(r[at[2]].v.i, rows, columns) - (1 if upper else 0)
     dims[0], dims[1] = 2, 0
     for i in range(rows):
@@ -125,7 +125,7 @@ cdef int indices(Operator op, IValue *r, const int32_t *at, bint upper) except -
             row[0], column[0] = i, j
             row += 1
             column += 1
-    return put_array(&r[at[op.nargs]], result, INT64)
+    return set_result(&r[at[op.nargs]], result, INT64)
 
 
 cdef int tril_indices(Operator op, IValue *r, const int32_t *at) except -1:
@@ -148,18 +148,18 @@ cdef int identity(Operator op, IValue *r, const int32_t *at, int64_t rows, int64
     one.tag = TAG_BOOL
     one.v.i = 1
     if not (0 <= rows <= MAX_ELEMENTS and 0 <= columns <= MAX_ELEMENTS) or rows * columns > MAX_ELEMENTS:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if kind < 0 or not store_scalar(&one, kind, number):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if not is_plain_cpu(&r[at[dtype_at + 1]], &r[at[dtype_at + 2]], &r[at[dtype_at + 3]]):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     dims[0], dims[1] = rows, columns
     result = new_contiguous(2, dims, kind)
     out, width = data_of(<PyArrayObject *>result), item_size(<PyArrayObject *>result)
     memset(out, 0, rows * columns * width)
     for i in range(min(rows, columns)):
         memcpy(out + i * (columns + 1) * width, number, width)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int eye(Operator op, IValue *r, const int32_t *at) except -1:

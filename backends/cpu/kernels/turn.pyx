@@ -14,13 +14,13 @@ from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
-    MAX_DIMS, Axis, flat_array, item_size, new_like, put_array, read_axis, scalar_type
+    MAX_DIMS, Axis, contiguous_array_or_null, item_size, new_like, set_result, read_axis, scalar_type
 )
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -86,7 +86,7 @@ cdef int store_flipped(Operator op, IValue *r, const int32_t *at, PyArrayObject 
     cdef int d, kind = scalar_type(&r[at[0]])
     cdef const char *x = data_of(a)
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     for d in range(last + 1, ndim_of(a)):
@@ -97,33 +97,33 @@ cdef int store_flipped(Operator op, IValue *r, const int32_t *at, PyArrayObject 
     else:
         flip_along(x, item, last, dims_of(a), is_flipped, inner, out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 cdef int flip(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef List listed = <List>r[at[1]].v.o
     cdef bint is_flipped[MAX_DIMS]
     cdef int d, last = -1
     cdef Py_ssize_t i
     if a == NULL:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     for d in range(ndim_of(a)):
         is_flipped[d] = False
     for i in range(listed.size):
         d = wrap_dim(list_item(<PyObject *>listed, i).v.i, ndim_of(a))
         if d < 0 or is_flipped[d]:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         is_flipped[d] = True
         last = max(last, d)
     return store_flipped(op, r, at, a, is_flipped, last)
 
 
 cdef int flip_dimension(Operator op, IValue *r, const int32_t *at, int dim) except -1:
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef bint is_flipped[2]
     if a == NULL or ndim_of(a) <= dim or (dim == 0 and ndim_of(a) < 1):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     is_flipped[0], is_flipped[1] = dim == 0, dim == 1
     return store_flipped(op, r, at, a, is_flipped, dim)
 
@@ -155,7 +155,7 @@ cdef inline int64_t wrap_shift(int64_t shift, npy_intp n) noexcept:
 
 cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
     """Roll along one dimension after the other, each into a new array."""
-    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    cdef PyArrayObject *a = contiguous_array_or_null(&r[at[0]])
     cdef List shifts = <List>r[at[1]].v.o
     cdef List listed = <List>r[at[2]].v.o
     cdef Axis axis
@@ -165,15 +165,15 @@ cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Py_ssize_t i
     cdef PyArrayObject *source = a
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or size_of(a) == 0 or shifts.size == 0 or (listed.size != shifts.size and (listed.size or shifts.size > 1)):
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     kind, item = scalar_type(&r[at[0]]), item_size(a)
     result = None
     for i in range(shifts.size):
         axis.outer, axis.n, axis.inner = 1, size_of(a), 1
         if listed.size and read_axis(a, list_item(<PyObject *>listed, i).v.i, &axis) < 0:
-            return run_record(op, r, at)
+            return call_python_kernel(op, r, at)
         shift = wrap_shift(list_item(<PyObject *>shifts, i).v.i, axis.n)
         held, result = result, new_like(a, kind)
         out = data_of(<PyArrayObject *>result)
@@ -181,7 +181,7 @@ cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
         roll_axis(data_of(source), &axis, item, shift, out)
         take_gil(gil_state)
         source = <PyArrayObject *>result
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::flip", flip)

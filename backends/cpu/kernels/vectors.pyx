@@ -14,13 +14,13 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
 from ts._core.value.ivalue cimport IValue, TAG_NONE, set_object_steal
-from ts.backends.cpu.kernels.gil cimport Away, leave_gil, release_gil_for_arrays, take_gil
-from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.kernel cimport Axis, float_array, is_tensor, new_contiguous, new_like, put_array, read_axis, scalar_type
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
+from ts.backends.cpu.kernels.kernel cimport Axis, float_array, is_tensor, new_contiguous, new_like, set_result, read_axis, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
@@ -63,7 +63,7 @@ cdef PyObject *vector_product(Tensor x, Tensor y) except? NULL:
     cdef PyArrayObject *rows
     cdef PyArrayObject *row
     cdef npy_intp pitch, m
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if x.backend != BACKEND_CPU or y.backend != BACKEND_CPU or kind != y.scalar_type or (kind != FLOAT and kind != DOUBLE):
         return NULL
     a, b = <PyArrayObject *>x.array, <PyArrayObject *>y.array
@@ -106,7 +106,7 @@ cdef int store_product(Operator op, IValue *r, const int32_t *at, int ndim) exce
             if ndim_of(<PyArrayObject *>y.array) == 1:
                 result = vector_product(x, y)
     if result == NULL:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     set_object_steal(&r[at[2]], result)
     return 0
 
@@ -134,12 +134,12 @@ cdef int outer(Operator op, IValue *r, const int32_t *at) except -1:
     cdef npy_intp dims[2]
     cdef int kind
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or b == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if ndim_of(a) != 1 or ndim_of(b) != 1 or scalar_type(&r[at[1]]) != kind or size_of(b) > 1 << 30 or size_of(a) > 1 << 30:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     dims[0], dims[1] = size_of(a), size_of(b)
     result = new_contiguous(2, dims, kind)
     out = data_of(<PyArrayObject *>result)
@@ -149,7 +149,7 @@ cdef int outer(Operator op, IValue *r, const int32_t *at) except -1:
     else:
         fill_outer(<double *>data_of(a), dims[0], <double *>data_of(b), dims[1], <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[2]], result, kind)
+    return set_result(&r[at[2]], result, kind)
 
 
 # ---------------------------------------------------------------- cross products
@@ -173,17 +173,17 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Axis axis
     cdef int kind, d = 0
     cdef char *out
-    cdef Away gil_state
+    cdef ReleasedGil gil_state
     if a == NULL or b == NULL:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     if scalar_type(&r[at[1]]) != kind or not same_shape(a, b) or size_of(a) == 0:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     if r[at[2]].tag == TAG_NONE:  # the first dimension of size 3
         while d < ndim_of(a) and dims_of(a)[d] != 3:
             d += 1
     if read_axis(a, d if r[at[2]].tag == TAG_NONE else r[at[2]].v.i, &axis) < 0 or axis.n != 3:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     result = new_like(a, kind)
     out = data_of(<PyArrayObject *>result)
     gil_state = leave_gil(size_of(a), r, at, op.nargs)
@@ -192,7 +192,7 @@ cdef int cross(Operator op, IValue *r, const int32_t *at) except -1:
     else:
         fill_cross(<double *>data_of(a), <double *>data_of(b), &axis, <double *>out)
     take_gil(gil_state)
-    return put_array(&r[at[op.nargs]], result, kind)
+    return set_result(&r[at[op.nargs]], result, kind)
 
 
 register_kernel("aten::dot", dot)

@@ -34,12 +34,12 @@ ctypedef struct Operand:
 # Broadcast `shape` with that of `a`; False if they do not match (the record's own kernel raises the error).
 cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept nogil
 # Set the operand's strides for the broadcast shape: 0 for repeated dimensions.
-cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
+cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil
 # Set up a scalar operand, with strides of 0.
 cdef void set_scalar_operand(Operand *operand, char *number, int ndim) noexcept nogil
 # Sort the dimensions of `shape` and of the operands' strides from outermost to innermost in memory; return
 # whether that changed the order.
-cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil
+cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil
 # Allocate the result, which becomes operands[count]; shape and strides are sorted to its dimension order.
 cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, int kind)
 # Run a loop over an n-dimensional index space: the loop processes the innermost dimension, or `plane`, if it

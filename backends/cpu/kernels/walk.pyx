@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport number_of_scalar_type
-from ts.backends.cpu.kernels.gil cimport Away, release_gil_for_arrays, take_gil
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
@@ -42,7 +42,7 @@ cdef bint broadcast_into(npy_intp *shape, int ndim, PyArrayObject *a) noexcept n
     return True
 
 
-cdef void lay_out(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil:
+cdef void set_operand_strides(Operand *operand, PyArrayObject *a, int ndim, npy_intp *shape) noexcept nogil:
     cdef int d, lead = ndim - ndim_of(a)
     operand.array = a
     operand.data = data_of(a)
@@ -75,7 +75,7 @@ cdef int compare_dimensions(Operand *operands, int count, npy_intp *shape, int a
     return 0
 
 
-cdef bint bring_in_order(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil:
+cdef bint sort_dims_by_stride(Operand *operands, int count, int ndim, npy_intp *shape, int *order) noexcept nogil:
     cdef npy_intp before[MAX_DIMS]
     cdef int i, j, at, swap, k
     cdef bint changed = False
@@ -114,7 +114,7 @@ cdef object new_result(Operand *operands, int count, int ndim, npy_intp *shape, 
     cdef npy_intp step
     cdef object output
     cdef Operand *result = &operands[count]
-    if bring_in_order(operands, count, ndim, shape, order):
+    if sort_dims_by_stride(operands, count, ndim, shape, order):
         step = cnp.PyArray_DescrFromType(number).itemsize
         for d in range(ndim - 1, -1, -1):
             dims[order[d]] = shape[d]
@@ -184,7 +184,7 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
     cdef npy_intp inner = dims[n - 1], total = 1
     for d in range(n):
         total *= dims[d]
-    cdef Away gil_state = release_gil_for_arrays(total, operands[0].array, operands[1].array)
+    cdef ReleasedGil gil_state = release_gil_for_arrays(total, operands[0].array, operands[1].array)
     first = n - 1
     if plane != NULL and n > 1:
         for k in range(count):
@@ -266,7 +266,7 @@ cdef object contiguous_copy(PyArrayObject *a):
     result = new_strided(array_type, nd, dims_of(a), cnp.PyArray_TYPE(<cnp.ndarray>a), NULL, NULL, 0, 0, NULL)
     for d in range(nd):
         shape[d] = dims_of(a)[d]
-    lay_out(&operands[0], a, nd, shape)
-    lay_out(&operands[1], <PyArrayObject *>result, nd, shape)
+    set_operand_strides(&operands[0], a, nd, shape)
+    set_operand_strides(&operands[1], <PyArrayObject *>result, nd, shape)
     walk(loop, COPY_LOOP_MARKER, operands, 2, nd, shape)
     return result

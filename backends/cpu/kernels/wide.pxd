@@ -11,6 +11,6 @@ from libc.stdint cimport int32_t
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport IValue
 
-cdef int run_widened(Operator op, IValue *r, const int32_t *at) except -1
+cdef int run_upcast_to_float32(Operator op, IValue *r, const int32_t *at) except -1
 # Whether a register holds a float16 or bfloat16 tensor.
 cdef bint is_half_tensor(IValue *x) noexcept

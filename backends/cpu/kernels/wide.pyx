@@ -5,10 +5,10 @@ from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport FLOAT, HALF, PyArrayObject
-from ts._core.tensor.overlap cimport repeats
+from ts._core.tensor.overlap cimport has_internal_overlap
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type, wrap_cpu
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value, release, set_object
-from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport is_tensor, scalar_type
 from ts.backends.cpu.kernels.short_floats cimport BFLOAT16, to_float32, to_half_precision
 
@@ -30,7 +30,7 @@ cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) noexcept:
     for i in range(op.nargs):
         if is_tensor(&r[at[i]]):
             x = <Tensor>r[at[i]].v.o
-            if x.backend != BACKEND_CPU or x.scalar_type != scalar_type(&r[at[0]]) or repeats(<PyArrayObject *>x.array):
+            if x.backend != BACKEND_CPU or x.scalar_type != scalar_type(&r[at[0]]) or has_internal_overlap(<PyArrayObject *>x.array):
                 return False
         elif r[at[i]].tag == TAG_FLOAT and not fabs(r[at[i]].v.f) <= MAX_HALF_NUMBER:
             return False
@@ -39,13 +39,13 @@ cdef bint can_upcast(Operator op, IValue *r, const int32_t *at) noexcept:
     return True
 
 
-cdef int run_widened(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_upcast_to_float32(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue q[MAX_REGISTERS]
     cdef int32_t index[MAX_REGISTERS]
     cdef Tensor x
     cdef int i, j, kind, n = op.nargs
     if not can_upcast(op, r, at) or op.record.variant:
-        return run_in_order(op, r, at)
+        return run_with_contiguous_inputs(op, r, at)
     kind = scalar_type(&r[at[0]])
     for i in range(n + op.nrets):
         q[i].tag = TAG_NONE

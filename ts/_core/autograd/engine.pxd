@@ -2,10 +2,10 @@
 
 from libc.stdint cimport int64_t
 
-from ts._core.autograd.node cimport Node, Task
+from ts._core.autograd.node cimport Node, NodeTask
 
 
-cdef class Run:
+cdef class GraphTask:
     cdef list heap                     # of tasks: the one with the highest sequence first
     cdef dict others                   # node -> task, of nodes that another pass has reached meanwhile
     cdef bint keep                     # what is saved, for another pass
@@ -18,13 +18,13 @@ cdef class Run:
     cdef Node current                  # whose turn it is
 
     cdef int begin(self, list starts) except -1
-    cdef Task task_of(self, Node node)
-    cdef int forget(self, Task task) except -1
+    cdef NodeTask task_of(self, Node node)
+    cdef int forget(self, NodeTask task) except -1
     cdef int give(self, Node node, int output, object gradient, bint owned) except -1
     cdef int work(self) except -1
-    cdef int turn(self, Task task) except -1
+    cdef int turn(self, NodeTask task) except -1
     cdef int pass_on(self, Node node, list found) except -1
-    cdef int call_before(self, Task task) except -1
+    cdef int call_before(self, NodeTask task) except -1
 
 
 # The node of a tensor, or of an edge of the graph, and which of its results.
@@ -36,4 +36,4 @@ cdef set nodes_from(list roots)
 # The number of a new pass.
 cdef int64_t next_number() except -1
 # Into the heap.
-cdef int push(list heap, Task task) except -1
+cdef int push(list heap, NodeTask task) except -1

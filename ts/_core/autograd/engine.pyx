@@ -23,23 +23,23 @@ from numpy cimport npy_intp
 from ts._core.autograd.anomaly cimport apply_watched, searching
 from ts._core.autograd.history cimport edge_of
 from ts._core.autograd.leaf cimport AccumulateGrad
-from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, Task
+from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, NodeTask
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, is_layered, operator_function
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags, set_flag
 
 from ts import dtypes
-from ts._core.vm.on_thread import on_thread
+from ts._core.vm.on_thread import run_on_new_thread
 
 cnp.import_array()
 
 cdef enum:
     SIGNALS_EVERY = 64                 # nodes
-    MOST_NESTED = 60                   # passes in each other on one thread, which has so much stack
+    MAX_NESTED = 60                   # passes in each other on one thread, which has so much stack
 
 
-cdef class Run:
+cdef class GraphTask:
     """A pass."""
 
     def __cinit__(self, *args, **kwargs):
@@ -53,16 +53,16 @@ cdef class Run:
         del starts[:]
         return 0
 
-    cdef Task task_of(self, Node node):
+    cdef NodeTask task_of(self, Node node):
         """The task of a node, in the heap."""
-        cdef Task task = node.task
+        cdef NodeTask task = node.task
         if task is not None and task.run is self:
             return task
         if task is not None:
             task = self.others.get(node)
             if task is not None:
                 return task
-        task = Task.__new__(Task)
+        task = NodeTask.__new__(NodeTask)
         task.node, task.run = node, self
         task.gradients = [None] * node.result_count
         if node.task is None:
@@ -72,7 +72,7 @@ cdef class Run:
         push(self.heap, task)
         return task
 
-    cdef int forget(self, Task task) except -1:
+    cdef int forget(self, NodeTask task) except -1:
         task.run = None
         if task.node.task is task:
             task.node.task = None
@@ -82,7 +82,7 @@ cdef class Run:
 
     cdef int give(self, Node node, int output, object gradient, bint owned) except -1:
         """Add to the gradient of a result."""
-        cdef Task task
+        cdef NodeTask task
         cdef uint64_t bit = <uint64_t>1 << output if output < 64 else 0
         if self.needed is not None and node not in self.needed:
             return 0
@@ -103,7 +103,7 @@ cdef class Run:
         return 0
 
     cdef int work(self) except -1:
-        cdef Task task
+        cdef NodeTask task
         cdef int turns = 0
         try:
             while self.heap:
@@ -119,7 +119,7 @@ cdef class Run:
                 self.forget(task)
         return 0
 
-    cdef int turn(self, Task task) except -1:
+    cdef int turn(self, NodeTask task) except -1:
         cdef Node node = task.node
         cdef list found, gradients = task.gradients
         cdef bint is_leaf = type(node) is AccumulateGrad
@@ -172,7 +172,7 @@ cdef class Run:
             self.give(to, edge.output, gradient, owned)
         return 0
 
-    cdef int call_before(self, Task task) except -1:
+    cdef int call_before(self, NodeTask task) except -1:
         """The hooks of the tensors that the results are, and those of the node."""
         cdef Hooks hooks = task.node.hooks
         cdef list gradients = task.gradients
@@ -327,12 +327,12 @@ cdef Tensor summed(Node node, int i, Expected *like, Tensor gradient):
 
 # ---------------------------------------------------------------- the heap
 
-cdef int push(list heap, Task task) except -1:
+cdef int push(list heap, NodeTask task) except -1:
     cdef Py_ssize_t i = len(heap), parent
     heap.append(task)
     while i > 0:
         parent = (i - 1) // 2
-        if (<Task>heap[parent]).node.sequence >= task.node.sequence:
+        if (<NodeTask>heap[parent]).node.sequence >= task.node.sequence:
             break
         heap[i] = heap[parent]
         i = parent
@@ -340,19 +340,19 @@ cdef int push(list heap, Task task) except -1:
     return 0
 
 
-cdef Task pop(list heap):
-    cdef Task top, last = <Task>heap.pop()
+cdef NodeTask pop(list heap):
+    cdef NodeTask top, last = <NodeTask>heap.pop()
     cdef Py_ssize_t i = 0, child, n = len(heap)
     if n == 0:
         return last
-    top = <Task>heap[0]
+    top = <NodeTask>heap[0]
     while True:
         child = 2 * i + 1
         if child >= n:
             break
-        if child + 1 < n and (<Task>heap[child + 1]).node.sequence > (<Task>heap[child]).node.sequence:
+        if child + 1 < n and (<NodeTask>heap[child + 1]).node.sequence > (<NodeTask>heap[child]).node.sequence:
             child += 1
-        if last.node.sequence >= (<Task>heap[child]).node.sequence:
+        if last.node.sequence >= (<NodeTask>heap[child]).node.sequence:
             break
         heap[i] = heap[child]
         i = child
@@ -413,7 +413,7 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     inputs      the tensors whose gradients are the answer, None where one has none; None: all leaves get theirs
     accumulate  ... and leaves among them get theirs as well
     """
-    cdef Run run = Run.__new__(Run)
+    cdef GraphTask run = GraphTask.__new__(GraphTask)
     cdef int output = 0
     cdef list nodes = []
     run.keep, run.accumulate = keep, accumulate
@@ -435,14 +435,14 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     run.number = next_number()
     del nodes
     depth = getattr(here, "depth", 0) + 1
-    if depth > MOST_NESTED:
-        on_thread(partial(work_within, run, starts, create, 1), "ts-nested-pass")
+    if depth > MAX_NESTED:
+        run_on_new_thread(partial(work_within, run, starts, create, 1), "ts-nested-pass")
     else:
         work_within(run, starts, create, depth)
     return run.answer
 
 
-def work_within(Run run not None, list starts not None, bint create, int depth):
+def work_within(GraphTask run not None, list starts not None, bint create, int depth):
     """Do the pass `run`, the one of that depth on this thread."""
     cdef bint before
     outer = getattr(here, "run", None), getattr(here, "depth", 0)
@@ -474,7 +474,7 @@ cdef int64_t next_number() except -1:
 def pass_number():
     """The number of the pass that this thread is in, another for each; -1 outside."""
     run = getattr(here, "run", None)
-    return -1 if run is None else (<Run>run).number
+    return -1 if run is None else (<GraphTask>run).number
 
 
 def queue_callback(callback):
@@ -482,24 +482,24 @@ def queue_callback(callback):
     run = getattr(here, "run", None)
     if run is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    (<Run>run).behind.append(callback)
+    (<GraphTask>run).behind.append(callback)
 
 
 def reaches_all_leaves():
     """Whether that pass adds to all leaves, not to some that were asked for."""
     run = getattr(here, "run", None)
-    return run is not None and (<Run>run).captured is None
+    return run is not None and (<GraphTask>run).captured is None
 
 
 def nodes_ahead():
     """The nodes that have their turn in that pass from now on, with the one that has it now."""
-    cdef Run run
+    cdef GraphTask run
     cdef Node node
     cdef int i
     if getattr(here, "run", None) is None:
         raise RuntimeError("no pass is under way in this thread")
-    run = <Run>here.run
-    cdef list stack = [run.current, *[(<Task>task).node for task in run.heap]]
+    run = <GraphTask>here.run
+    cdef list stack = [run.current, *[(<NodeTask>task).node for task in run.heap]]
     cdef set seen = set(stack)
     while stack:
         node = <Node>stack.pop()

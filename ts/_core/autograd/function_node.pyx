@@ -14,7 +14,7 @@ from ts._core.autograd.history cimport check_write_by_function, edge_of, is_diff
 from ts._core.autograd.node cimport connect, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport zeros_like
 from ts._core.autograd.saved cimport NO_RESULT, SavingNode, drop_saved, make_room_to_save, raise_released, save_tensor, saved_at, saved_tensor
-from ts._core.tensor.tensor cimport BY_FUNCTION, ONE_OF_SEVERAL, Tensor, history_of, operator_function, version_of, wants, wrote
+from ts._core.tensor.tensor cimport BY_FUNCTION, ONE_OF_SEVERAL, Tensor, history_of, operator_function, version_of, needs_grad, wrote
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 
 import warnings
@@ -39,7 +39,7 @@ cdef class FunctionNode(SavingNode):
                 if gradients[i] is None and self.results[i].dims != NULL:
                     gradients[i] = zeros_like(&self.results[i])
         given = getattr(self, "apply")(*gradients)
-        return by_edges(self, given if isinstance(given, tuple) else (given,))
+        return gradients_by_edge(self, given if isinstance(given, tuple) else (given,))
 
     @property
     def saved_tensors(self):
@@ -66,7 +66,7 @@ cdef object saved_or_none(FunctionNode node, int i):
     return saved_tensor(&node.saved[i], node) if node.saved[i].value.tag else None
 
 
-cdef list by_edges(FunctionNode node, tuple given):
+cdef list gradients_by_edge(FunctionNode node, tuple given):
     """What `backward` gave, one for each argument, by edges."""
     cdef list found = [None] * node.edge_count
     cdef int i, edge, n = len(node.edge_at), count = len(given)
@@ -94,7 +94,7 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
     cdef list results
     if node.edges != NULL:
         raise RuntimeError("a node is of one call")
-    node.needs_input_grad = tuple([isinstance(x, Tensor) and wants(<Tensor>x) for x in args])
+    node.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(<Tensor>x) for x in args])
     recorded = not context_flags() & GRAD_DISABLED and any(node.needs_input_grad)
     connect_arguments(node, args, recorded)
     if searching and recorded:
@@ -177,7 +177,7 @@ cdef set identities(object tensors, str refusal):
 
 cdef Tensor left_alone(Tensor t, int edge):
     """A result without gradient; of an argument that wants one, another tensor."""
-    if wants(t):
+    if needs_grad(t):
         return operator_function("detach")(t)
     if edge < 0 and t.base is not None and t.base.wants_grad:
         history_of(t).creation = BY_FUNCTION

@@ -6,10 +6,10 @@ from ts._core.dispatch.operator import Operator
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 
-class Backward:
+class BackwardVariant:
     def __init__(self, function: Function, reads: tuple[int, ...], gives: tuple[int, ...]) -> None: ...
 
-class Plan:
+class DifferentiablePlan:
     def __init__(
         self,
         forward: Function,
@@ -17,7 +17,7 @@ class Plan:
         wants: tuple[bool, ...],
         bases: tuple[int, ...],
         saves: tuple[int, ...],
-        build: Callable[[tuple[int, ...]], Backward],
+        build: Callable[[tuple[int, ...]], BackwardVariant],
     ) -> None: ...
 
 class GraphRule(Rule):
@@ -26,5 +26,5 @@ class GraphRule(Rule):
     plan_count: int
     def __init__(self, make_part: Callable[[], Function], prepare: Callable[[Any, str], Code]) -> None: ...
 
-def set_planner(function: Callable[[GraphRule, list[Any], list[bool]], Plan | None]) -> None: ...
+def set_planner(function: Callable[[GraphRule, list[Any], list[bool]], DifferentiablePlan | None]) -> None: ...
 def bind(op: Operator, rule: GraphRule) -> None: ...

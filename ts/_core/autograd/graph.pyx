@@ -7,7 +7,7 @@ what its backward functions read of the way there.  The node saves that.  For ot
 nothing happens, and the nodes of the part run one by one, on the tape.
 
     key of the arguments      dtypes, sizes, strides, who wants a gradient; numbers by value
-      -> Plan                 made when the key is first seen, for no more than MOST_PLANS
+      -> Plan                 made when the key is first seen, for no more than MAX_PLANS
       -> GraphNode            its backward functions are made for which of the results have gradients
 """
 
@@ -29,7 +29,7 @@ from ts._core.autograd.saved cimport (
 from ts._core.autograd.tape cimport leave
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, version_of, wants
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, version_of, needs_grad
 from ts._core.thread.context cimport GRAD_DISABLED, set_flag
 from ts._core.value.container cimport List, Tuple, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box, copy_value, release, set_bool, set_object
@@ -39,13 +39,13 @@ from ts._core.vm.function cimport Function
 from ts._core.value.turns import import_turn
 
 cdef enum:
-    MOST_ARGUMENTS = 60
-    MOST_PLANS = 16                    # for one part; arguments of other sizes go the tape's way
-    LONGEST_KEY = 4096
-    MOST_READ = 256                    # tensors by a way back
+    MAX_ARGUMENTS = 60
+    MAX_PLANS = 16                    # for one part; arguments of other sizes go the tape's way
+    MAX_KEY_CHARS = 4096
+    MAX_READ = 256                    # tensors by a way back
 
 
-cdef class Backward:
+cdef class BackwardVariant:
     """The way back for some of the results' gradients."""
 
     cdef Function function
@@ -53,12 +53,12 @@ cdef class Backward:
     cdef tuple gives                   # of which edges its results are the gradients
 
     def __init__(self, Function function not None, tuple reads not None, tuple gives not None):
-        if len(reads) > MOST_READ:
+        if len(reads) > MAX_READ:
             raise ValueError(f"a way back reads {len(reads)} tensors")
         self.function, self.reads, self.gives = function, reads, gives
 
 
-cdef class Plan:
+cdef class DifferentiablePlan:
     """How a part runs for some kind of arguments, and how its gradients are computed."""
 
     cdef Function forward              # gives the results of the part, then what else is saved
@@ -78,12 +78,12 @@ cdef class Plan:
         self.wants, self.bases, self.saves, self.build = wants, bases, saves, build
         self.backwards = {}
 
-    cdef Backward backward(self, uint64_t given):
+    cdef BackwardVariant backward(self, uint64_t given):
         found = self.backwards.get(given)
         if found is None:
             found = self.build(tuple([k for k in range(self.result_count) if given >> k & 1]))
             self.backwards[given] = found
-        return <Backward?>found
+        return <BackwardVariant?>found
 
 
 cdef class GraphRule(Rule):
@@ -111,25 +111,25 @@ cdef class GraphRule(Rule):
         """How many kinds of arguments there were."""
         return len(self.plans)
 
-    cdef Plan plan(self, Operator op, IValue *r, const int32_t *at):
-        cdef char key[LONGEST_KEY]
+    cdef DifferentiablePlan plan(self, Operator op, IValue *r, const int32_t *at):
+        cdef char key[MAX_KEY_CHARS]
         cdef int n = write_key(op, r, at, key)
         cdef tuple last = self.last
         if n < 0:
             return None
         if last is not None and len(<bytes>last[0]) == n and memcmp(<char *><bytes>last[0], key, n) == 0:
-            return <Plan>last[1]
+            return <DifferentiablePlan>last[1]
         text = PyBytes_FromStringAndSize(key, n)
         if text in self.plans:
             found = self.plans[text]
-        elif len(self.plans) >= MOST_PLANS:
+        elif len(self.plans) >= MAX_PLANS:
             return None
         else:
             args = [box(&r[at[i]]) for i in range(op.nargs)]
             found = make_plan(self, args, [is_wanted(&r[at[i]]) for i in range(op.nargs)])
             self.plans[text] = found
         self.last = text, found
-        return <Plan>found
+        return <DifferentiablePlan>found
 
 
 cdef object planner = None
@@ -155,7 +155,7 @@ cdef inline bint is_tensor(IValue *x) noexcept:
 
 
 cdef inline bint is_wanted(IValue *x) noexcept:
-    return is_tensor(x) and wants(<Tensor>x.v.o)
+    return is_tensor(x) and needs_grad(<Tensor>x.v.o)
 
 
 cdef int write_key(Operator op, IValue *r, const int32_t *at, char *key) except -2:
@@ -167,7 +167,7 @@ cdef int write_key(Operator op, IValue *r, const int32_t *at, char *key) except 
     cdef Py_ssize_t k
     for i in range(op.nargs):
         x = &r[at[i]]
-        if n > LONGEST_KEY - 32:
+        if n > MAX_KEY_CHARS - 32:
             return -1
         if is_tensor(x):
             n = write_tensor(<Tensor>x.v.o, key, n)
@@ -177,7 +177,7 @@ cdef int write_key(Operator op, IValue *r, const int32_t *at, char *key) except 
             n = write_number(x, key, n)
         elif x.v.o != NULL and type(<object>x.v.o) is List:
             items = <List>x.v.o
-            if n + 16 * items.size > LONGEST_KEY - 32:
+            if n + 16 * items.size > MAX_KEY_CHARS - 32:
                 return -1
             key[n] = b"["
             n += 1
@@ -209,11 +209,11 @@ cdef int write_tensor(Tensor t, char *key, int n) except -2:
         ndim = ndim_of(a)
     else:
         ndim = t.array.ndim
-    if n + 16 + 16 * ndim > LONGEST_KEY:
+    if n + 16 + 16 * ndim > MAX_KEY_CHARS:
         return -1
     key[n] = b"T"
     key[n + 1], key[n + 2], key[n + 3] = t.scalar_type, t.backend, t.device_index
-    key[n + 4], key[n + 5] = wants(t), ndim
+    key[n + 4], key[n + 5] = needs_grad(t), ndim
     n += 6
     if t.backend == BACKEND_CPU:
         memcpy(&key[n], dims_of(a), 8 * ndim)
@@ -230,15 +230,15 @@ cdef int write_tensor(Tensor t, char *key, int n) except -2:
 # ---------------------------------------------------------------- the way there
 
 cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) except -1:
-    cdef IValue args[MOST_ARGUMENTS]
+    cdef IValue args[MAX_ARGUMENTS]
     cdef IValue result
     cdef IValue *results
-    cdef Plan plan
+    cdef DifferentiablePlan plan
     cdef GraphNode node
     cdef bint before
     cdef int i
     plan = None
-    if op.nargs <= MOST_ARGUMENTS and not searching:  # whoever searches wants each operator's line
+    if op.nargs <= MAX_ARGUMENTS and not searching:  # whoever searches wants each operator's line
         plan = (<GraphRule>rule).plan(op, r, at)
     if plan is None:
         return leave(op, r, at)
@@ -264,7 +264,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     return 0
 
 
-cdef GraphNode noted(Plan plan, Operator op, IValue *args, IValue *results):
+cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue *results):
     """The node of a part that has run: its edges, and what it saves."""
     cdef GraphNode node = GraphNode.__new__(GraphNode)
     cdef int i, where, output = 0, edges = 0
@@ -292,7 +292,7 @@ cdef GraphNode noted(Plan plan, Operator op, IValue *args, IValue *results):
     return node
 
 
-cdef int adopt(Plan plan, Node node, Tensor t, int output) except -1:
+cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
     if t.wants_grad:                   # an argument, given back as it is
         return 0
     set_history(t, node, output)
@@ -310,7 +310,7 @@ cdef int adopt(Plan plan, Node node, Tensor t, int output) except -1:
 cdef class GraphNode(SavingNode):
     """The way back through a part of a program."""
 
-    cdef Plan plan
+    cdef DifferentiablePlan plan
 
     cdef str title(self):
         return "DifferentiableGraphBackward"
@@ -321,9 +321,9 @@ cdef class GraphNode(SavingNode):
         return 0
 
     cdef list apply(self, list gradients):
-        cdef IValue values[MOST_READ]
+        cdef IValue values[MAX_READ]
         cdef IValue result
-        cdef Backward way
+        cdef BackwardVariant way
         cdef uint64_t given = 0
         cdef int i, where, filled = 0
         cdef list found = [None] * self.edge_count

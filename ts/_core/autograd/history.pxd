@@ -1,7 +1,7 @@
 """Whose results tensors are, of tensors that are views of others too."""
 
 from ts._core.autograd.node cimport Node, connect
-from ts._core.tensor.tensor cimport History, Tensor, history_of
+from ts._core.tensor.tensor cimport AutogradMeta, Tensor, history_of
 
 # The node whose result number output[0] a tensor is: of a leaf, the one that adds to its gradient; None: no gradient is wanted.
 cdef Node edge_of(Tensor t, int *output)
@@ -17,7 +17,7 @@ cdef inline int connect_to(Node node, int i, Tensor t) except -1:
 
 # From now on `t` is result `output` of `node`: it was made by that, or written in place.
 cdef inline int set_history(Tensor t, Node node, int output) except -1:
-    cdef History history = history_of(t)
+    cdef AutogradMeta history = history_of(t)
     history.node, history.output = node, output
     t.wants_grad = True
     return 0

@@ -9,7 +9,7 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Hooks, Node, hooks_of
 from ts._core.autograd.views cimport node_of_whole, view_node, written_view
 from ts._core.tensor.tensor cimport (
-    DEFAULT, History, IN_INFERENCE, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, wants, wrote,
+    DEFAULT, AutogradMeta, IN_INFERENCE, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, needs_grad, wrote,
 )
 
 
@@ -21,7 +21,7 @@ cdef Node edge_of(Tensor t, int *output):
 
 cdef int refresh(Tensor view) except -1:
     """Give a view whose base was written since its node was made another one: what it is of the base now."""
-    cdef History history = history_of(view)
+    cdef AutogradMeta history = history_of(view)
     cdef Tensor base = view.base
     cdef int now = version_of(view)
     if history.version == now and history.node is not None or not base.wants_grad:
@@ -49,7 +49,7 @@ cdef int move_retained(Tensor t, Node before, int output) except -1:
 
 cdef int set_history_of_written(Tensor t, Node node, int output) except -1:
     """Set the history of a written tensor, which is not a view, to result `output` of a node."""
-    cdef History history = history_of(t)
+    cdef AutogradMeta history = history_of(t)
     before, output_before = history.node, history.output
     set_history(t, node, output)
     history.rebased = True
@@ -71,7 +71,7 @@ set_node_of_view(node_behind_view)
 cdef int check_write_to(Tensor t) except -1:
     cdef Tensor base = t.base
     if base is None:
-        if wants(t) and (t.history is None or t.history.node is None):
+        if needs_grad(t) and (t.history is None or t.history.node is None):
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         return 0
     if t.history is not None and t.history.creation != DEFAULT and (t.wants_grad or base.wants_grad):
@@ -82,7 +82,7 @@ cdef int check_write_to(Tensor t) except -1:
             "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
             "outside (if you want the inplace to be tracked)."
         )
-    if (base.wants_grad or wants(t)) and (base.history is None or base.history.node is None):
+    if (base.wants_grad or needs_grad(t)) and (base.history is None or base.history.node is None):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     return 0
 
@@ -116,7 +116,7 @@ cdef int raise_written_view(Tensor t) except -1:
 
 
 cdef int check_write_by_function(Tensor t, int results) except -1:
-    if wants(t) and t.base is None and (t.history is None or t.history.node is None):
+    if needs_grad(t) and t.base is None and (t.history is None or t.history.node is None):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if t.base is not None and results > 1:
         raise RuntimeError(
@@ -162,7 +162,7 @@ def hooks_of_tensor(Tensor x not None):
     """The hooks of the node whose result `x` is, and which result; those of a leaf stay with it."""
     cdef int output = 0
     cdef Node node = edge_of(x, &output)
-    cdef History history
+    cdef AutogradMeta history
     require(node)
     if type(node) is not AccumulateGrad:
         return hooks_of(node), output
@@ -188,7 +188,7 @@ def is_retained(Tensor x not None):
 
 def forget(Tensor x not None):
     """Make a leaf of `x` that wants no gradient."""
-    cdef History history = x.history
+    cdef AutogradMeta history = x.history
     x.wants_grad = False
     if history is not None:
         history.node, history.output, history.rebased, history.retained = None, 0, False, False

@@ -8,9 +8,9 @@
 
 #include <Python.h>
 
-#define MOST_KEPT_NODES 256
+#define MAX_KEPT_NODES 256
 
-static PyObject *kept_nodes[MOST_KEPT_NODES];
+static PyObject *kept_nodes[MAX_KEPT_NODES];
 static int kept_node_count;
 static destructor dealloc_rest;
 static void (*empty_node)(PyObject *);
@@ -23,7 +23,7 @@ static void dealloc_kept_node(PyObject *node) {
     Py_SET_REFCNT(node, 1); /* for who empties it */
     empty_node(node);
     Py_SET_REFCNT(node, 0);
-    if (kept_node_count < MOST_KEPT_NODES)
+    if (kept_node_count < MAX_KEPT_NODES)
         kept_nodes[kept_node_count++] = node;
     else
         dealloc_rest(node);

@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 from ts._core.autograd.node cimport Expected, Hooks, Node, connect, expect, make_room, next_sequence
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape, strides_of
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
-from ts._core.tensor.tensor cimport BACKEND_CPU, History, Tensor, detached_from, history_of, is_dispatched, operator_function, wrap_cpu
+from ts._core.tensor.tensor cimport BACKEND_CPU, AutogradMeta, Tensor, detached_from, history_of, is_dispatched, operator_function, wrap_cpu
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags
 from ts._core.value.sealed cimport seal
 
@@ -50,7 +50,7 @@ cdef class AccumulateGrad(Node):
 
 cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
     """Add to the gradient of a leaf and call its post-accumulate hooks."""
-    cdef History history = history_of(leaf)
+    cdef AutogradMeta history = history_of(leaf)
     cdef bint recorded = not context_flags() & GRAD_DISABLED
     if history.grad is None:
         if is_dispatched(gradient) and not recorded:
@@ -145,7 +145,7 @@ cdef Tensor copied(Tensor leaf, Tensor gradient, bint recorded):
 
 
 cdef AccumulateGrad accumulator_of(Tensor leaf):
-    cdef History history = history_of(leaf)
+    cdef AutogradMeta history = history_of(leaf)
     cdef AccumulateGrad made
     if history.accumulator != NULL:
         made = <AccumulateGrad>history.accumulator

@@ -37,7 +37,7 @@ cdef class Node:
     cdef Edge few_edges[2]             # room for most nodes: `edges` and `results` point here then
     cdef Expected one_result
     cdef readonly int64_t sequence
-    cdef Task task                     # of the pass that it has been reached in
+    cdef NodeTask task                     # of the pass that it has been reached in
     cdef Hooks hooks                   # or None
     cdef dict notes                    # `metadata` of users, or None
     cdef object __weakref__
@@ -59,7 +59,7 @@ cdef class Hooks:
     cdef readonly object accumulated   # of a leaf: hook(leaf), when its gradient has been added to
 
 
-cdef class Task:
+cdef class NodeTask:
     """A node in a pass: the gradients of its results so far."""
     cdef Node node
     cdef object run                    # the pass

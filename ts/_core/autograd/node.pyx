@@ -137,7 +137,7 @@ cdef Hooks hooks_of(Node node):
 
 
 @cython.freelist(64)
-cdef class Task:
+cdef class NodeTask:
     pass
 
 

@@ -7,7 +7,7 @@ from ts._core.value.ivalue cimport IValue
 from ts._core.vm.function cimport Function
 
 cdef enum:
-    MOST_PARAMETERS = 64
+    MAX_PARAMETERS = 64
 
 
 cdef class OperatorNode(SavingNode):

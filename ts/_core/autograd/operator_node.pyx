@@ -12,7 +12,7 @@ from libc.stdlib cimport free
 from ts._core.autograd.node cimport Expected, Node, drop_edges, free_results, make_room
 from ts._core.autograd.rule cimport ARGUMENT, Formula, GRADIENT, GRADIENTS, RESULT, RESULTS, Source
 from ts._core.autograd.saved cimport (
-    LET_GO, Saved, SavingNode, Several, UNCHECKED, drop_saved, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
+    LET_GO, Saved, SavingNode, SavedTensorList, UNCHECKED, drop_saved, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
 )
 from ts._core.tensor.tensor cimport backend_registry, operator_function
 from ts._core.value.container cimport List, Tuple, list_item, list_new, list_store
@@ -38,14 +38,14 @@ cdef class OperatorNode(SavingNode):
         cdef Saved *s
         for i in range(self.saved_count if self.saved != NULL else 0):
             s = &self.saved[i]
-            if s.version != UNCHECKED or s.value.tag == TAG_OBJECT and type(<object>s.value.v.o) is Several:
+            if s.version != UNCHECKED or s.value.tag == TAG_OBJECT and type(<object>s.value.v.o) is SavedTensorList:
                 self.is_released = True
                 set_none(&s.value)
                 s.version = LET_GO
         return 0
 
     cdef list apply(self, list gradients):
-        cdef IValue values[MOST_PARAMETERS]
+        cdef IValue values[MAX_PARAMETERS]
         cdef IValue result
         cdef Formula f = self.formula
         cdef int i, filled = 0
@@ -169,7 +169,7 @@ cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1
     """The value of a parameter, with a reference of its own."""
     cdef Source *source = &node.formula.sources[i]
     cdef Saved *saved
-    cdef Several several
+    cdef SavedTensorList several
     if source.origin == GRADIENT:
         put_gradient(node, source.at, gradients[source.at], out)
         return 0
@@ -179,8 +179,8 @@ cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1
     saved = &node.saved[i]
     if saved.version != UNCHECKED:
         set_object(out, saved_tensor(saved, node))
-    elif saved.value.tag == TAG_OBJECT and type(<object>saved.value.v.o) is Several:
-        several = <Several>saved.value.v.o  # a hook may let go of it
+    elif saved.value.tag == TAG_OBJECT and type(<object>saved.value.v.o) is SavedTensorList:
+        several = <SavedTensorList>saved.value.v.o  # a hook may let go of it
         set_object(out, saved_several(several, node))
     else:
         copy_value(out, &saved.value)

@@ -7,7 +7,7 @@ from ts._core.value.ivalue cimport IValue
 from ts._core.vm.function cimport Function
 
 
-cpdef enum How:
+cpdef enum DifferentiationKind:
     PLAIN = 0                          # no gradient passes
     BY_FORMULA = 1
     BY_PARTS = 2                       # another function of the same arguments runs instead
@@ -18,7 +18,7 @@ cpdef enum How:
     GRAPH = 7                          # a part of a program, which has a node as a whole
 
 
-cpdef enum From:
+cpdef enum FormulaInputKind:
     """Where a formula has a parameter from."""
     GRADIENT = 0                       # of one result
     GRADIENTS = 1                      # of all, as a list
@@ -35,7 +35,7 @@ cpdef enum From:
 
 
 cdef enum:
-    MOST_INPUTS = 60
+    MAX_INPUTS = 60
 
 
 cdef struct Source:
@@ -59,7 +59,7 @@ cdef class Formula:
 
 
 cdef class Rule:
-    cdef readonly How how
+    cdef readonly DifferentiationKind how
     cdef readonly str name             # of nodes: "MulBackward0"
     cdef readonly tuple inputs         # the arguments that have gradients, by number
     cdef readonly tuple results        # the results that have, by number
@@ -68,7 +68,7 @@ cdef class Rule:
     cdef readonly bint absent          # a gradient that nobody has is None
     cdef readonly Function parts       # of BY_PARTS
     cdef readonly str text             # of who refuses
-    cdef int input_at[MOST_INPUTS]     # `inputs` again
+    cdef int input_at[MAX_INPUTS]     # `inputs` again
     cdef int input_count
     cdef uint64_t result_bits          # `results` again
     cdef Formula last                  # what was asked for last, with its bits

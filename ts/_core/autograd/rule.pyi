@@ -2,7 +2,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
-class How(IntEnum):
+class DifferentiationKind(IntEnum):
     PLAIN = 0
     BY_FORMULA = 1
     BY_PARTS = 2
@@ -12,7 +12,7 @@ class How(IntEnum):
     REFUSED = 6
     GRAPH = 7
 
-class From(IntEnum):
+class FormulaInputKind(IntEnum):
     GRADIENT = 0
     GRADIENTS = 1
     ARGUMENT = 2
@@ -36,10 +36,10 @@ class Formula:
     ) -> None: ...
 
 class Rule:
-    how: How
+    how: DifferentiationKind
     def __init__(
         self,
-        how: How = ...,
+        how: DifferentiationKind = ...,
         name: str = "",
         inputs: Any = (),
         results: Any = (),

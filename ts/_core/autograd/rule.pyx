@@ -36,14 +36,14 @@ cdef class Rule:
     """What the tape does with an operator; what is not said is as for one that no gradient passes through."""
 
     def __init__(
-        self, How how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,
+        self, DifferentiationKind how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,
         bint absent=False, Function parts=None, str text not None="", build=None,
     ):
         self.how, self.name, self.inputs, self.results = how, name, tuple(inputs), tuple(results)
         self.written, self.lists, self.absent = written, lists, absent
         self.parts, self.text, self.build = parts, text, build
         self.formulas = {}
-        if len(self.inputs) > MOST_INPUTS:
+        if len(self.inputs) > MAX_INPUTS:
             raise ValueError(f"{name} has gradients of {len(self.inputs)} arguments")
         for i, number in enumerate(self.inputs):
             self.input_at[i] = number

@@ -1,6 +1,6 @@
 """What nodes save for the way back: values, and tensors with the version that their memory had.
 
-    Saved    value    a fact, a tensor, or a `Packed`: what `saved_tensors_hooks` made of a tensor
+    Saved    value    a fact, a tensor, or a `PackedTensor`: what `saved_tensors_hooks` made of a tensor
              version  of the tensor's memory; UNCHECKED: nobody need look; LET_GO: it is no more
              output   which result of the node that saves it the tensor is, or NO_RESULT
 """
@@ -35,7 +35,7 @@ cdef int make_room_to_save(SavingNode node, int count) except -1
 cdef void drop_saved(SavingNode node) noexcept
 
 
-cdef class Packed:
+cdef class PackedTensor:
     """What a hook made of a tensor, and what makes a tensor of that again."""
     cdef object packed, unpack
     cdef Node node                     # whose result the tensor is; None: nobody's, or that of the node that saves it
@@ -51,16 +51,16 @@ cdef Tensor saved_tensor(Saved *s, Node owner)
 cdef int raise_released() except -1
 
 
-cdef class Several:
+cdef class SavedTensorList:
     """A list of tensors that are saved."""
     cdef TypeSpec spec                 # of the list
-    cdef list items                    # tensors, or `Packed`
+    cdef list items                    # tensors, or `PackedTensor`
     cdef list versions
     cdef bint are_results              # of the node that saves them
 
 
-cdef Several save_several(List tensors, bint are_results)
-cdef List saved_several(Several saved, Node owner)
+cdef SavedTensorList save_several(List tensors, bint are_results)
+cdef List saved_several(SavedTensorList saved, Node owner)
 
 
 # A `SavedTensor`, which takes hooks of its own; None of what is no tensor.

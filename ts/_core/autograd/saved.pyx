@@ -110,7 +110,7 @@ cdef int save_tensor(Saved *s, Tensor t, int output) except -1:
 
 cdef int pack_with(Saved *s, object pack, object unpack) except -1:
     cdef Tensor t = <Tensor>s.value.v.o
-    cdef Packed made = Packed.__new__(Packed)
+    cdef PackedTensor made = PackedTensor.__new__(PackedTensor)
     cdef int version = version_of(t)
     cdef bint before
     if t.wants_grad:
@@ -132,11 +132,11 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
 
 cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, made
-    cdef Packed packed
+    cdef PackedTensor packed
     if s.version == LET_GO or s.value.tag != TAG_OBJECT:  # by another pass, which a hook may have let in
         raise_released()
-    if type(<object>s.value.v.o) is Packed:
-        packed = <Packed>s.value.v.o
+    if type(<object>s.value.v.o) is PackedTensor:
+        packed = <PackedTensor>s.value.v.o
         return unpacked(packed, owner, s.output)
     t = <Tensor>s.value.v.o
     if version_of(t) != s.version:
@@ -148,7 +148,7 @@ cdef Tensor saved_tensor(Saved *s, Node owner):
     return made
 
 
-cdef Tensor unpacked(Packed packed, Node owner, int output):
+cdef Tensor unpacked(PackedTensor packed, Node owner, int output):
     cdef Tensor made
     found = packed.unpack(packed.packed)
     if not isinstance(found, Tensor):
@@ -165,8 +165,8 @@ cdef Tensor unpacked(Packed packed, Node owner, int output):
     return made
 
 
-cdef Several save_several(List tensors, bint are_results):
-    cdef Several made = Several.__new__(Several)
+cdef SavedTensorList save_several(List tensors, bint are_results):
+    cdef SavedTensorList made = SavedTensorList.__new__(SavedTensorList)
     cdef IValue item
     cdef Saved one
     cdef Py_ssize_t k
@@ -184,7 +184,7 @@ cdef Several save_several(List tensors, bint are_results):
     return made
 
 
-cdef List saved_several(Several saved, Node owner):
+cdef List saved_several(SavedTensorList saved, Node owner):
     cdef Py_ssize_t k, n = len(saved.items)
     cdef List made = list_new(saved.spec, n)
     cdef IValue item
@@ -283,7 +283,7 @@ cdef class SavedTensor:
     def register_hooks(self, pack_hook, unpack_hook):
         """Keep pack_hook(tensor) instead, and get a tensor back by unpack_hook; once."""
         cdef Saved *s = self.there()
-        if type(<object>s.value.v.o) is Packed:
+        if type(<object>s.value.v.o) is PackedTensor:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
                 "allowed at a time."
@@ -344,6 +344,6 @@ def refuse_hooks(reason):
     return before
 
 
-seal(Packed)
-seal(Several)
+seal(PackedTensor)
+seal(SavedTensorList)
 seal(SavedTensor)

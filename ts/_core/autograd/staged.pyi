@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-class StagedRun:
+class PartialBackward:
     def __init__(self, roots: list[list[Any]], keep: bool, add: Callable[[Any, Any, bool], None]) -> None: ...
     def resume(self, root: int, gradients: list[Any]) -> None: ...
 

@@ -9,14 +9,14 @@ counted: a node has its turn, its only one, when a gradient, or that there is no
 leads to it.
 """
 
-from ts._core.autograd.engine cimport Run, checked_start, edge_from, next_number, nodes_from, push
+from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_number, nodes_from, push
 from ts._core.autograd.leaf cimport AccumulateGrad
-from ts._core.autograd.node cimport Node, Task
+from ts._core.autograd.node cimport Node, NodeTask
 
 from ts._core.autograd.engine import sequence_of, work_within
 
 
-cdef class StagedRun(Run):
+cdef class PartialBackward(GraphTask):
     """A pass from several roots, each of which is a list of edges."""
 
     cdef list roots                    # lists of (node, output)
@@ -60,10 +60,10 @@ cdef class StagedRun(Run):
         del starts[:]
         return 0
 
-    cdef Task task_of(self, Node node):
-        cdef Task task = self.tasks.get(node)
+    cdef NodeTask task_of(self, Node node):
+        cdef NodeTask task = self.tasks.get(node)
         if task is None:
-            task = Task.__new__(Task)
+            task = NodeTask.__new__(NodeTask)
             task.node, task.run = node, self
             task.gradients = [None] * node.result_count
             self.tasks[node] = task
@@ -78,12 +78,12 @@ cdef class StagedRun(Run):
             del self.tasks[node]
         return 0
 
-    cdef int turn(self, Task task) except -1:
+    cdef int turn(self, NodeTask task) except -1:
         cdef Node node = task.node
         if task.gradients.count(None) == len(task.gradients):
             return self.pass_on(node, [None] * node.edge_count)
         if type(node) is not AccumulateGrad:
-            return Run.turn(self, task)
+            return GraphTask.turn(self, task)
         if node.hooks is not None:
             self.call_before(task)
         if task.gradients[0] is not None:
@@ -92,7 +92,7 @@ cdef class StagedRun(Run):
 
     cdef int pass_on(self, Node node, list found) except -1:
         cdef int i
-        Run.pass_on(self, node, found)
+        GraphTask.pass_on(self, node, found)
         for i in range(node.edge_count):
             if node.edges[i].node != NULL:
                 self.arrived(<Node>node.edges[i].node)

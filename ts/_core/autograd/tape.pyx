@@ -20,7 +20,7 @@ from ts._core.autograd cimport rule as rules
 from ts._core.autograd.anomaly cimport note_lines, searching
 from ts._core.autograd.history cimport check_write_to, connect_to, is_differentiable, rebase_history, set_history
 from ts._core.autograd.node cimport Node, expect, make_results, make_room, next_sequence
-from ts._core.autograd.operator_node cimport MOST_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
+from ts._core.autograd.operator_node cimport MAX_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
 from ts._core.autograd.rule cimport (
     ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, GRADIENT, GRAPH, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
     Source, WANTED, rule_of,
@@ -28,7 +28,7 @@ from ts._core.autograd.rule cimport (
 from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator, invoke_seen
-from ts._core.tensor.tensor cimport DEFAULT, ONE_OF_SEVERAL, Tensor, operator_function, version_of, wants, wrap
+from ts._core.tensor.tensor cimport DEFAULT, ONE_OF_SEVERAL, Tensor, operator_function, version_of, needs_grad, wrap
 from ts._core.thread.context cimport GRAD_DISABLED, set_flag
 from ts._core.value.container cimport List, Tuple, list_item
 from ts._core.value.ivalue cimport (
@@ -68,7 +68,7 @@ cdef inline bint is_list(IValue *x) noexcept:
 cdef inline bint is_wanted(IValue *x) noexcept:
     """Whether an argument is a tensor that wants a gradient, or a list with one."""
     if is_tensor(x):
-        return wants(<Tensor>x.v.o)
+        return needs_grad(<Tensor>x.v.o)
     return is_list(x) and holds_wanted(x.v.o)
 
 
@@ -77,7 +77,7 @@ cdef bint holds_wanted(PyObject *items) noexcept:
     cdef Py_ssize_t k
     for k in range((<List>items).size):
         item = list_item(items, k)
-        if is_tensor(&item) and wants(<Tensor>item.v.o):
+        if is_tensor(&item) and needs_grad(<Tensor>item.v.o):
             return True
     return False
 
@@ -164,11 +164,11 @@ cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except -1:
-    cdef IValue values[MOST_PARAMETERS]
+    cdef IValue values[MAX_PARAMETERS]
     cdef IValue result
     cdef Tuple several
     cdef int i
-    if op.nargs > MOST_PARAMETERS:
+    if op.nargs > MAX_PARAMETERS:
         raise InternalError(f"{op.name} has {op.nargs} arguments")
     for i in range(op.nargs):
         values[i] = r[at[i]]

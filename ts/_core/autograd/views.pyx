@@ -16,7 +16,7 @@ from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags
 from ts._core.value.sealed cimport seal
 
 
-cdef enum Reading:
+cdef enum BaseViewRelation:
     """What the memory of a base is to its view."""
     AS_IT_IS = 0
     AS_PAIRS = 1                       # complex numbers, of which the view has the parts
@@ -28,7 +28,7 @@ cdef class ViewNode(Node):
 
     cdef list base_size, base_stride, size, stride
     cdef Py_ssize_t offset
-    cdef Reading reading
+    cdef BaseViewRelation reading
 
     cdef int place(self, Tensor view, Tensor base) except -1:
         self.reading = AS_IT_IS

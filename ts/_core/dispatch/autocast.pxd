@@ -7,15 +7,15 @@ cdef extern from *:
         int dtypes[16];               /* the dtype that each computes in; 0: its own choice */
         int nesting;                  /* how many blocks the thread is in */
         int uncached;                 /* leaves are converted each time */
-    } Switches;
+    } AutocastState;
     """
-    ctypedef struct Switches:
+    ctypedef struct AutocastState:
         unsigned int enabled
         int dtypes[16]
         int nesting
         bint uncached
 
 # Give this thread other switches, without the flag of its context, which follows `enabled`; those that it had come back.
-cdef Switches exchange_switches(Switches others) noexcept
+cdef AutocastState exchange_switches(AutocastState others) noexcept
 # What a thread has that works for this one: it is in no block, and keeps nothing.
-cdef Switches inherited_switches() noexcept
+cdef AutocastState inherited_switches() noexcept

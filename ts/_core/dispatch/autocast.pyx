@@ -29,7 +29,7 @@ from libc.stdlib cimport calloc, free
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.arguments cimport spec_of_text
 from ts._core.dispatch.operator cimport (
-    MOST_BACKENDS, Operator, backend_at, call_uncast, invoke_uncast,
+    MAX_BACKENDS, Operator, backend_at, call_uncast, invoke_uncast,
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, hides_elements, operator_function, version_of
 from ts._core.thread.context cimport AUTOCAST, GRAD_DISABLED, context_flags, set_flag
@@ -39,10 +39,10 @@ from ts import devices, dtypes
 
 cdef extern from *:
     """
-    static _Thread_local Switches switches_here;
+    static _Thread_local AutocastState switches_here;
     static _Thread_local PyObject *casts_here;      /* a dictionary, or NULL */
     """
-    Switches switches_here
+    AutocastState switches_here
     PyObject *casts_here
 
 cdef enum Kind:
@@ -54,7 +54,7 @@ cdef enum Kind:
 
 cdef dict _KINDS = {"": AS_IS, "lower": LOWER, "float32": FLOAT32, "widest": WIDEST}
 cdef int FLOAT = dtypes.float32.code
-cdef int MOST_NESTED = 1 << 20
+cdef int MAX_NESTED = 1 << 20
 cdef unsigned long long floats = 0     # a bit for each dtype that may be converted
 for _dtype in dtypes.ALL:
     if _dtype.is_floating_point and _dtype is not dtypes.float64:
@@ -66,7 +66,7 @@ for _dtype in dtypes.ALL:
 # By device: the dtypes that its operators are cast to, what it chooses first.
 LOWER_DTYPES = {"cpu": (dtypes.bfloat16, dtypes.float16), "cuda": (dtypes.float16, dtypes.bfloat16)}
 cdef dict places = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
-cdef int defaults[MOST_BACKENDS]
+cdef int defaults[MAX_BACKENDS]
 for _name, _lower in LOWER_DTYPES.items():
     defaults[<int>places[_name]] = _lower[0].code
 
@@ -79,22 +79,22 @@ def place_of(str device not None, str refusal="unsupported scalarType"):
     return found
 
 
-cdef Switches exchange_switches(Switches others) noexcept:
+cdef AutocastState exchange_switches(AutocastState others) noexcept:
     global switches_here
-    cdef Switches before = switches_here
+    cdef AutocastState before = switches_here
     switches_here = others
     return before
 
 
-cdef Switches inherited_switches() noexcept:
-    cdef Switches now = switches_here
+cdef AutocastState inherited_switches() noexcept:
+    cdef AutocastState now = switches_here
     now.nesting = 0
     now.uncached = True
     return now
 
 
 cdef int check_backend(int backend) except -1:
-    if not 0 <= backend < MOST_BACKENDS:
+    if not 0 <= backend < MAX_BACKENDS:
         raise IndexError(f"there is no backend {backend}")
     return 0
 
@@ -145,7 +145,7 @@ def enter(int backend, dtype not None, bint on, bint cached):
 def leave(int backend, list before not None):
     """It ends; after the outermost one, what it has converted is forgotten."""
     check_backend(backend)
-    if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MOST_NESTED:
+    if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTED:
         raise RuntimeError(f"no block of autocast begins with the switches {before}")
     on, dtype, uncached, switches_here.nesting = before
     if switches_here.nesting == 0:
@@ -155,7 +155,7 @@ def leave(int backend, list before not None):
     switches_here.uncached = uncached
 
 
-class HeldSwitches:
+class RestoreAutocastState:
     """A block in which a thread has the switches that held where the object was made."""
 
     def __init__(self):
@@ -208,28 +208,28 @@ cdef inline int dtype_of(int backend) noexcept:
 
 # ---------------------------------------------------------------- the rule of an operator
 
-cdef class Casts:
+cdef class CastPolicy:
     """What its record says, by backend."""
-    cdef int kinds[MOST_BACKENDS]
+    cdef int kinds[MAX_BACKENDS]
     cdef int dtype_at                  # the argument that is a `dtype=`, or -1
     cdef dict said                     # by backend: of what is refused
 
 
-cdef Casts casts_of(Operator op):
+cdef CastPolicy casts_of(Operator op):
     """The rule, read when it is first asked for."""
     if op.casts is None:
         op.casts = read_casts(op)
-    return <Casts>op.casts
+    return <CastPolicy>op.casts
 
 
-cdef Casts read_casts(Operator op):
-    cdef Casts casts = Casts()
+cdef CastPolicy read_casts(Operator op):
+    cdef CastPolicy casts = CastPolicy()
     cdef int i
     rule = op.record.autocast
     names = [p.name for p in op.signature.parameters]
     casts.dtype_at = names.index("dtype") if "dtype" in names else -1
     casts.said = {}
-    for i in range(MOST_BACKENDS):
+    for i in range(MAX_BACKENDS):
         casts.kinds[i] = AS_IS
     for name, i in places.items():
         said = rule if isinstance(rule, str) else rule.get(name, "")
@@ -325,7 +325,7 @@ cdef int first_backend(Operator op, list values) except -1:
 
 
 cdef list cast_list(Operator op, list values, int backend):
-    cdef Casts casts = casts_of(op)
+    cdef CastPolicy casts = casts_of(op)
     cdef int kind = casts.kinds[backend] if casts_on(backend) else AS_IS
     cdef int to
     if kind == REFUSED:

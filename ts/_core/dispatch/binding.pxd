@@ -36,7 +36,7 @@ cdef enum Kind:
 
 
 cdef enum:
-    MOST_ARGUMENTS = 16                # of an operator that is called directly
+    MAX_ARGUMENTS = 16                # of an operator that is called directly
 
 
 @cython.final

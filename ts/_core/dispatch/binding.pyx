@@ -39,7 +39,7 @@ from ts._core.value.sealed cimport seal
 from ts import devices, dtypes
 from ts._core.dispatch.results import results_class
 from ts._core.tensor.type_names import type_text
-from ts._core.tensor.symbols import SymBool, SymFloat, SymInt, Symbolic
+from ts._core.tensor.symbols import SymBool, SymFloat, SymInt, SymNumber
 
 cdef extern from "Python.h":
     bint PyLong_CheckExact(object x) noexcept
@@ -103,7 +103,7 @@ cdef Binder binder_of(Operator op):
         b.int_list_at = first
     b.numbers = op.record is not None and op.record.wraps_numbers
     b.gives_dtype = op.schema_text.endswith("-> ScalarType")
-    b.direct = op.record is not None and len(b.slots) <= MOST_ARGUMENTS and op.nrets < 3 and has_kernel(op, BACKEND_CPU)
+    b.direct = op.record is not None and len(b.slots) <= MAX_ARGUMENTS and op.nrets < 3 and has_kernel(op, BACKEND_CPU)
     if b.direct:
         for slot in b.slots:
             prepare_default(slot)
@@ -168,7 +168,7 @@ def _is_real(x):
 
 
 def _is_number(x):
-    return isinstance(x, (int, float, complex, np.generic, Symbolic))
+    return isinstance(x, (int, float, complex, np.generic, SymNumber))
 
 
 cdef object as_int(object x):
@@ -193,7 +193,7 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x
         if numbers and isinstance(x, np.generic):
             return x.item()
-        if numbers and isinstance(x, Symbolic):
+        if numbers and isinstance(x, SymNumber):
             return x
         return x if x is None and slot.optional else FAILED
     if x is None:
@@ -205,7 +205,7 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x
         if isinstance(x, np.generic) or is_number_tensor(x):
             return x.item()
-        return x if isinstance(x, Symbolic) else FAILED
+        return x if isinstance(x, SymNumber) else FAILED
     if kind == INT:
         return as_int(x) if is_int(x) else FAILED
     if kind == INT_LIST:
@@ -326,21 +326,21 @@ cdef object as_python(Binder b, object result):
 
 # ---------------------------------------------------------------- straight into registers
 
-cdef enum Taken:
+cdef enum UnboxResult:
     NO                                 # the argument does not fit
     MAYBE                              # `bind` knows
     BORROWED
     OWNED                              # the register owns what it holds
 
 
-cdef inline Taken take_int(object x, IValue *out) except *:
+cdef inline UnboxResult take_int(object x, IValue *out) except *:
     cdef int overflow = 0
     out.v.i = PyLong_AsLongLongAndOverflow(x, &overflow)
     out.tag = TAG_INT
     return MAYBE if overflow else BORROWED
 
 
-cdef Taken take_items(Slot slot, List made, PyObject **items, Py_ssize_t n, IValue *out) except *:
+cdef UnboxResult take_items(Slot slot, List made, PyObject **items, Py_ssize_t n, IValue *out) except *:
     """Into a new List of the core, which has room for them: making it may run code that changes `items`."""
     cdef Py_ssize_t i
     cdef IValue item
@@ -366,7 +366,7 @@ cdef Taken take_items(Slot slot, List made, PyObject **items, Py_ssize_t n, IVal
     return OWNED
 
 
-cdef Taken take_list(Slot slot, object x, IValue *out) except *:
+cdef UnboxResult take_list(Slot slot, object x, IValue *out) except *:
     cdef PyObject *items[8]
     cdef Py_ssize_t i
     cdef List made
@@ -383,7 +383,7 @@ cdef Taken take_list(Slot slot, object x, IValue *out) except *:
     return NO if isinstance(x, Tensor) and slot.kind != INT_LIST else MAYBE
 
 
-cdef inline Taken take(Slot slot, object x, IValue *out) except *:
+cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
     """One argument into its register."""
     cdef Kind kind = slot.kind
     if isinstance(x, Tensor):
@@ -455,14 +455,14 @@ cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObj
 
 
 cdef object call_directly(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names):
-    cdef IValue r[MOST_ARGUMENTS + 2]
-    cdef int32_t at[MOST_ARGUMENTS + 2]
-    cdef bint owned[MOST_ARGUMENTS]
+    cdef IValue r[MAX_ARGUMENTS + 2]
+    cdef int32_t at[MAX_ARGUMENTS + 2]
+    cdef bint owned[MAX_ARGUMENTS]
     cdef Py_ssize_t i, n = len(b.slots), used = 0, total = n + b.op.nrets, filled = 0, gathered = given
     cdef bint in_a_row = False
     cdef PyObject *x
     cdef Slot slot
-    cdef Taken taken
+    cdef UnboxResult taken
     cdef object outcome = FAILED
     if given > b.positional or (
         b.int_list_at >= 0 and given == b.positional and PyLong_CheckExact(<object>args[given - 1])

@@ -3,7 +3,7 @@ from typing import Any
 
 from ts._core.dispatch.operator import Operator
 
-class Each:
+class ForeachKernel:
     def __init__(
         self, find: Callable[[str], Operator | None], key: str, parameters: tuple[Any, ...], gives: bool
     ) -> None: ...

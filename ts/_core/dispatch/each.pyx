@@ -17,11 +17,11 @@ from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TypeSpec, box, release, set_none, unbox, unbox_shallow
 
 cdef enum:
-    MOST_REGISTERS = 16
+    MAX_REGISTERS = 16
     DEFAULT = -1                       # a parameter that lists say nothing of
 
 
-cdef class Each:
+cdef class ForeachKernel:
     """The kernel of an operator on lists of tensors."""
     cdef object find
     cdef str key
@@ -45,8 +45,8 @@ cdef class Each:
             self.prepare()
         count = checked_length(self, args)
         cdef list results = [] if self.gives else None
-        cdef IValue r[MOST_REGISTERS]
-        cdef int32_t at[MOST_REGISTERS]
+        cdef IValue r[MAX_REGISTERS]
+        cdef int32_t at[MAX_REGISTERS]
         cdef int i, n = self.base.nargs
         for i in range(n + 1):
             r[i].tag = TAG_NONE
@@ -65,7 +65,7 @@ cdef class Each:
 
     cdef int prepare(self) except -1:
         base = <Operator>self.find(self.key)
-        if base is None or base.nargs >= MOST_REGISTERS or base.nrets != 1:
+        if base is None or base.nargs >= MAX_REGISTERS or base.nrets != 1:
             raise TypeError(f"{self.key} does not run on elements of lists")
         names = [p.name for p in self.parameters]
         known = base.signature.parameters
@@ -83,7 +83,7 @@ cdef class Each:
         return 0
 
 
-cdef int fill(Each self, tuple args, Py_ssize_t k, IValue *r) except -1:
+cdef int fill(ForeachKernel self, tuple args, Py_ssize_t k, IValue *r) except -1:
     """Registers of the operator on tensors for element `k`; what they held is released."""
     cdef int i, place
     cdef object x
@@ -105,7 +105,7 @@ cdef int fill(Each self, tuple args, Py_ssize_t k, IValue *r) except -1:
     return 0
 
 
-cdef object checked_length(Each self, tuple args):
+cdef object checked_length(ForeachKernel self, tuple args):
     """How many elements the lists have; all the same number, and one at least."""
     count = None
     for parameter, x in zip(self.parameters, args):

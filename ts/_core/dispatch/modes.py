@@ -15,7 +15,7 @@ from typing import Any
 
 from ts._core.dispatch.overrides import call_overridden, overriding_arguments
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import AsTensors, enter_modes, set_modes
+from ts._core.thread.context import DisableTorchFunction, enter_modes, set_modes
 
 
 class _Here(threading.local):
@@ -49,7 +49,7 @@ def pop() -> Any:
     return mode
 
 
-class without_last:
+class pop_mode:
     """A context manager: inside, the last mode of the thread is off; it is what `with` gives."""
 
     def __enter__(self) -> Any:
@@ -60,9 +60,9 @@ class without_last:
         push(self.mode)
 
 
-def without_overrides() -> AsTensors:
+def without_overrides() -> DisableTorchFunction:
     """A context manager: inside, neither modes nor classes see functions."""
-    return AsTensors(modes=True)
+    return DisableTorchFunction(modes=True)
 
 
 class _Modes:
@@ -77,7 +77,7 @@ class _Modes:
         if not _here.stack:  # a thread that works for one that has modes
             enter_modes(False)
             return function(*args, **(kwargs or {}))
-        with without_last() as mode:
+        with pop_mode() as mode:
             result = mode.__torch_function__(function, tuple(map(type, overriding)), args, kwargs)
             if result is NotImplemented:
                 return call_overridden(function, overriding, args, kwargs)

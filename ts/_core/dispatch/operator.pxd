@@ -15,7 +15,7 @@ a kernel, numbers and views of memory on the CPU by basic indices (`subscripts`)
 wants no gradient.
 
     kernels[backend]     of an operator with a record: looked for when the backend is first asked for one
-                         (`Backend.bind_kernel`); `run_record` where it has none in C
+                         (`Backend.bind_kernel`); `call_python_kernel` where it has none in C
     kernels[0]           of an operator of the language, which takes no tensor that could choose a backend
 """
 
@@ -30,7 +30,7 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
-    MOST_BACKENDS = 16                 # `ts.backends.register` refuses more
+    MAX_BACKENDS = 16                 # `ts.backends.register` refuses more
     NO_LAYERS = 0                      # what `invoke_layered` says: nothing to do ...
     HAS_RUN = 1
     OF_TAPE = 2                        # the tape comes first
@@ -44,8 +44,8 @@ cdef class Operator:
     cdef readonly int nargs
     cdef readonly int nrets
     cdef readonly bint scalar          # numbers in, numbers out: may run without the GIL
-    cdef Kernel kernels[MOST_BACKENDS]
-    cdef PyObject *state[MOST_BACKENDS]  # what such a kernel keeps for this operator
+    cdef Kernel kernels[MAX_BACKENDS]
+    cdef PyObject *state[MAX_BACKENDS]  # what such a kernel keeps for this operator
     cdef list kept                     # ... held, also where it has another by now: threads may be at work in it
     cdef void *data                    # what the kernel of an operator of the language needs: a C function, say
     cdef public object record          # the operator's record in ts.ops, if it has one
@@ -69,7 +69,7 @@ cdef class Operator:
 
 
 # What every backend has: the record's own kernel, on arrays.  A kernel in C falls back to it.
-cdef int run_record(Operator op, IValue *r, const int32_t *at) except -1
+cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1
 # The kernel in C of a backend, and what it keeps for this operator (`state`).
 cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except -1
 # Whether a backend has one.

@@ -6,7 +6,7 @@ In: registers or Python arguments; out: results, wrapped as tensors.
     op(x)                       called from Python, arguments bound by the schema
     invoke(op, r, at)           arguments in registers: the interpreter, and Python's calls where it pays
 
-`invoke` takes the kernel of the backend that the first tensor is on.  A backend may have one in C; `run_record` is
+`invoke` takes the kernel of the backend that the first tensor is on.  A backend may have one in C; `call_python_kernel` is
 what all have, and what those in C leave to it:
 
     choose the backend by all tensor arguments, else by the device argument
@@ -50,7 +50,7 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.tensor.overlap cimport ALLOW, STRICT, WARN, check_write
 from ts._core.tensor.tensor cimport (
-    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, hides_elements, memory_of, operator_function, rebind, wants, wrap,
+    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, hides_elements, memory_of, operator_function, rebind, needs_grad, wrap,
     wrote
 )
 
@@ -58,7 +58,7 @@ from ts._core.tensor.sparse cimport BACKEND_SPARSE
 
 from ts import devices, dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.value import ivalue as ivalue_module, type_of
 from ts._core.dispatch.results import results_class
 from ts._core.dispatch.signature import arity, signature
@@ -72,7 +72,7 @@ for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
 
 
 cdef enum:
-    BACKEND_UNDEFINED = MOST_BACKENDS - 1
+    BACKEND_UNDEFINED = MAX_BACKENDS - 1
 
 # What is no tensor though its type says so, as a gradient before there is one.  Python knows it as None, and no backend
 # has kernels for it.
@@ -108,7 +108,7 @@ cdef class Operator:
         self.schema_text = self.name = self.overload = ""
         self.tensor_at = -1
         self.kept = []
-        for i in range(MOST_BACKENDS):
+        for i in range(MAX_BACKENDS):
             self.kernels[i] = run_nothing
 
     def __init__(self, str schema_text not None, record=None):
@@ -326,9 +326,9 @@ def forget_kernels():
 cdef int unbind(Operator op) except -1:
     """Let each backend look for its kernel when it is next asked for one."""
     cdef int i
-    for i in range(MOST_BACKENDS):
+    for i in range(MAX_BACKENDS):
         op.kernels[i] = bind_and_run
-    op.implementations = [None] * MOST_BACKENDS
+    op.implementations = [None] * MAX_BACKENDS
     return 0
 
 
@@ -336,7 +336,7 @@ cdef int bind_and_run(Operator op, IValue *r, const int32_t *at) except -1:
     """What stands for a kernel until it is asked for: finds it, and runs it."""
     cdef int backend = backend_at(op, r, at)
     if backend == BACKEND_UNDEFINED:
-        return run_record(op, r, at)
+        return call_python_kernel(op, r, at)
     bind_kernel(op, backend)
     return op.kernels[backend](op, r, at)
 
@@ -345,7 +345,7 @@ cdef int bind_kernel(Operator op, int backend) except -1:
     if op.kernels[backend] == bind_and_run:
         backend_registry().at(backend).bind_kernel(op)
         if op.kernels[backend] == bind_and_run:
-            op.kernels[backend] = run_record
+            op.kernels[backend] = call_python_kernel
     return 0
 
 
@@ -362,7 +362,7 @@ cdef int set_kernel(Operator op, int backend, Kernel kernel, object kept) except
 
 cdef bint has_kernel(Operator op, int backend) except -1:
     bind_kernel(op, backend)
-    return op.kernels[backend] != run_record
+    return op.kernels[backend] != call_python_kernel
 
 
 cdef int read_signature(Operator op) except -1:
@@ -405,7 +405,7 @@ cdef object call_bound(Operator op, list args):
     cdef int backend = 0
     if symbolic and any_symbols(args):
         return run_at_once(op, args)
-    if len(args) + op.nrets <= MOST_REGISTERS:
+    if len(args) + op.nrets <= MAX_REGISTERS:
         if op.tensor_at >= 0 and isinstance(args[op.tensor_at], Tensor):
             backend = (<Tensor>args[op.tensor_at]).backend
         if context_flags() & WATCHED or has_kernel(op, backend) or differentiating(context_flags()) and any_wants(args):
@@ -424,18 +424,18 @@ def expect_symbols():
 
 cdef bint any_symbols(list args):
     for x in args:
-        if isinstance(x, Symbolic) or type(x) is list and any_symbols(<list>x):
+        if isinstance(x, SymNumber) or type(x) is list and any_symbols(<list>x):
             return True
     return False
 
 
 cdef enum:
-    MOST_REGISTERS = 32                # of an operator that Python calls through registers
+    MAX_REGISTERS = 32                # of an operator that Python calls through registers
 
 
 cdef object call_in_registers(Operator op, list args):
-    cdef IValue r[MOST_REGISTERS]
-    cdef int32_t at[MOST_REGISTERS]
+    cdef IValue r[MAX_REGISTERS]
+    cdef int32_t at[MAX_REGISTERS]
     cdef int i, n = op.nargs
     for i in range(n + op.nrets):
         r[i].tag = TAG_NONE
@@ -837,7 +837,7 @@ cdef int settle_all(object target, object result) except -1:
 
 # ---------------------------------------------------------------- kernels in registers
 
-cdef int run_record(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1:
     """The general kernel of record operators."""
     return run_in_python(op, run, r, at)
 

@@ -10,7 +10,7 @@ A variable (`t`) is what the first argument that mentions it says; others must f
 """
 
 from ts._core.dispatch.arguments cimport solved, spec_of_text
-from ts._core.value.fitting cimport fits, not_none
+from ts._core.value.fitting cimport is_subtype, not_none
 from ts._core.value.spec cimport (
     ANY_SPEC,
     KIND_ANY,
@@ -66,13 +66,13 @@ cdef bint matches(TypeSpec wanted, TypeSpec found, dict bound) except -1:
     if wanted is ANY_SPEC or wanted is found:
         return True
     if kind == KIND_ANY:
-        return fits(found, bound.setdefault(wanted.text, found))
+        return is_subtype(found, bound.setdefault(wanted.text, found))
     if kind == KIND_OPTIONAL:
         if found.kind == KIND_NONE:
             return True
         return matches(<TypeSpec>wanted.children[0], not_none(found), bound)
     if kind not in (KIND_LIST, KIND_DICT, KIND_TUPLE, KIND_FUTURE) or found.kind != kind:
-        return fits(found, wanted)
+        return is_subtype(found, wanted)
     if len(found.children) != len(wanted.children):
         return False
     for i in range(len(wanted.children)):

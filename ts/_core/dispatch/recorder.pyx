@@ -20,7 +20,7 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator, backend_at, call_limited, invoke_limited
 from ts._core.tensor.tensor cimport Tensor
-from ts._core.thread.allowance cimport Allowance, drop_allowance, new_allowance, watch_allowance
+from ts._core.thread.allowance cimport MemoryBudget, drop_allowance, new_allowance, watch_allowance
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT
@@ -64,7 +64,7 @@ cdef class Event:
 cdef class Recorder:
     cdef readonly list events         # in the order in which they began
     cdef bint shapes, stacks, memory
-    cdef Allowance *allowance
+    cdef MemoryBudget *allowance
     cdef dict labels                  # by thread: the events of labels that have not ended, innermost last
     cdef unsigned long thread
     cdef readonly int64_t most_bytes  # that the thread which started it held at once of what it took since
@@ -319,13 +319,13 @@ cdef class Stage:
 # ---------------------------------------------------------------- stacks
 
 cdef enum:
-    DEEPEST = 64                      # frames of a stack that are kept
+    MAX_STACK_FRAMES = 64                      # frames of a stack that are kept
 
 
 cdef tuple python_stack():
     cdef list found = []
     cdef object frame = sys._getframe()
-    while frame is not None and len(found) < DEEPEST:
+    while frame is not None and len(found) < MAX_STACK_FRAMES:
         code = frame.f_code
         found.append((code.co_filename, frame.f_lineno, code.co_qualname))
         frame = frame.f_back

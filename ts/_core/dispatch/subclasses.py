@@ -16,7 +16,7 @@ from typing import Any, Final
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable, class_overrides
 from ts._core.tensor.tensor import Tensor, set_derived
-from ts._core.thread.context import AsTensors, count_overriding
+from ts._core.thread.context import DisableTorchFunction, count_overriding
 
 # What no class is asked about: how tensors are made, copied, pickled and found ...
 _NOT_ASKED: Final = """
@@ -88,7 +88,7 @@ def call(
     """`Tensor.__torch_function__`: the function itself, and of `cls` what tensors it gives."""
     if not all(issubclass(cls, other) for other in types):
         return NotImplemented
-    with AsTensors():
+    with DisableTorchFunction():
         result = function(*args, **(kwargs or {}))
         return result if function in NOT_CONVERTED else _of_class(result, cls)
 

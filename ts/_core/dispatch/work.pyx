@@ -11,7 +11,7 @@ goes through its lists and strings once.
 from libc.stdint cimport int32_t
 
 from ts._core.value.container cimport Dict, List, Tuple
-from ts._core.thread.deadline cimport check_time, take_time
+from ts._core.thread.deadline cimport check_time, charge_time
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.tensor cimport BACKEND_META, Tensor
@@ -37,18 +37,18 @@ cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1:
     if op.record is None:
         for i in range(op.nargs):
             amount += length(&r[at[i]])
-        return take_time(ITEM * amount)
+        return charge_time(ITEM * amount)
     rule = rule_of(op)
     if rule is None:
         return 0
     args = [box_shallow(&r[at[i]]) for i in range(op.nargs)]
-    return 0 if of_meta(args) else take_time(estimate(rule, args))
+    return 0 if of_meta(args) else charge_time(estimate(rule, args))
 
 
 cdef int before_call(Operator op, list args) except -1:
     check_time()
     rule = rule_of(op)
-    return 0 if rule is None or of_meta(args) else take_time(estimate(rule, args))
+    return 0 if rule is None or of_meta(args) else charge_time(estimate(rule, args))
 
 
 cdef double estimate(object rule, list args) except -1:

@@ -5,7 +5,7 @@ from typing import Any, Self
 from ts._core.dispatch.operator import Operator
 from ts._core.tensor.tensor import Tensor
 
-class Writer:
+class OperatorLog:
     lines: list[tuple[Operator, list[Any], list[Any]]]
     def __init__(
         self, is_group: Callable[[Operator], bool], looks_inside: Callable[[Operator, list[Any]], bool]
@@ -15,14 +15,14 @@ class Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-class Keeper(Writer):
+class OperatorObserver(OperatorLog):
     def __init__(
         self,
         given: Callable[[Operator, list[Any]], Any] | None = None,
         seen: Callable[[Operator, list[Any], list[Any]], object] | None = None,
     ) -> None: ...
 
-class Unwritten:
+class PauseLogging:
     def __enter__(self) -> None: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

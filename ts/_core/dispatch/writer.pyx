@@ -8,7 +8,7 @@ An operator whose kernel calls others is one line, unless the tape looks into it
 operators is left to run one by one.  Who reads the lines knows a tensor again by `identity`: a tensor and what was
 detached from it have the same elements.
 
-`Keeper` is in the same place, below the tape: it may see each operator's results, or give them instead of it.
+`OperatorObserver` is in the same place, below the tape: it may see each operator's results, or give them instead of it.
 """
 
 from cpython.object cimport PyObject
@@ -33,14 +33,14 @@ record_operator = operator.invoke_recorded
 record_call = operator.call_recorded
 
 
-cdef class Writer:
+cdef class OperatorLog:
     """Writes down what its thread runs between `with` and its end."""
 
     cdef readonly list lines           # (operator, arguments, results)
     cdef object is_group               # of an operator
     cdef object looks_inside           # whether the tape does, of an operator
     cdef bint before
-    cdef Writer outer
+    cdef OperatorLog outer
 
     def __init__(self, is_group not None, looks_inside not None):
         self.lines = []
@@ -63,7 +63,7 @@ cdef class Writer:
         self.outer = None
 
 
-cdef class Keeper(Writer):
+cdef class OperatorObserver(OperatorLog):
     """Is told between `with` and its end of each operator that is no composite, and writes nothing.
 
     given(operator, arguments)             the results that it has, as one value or a tuple; None: the operator runs
@@ -80,14 +80,14 @@ cdef class Keeper(Writer):
 
     def __enter__(self):
         self.failed = False
-        return Writer.__enter__(self)
+        return OperatorLog.__enter__(self)
 
     cdef bint has(self, Operator op, list args) except -1:
         """Whether it has the results, which are then in `result`."""
         if self.given is None or self.failed:
             return False
         self.failed = True
-        with Unwritten():
+        with PauseLogging():
             self.result = self.given(op, args)
         self.failed = False
         return self.result is not None
@@ -95,13 +95,13 @@ cdef class Keeper(Writer):
     cdef int see(self, Operator op, list args, list results) except -1:
         if self.seen is not None and not self.failed:
             self.failed = True
-            with Unwritten():
+            with PauseLogging():
                 self.seen(op, args, results)
             self.failed = False
         return 0
 
 
-cdef class Unwritten:
+cdef class PauseLogging:
     """What runs between `with` and its end is no part of what is written down: the compiler's work meanwhile."""
 
     cdef bint paused, before
@@ -117,15 +117,15 @@ cdef class Unwritten:
 
 
 cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    cdef Writer writer = writers.get(PyThread_get_thread_ident()) if writers else None
+    cdef OperatorLog writer = writers.get(PyThread_get_thread_ident()) if writers else None
     cdef list args
     cdef int i
     if writer is None:
         return record_operator(op, r, at, code, instruction)
     if op.record is None:              # of the language: what it computes is known when the lines are written
         return invoke_limited(op, r, at)
-    if isinstance(writer, Keeper):
-        return invoke_limited(op, r, at) if op.whole else invoke_kept(<Keeper>writer, op, r, at)
+    if isinstance(writer, OperatorObserver):
+        return invoke_limited(op, r, at) if op.whole else invoke_kept(<OperatorObserver>writer, op, r, at)
     if writer.is_group(op):
         set_bool(&r[at[op.nargs]], False)
         for i in range(1, op.nrets):
@@ -140,25 +140,25 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
 
 
 cdef object write_call(Operator op, list args):
-    cdef Writer writer = writers.get(PyThread_get_thread_ident()) if writers else None
+    cdef OperatorLog writer = writers.get(PyThread_get_thread_ident()) if writers else None
     if writer is None:
         return record_call(op, args)
-    if isinstance(writer, Keeper) and (op.whole or (<Keeper>writer).has(op, args)):
-        return operator.call_limited(op, args) if op.whole else result_of(<Keeper>writer)
+    if isinstance(writer, OperatorObserver) and (op.whole or (<OperatorObserver>writer).has(op, args)):
+        return operator.call_limited(op, args) if op.whole else result_of(<OperatorObserver>writer)
     set_flag(PROFILING, False)
     try:
         result = operator.call_limited(op, args)
     finally:
         set_flag(PROFILING, True)
     results = list(result) if op.nrets > 1 else [result] if op.nrets else []
-    if isinstance(writer, Keeper):
-        (<Keeper>writer).see(op, args, results)
+    if isinstance(writer, OperatorObserver):
+        (<OperatorObserver>writer).see(op, args, results)
     else:
         writer.lines.append((op, args, results))
     return result
 
 
-cdef int invoke_kept(Keeper keeper, Operator op, IValue *r, const int32_t *at) except -1:
+cdef int invoke_kept(OperatorObserver keeper, Operator op, IValue *r, const int32_t *at) except -1:
     cdef list args = values_at(r, at, op.nargs)
     if keeper.has(op, args):
         return run_in_python(op, give_result, r, at)
@@ -167,10 +167,10 @@ cdef int invoke_kept(Keeper keeper, Operator op, IValue *r, const int32_t *at) e
 
 
 cdef object give_result(Operator op, list args):
-    return result_of(<Keeper>writers[PyThread_get_thread_ident()])
+    return result_of(<OperatorObserver>writers[PyThread_get_thread_ident()])
 
 
-cdef object result_of(Keeper keeper):
+cdef object result_of(OperatorObserver keeper):
     result, keeper.result = keeper.result, None
     return result
 

@@ -21,13 +21,13 @@ from ts._core.layers import dispatch_modes
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import (
     Level,
-    beneath,
+    below_level,
     by_parts,
     depth,
     layered,
     of_level,
     open_levels,
-    opened,
+    push_level,
 )
 from ts._core.tensor.tensor import Tensor, has_hidden_elements, hide_elements, operator, set_layer
 from ts._core.thread.context import is_grad_enabled
@@ -127,7 +127,7 @@ def parts(level: Level, x: Any) -> tuple[Any, bool]:
     return (x, False) if layer is None else (layer.inner, layer.whole)  # type: ignore[attr-defined]
 
 
-class Same:
+class Unbatched:
     """What a rule gives that is the same for all elements."""
 
     def __init__(self, value: Any) -> None:
@@ -212,7 +212,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
             f"Batching rule not implemented for {record.name}.{record.overload}; the fallback path doesn't "
             "work on out= or view ops."
         )
-    with beneath(level):
+    with below_level(level):
         if record.nondeterministic:
             found, of_batch = drawn(call)
         elif not some:
@@ -221,7 +221,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
             return _in_place(call, args)
         else:
             found = on_batch(call)
-            found, of_batch = (found.value, False) if isinstance(found, Same) else (found, True)
+            found, of_batch = (found.value, False) if isinstance(found, Unbatched) else (found, True)
     if isinstance(found, Tensor) and returns and returns[0].alias_of >= 0:
         return args[returns[0].alias_of]
     viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
@@ -242,7 +242,7 @@ def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
     made = []
     for x in args:
         if isinstance(x, Tensor):
-            with beneath(level):
+            with below_level(level):
                 x = batched(level, x.expand([level.size, *x.shape]))
         made.append(x)
     return made
@@ -255,7 +255,7 @@ def _wrapped(level: Level, found: Any, of_batch: bool, viewed: Tensor | None) ->
         return values if type(found) is list else type(found)(values)
     if not isinstance(found, Tensor):
         return found
-    with beneath(level):
+    with below_level(level):
         if of_batch:
             return batched(level, found, viewed)
     return layered(found, the_same(level, found), viewed)
@@ -311,7 +311,7 @@ def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> An
     in_dims = tuple(
         [0 if w else None for _, w in x] if isinstance(x, list) else 0 if x[1] else None for x in pairs
     )
-    with beneath(level):
+    with below_level(level):
         output, out_dims = rule(VmapInfo(level.size, level.random), in_dims, *given)
     is_tuple = isinstance(output, tuple | list)
     outputs = list(output) if is_tuple else [output]
@@ -326,7 +326,7 @@ def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> An
     wrapped = []
     for x, dim in zip(outputs, dims, strict=True):
         if isinstance(x, Tensor) and dim is not None:
-            with beneath(level):
+            with below_level(level):
                 x = x.movedim(dim, 0)  # type: ignore[attr-defined]
         wrapped.append(_wrapped(level, x, dim is not None, None))
     return type(output)(wrapped) if is_tuple else wrapped[0]
@@ -345,7 +345,7 @@ def _structure(x: Any) -> str:
 @contextmanager
 def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
     """A level of batches of that size."""
-    with opened(run, the_same) as level:
+    with push_level(run, the_same) as level:
         level.size, level.random = size, random
         yield level
 
@@ -353,6 +353,6 @@ def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
 def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
     """What a tensor is below, with the batch at a dimension; repeated if it is of none."""
     inner, whole = parts(level, x)
-    with beneath(level):
+    with below_level(level):
         found: Tensor = inner if whole else inner.expand([level.size, *inner.shape])
         return found if dim == 0 else found.movedim(0, dim)

@@ -17,7 +17,7 @@ from typing import Any
 
 from ts._core.autograd.views import part_at, with_part_at
 from ts._core.layers.layer import Layer
-from ts._core.layers.levels import Level, beneath, by_parts, depth, layered, of_level, wanted_beneath
+from ts._core.layers.levels import Level, below_level, by_parts, depth, layered, of_level, requires_grad_below
 from ts._core.tensor.tensor import (
     Tensor,
     has_hidden_elements,
@@ -116,7 +116,7 @@ def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
         return (x, None) if layer is None else (layer.inner, layer.tangent)
     whole: Any = of_level(base, level)
     inner = sunk(x, whole.inner) if layer is None else layer.inner
-    with beneath(level):
+    with below_level(level):
         tangent = part_at(inner, whole.inner, whole.tangent)
     _turn_into(x, Dual(level, inner, tangent, 0, now))
     return inner, tangent
@@ -152,7 +152,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         i for i, p in enumerate(declared.parameters)
         if p.written and isinstance(args[i], Tensor) and (i in given_back or not declared.returns)
     ]  # fmt: skip
-    with beneath(level):
+    with below_level(level):
         before = list(primals)
         for i in written:
             before[i] = operator("clone")(primals[i])
@@ -209,7 +209,7 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
     if tangent is None and old is None:
         return
     base = target._base
-    with beneath(level):
+    with below_level(level):
         tangent = fitting(operator("zeros_like")(x) if tangent is None else tangent, x)
         if old is not None and _has_room(old, tangent) and (base is None or _lies_in(level, old, base)):
             old.copy_(tangent)
@@ -229,7 +229,7 @@ def _has_room(old: Tensor, new: Tensor) -> bool:
 
     Where gradients are wanted it stays as it is, since somebody may have saved it.
     """
-    if old.shape != new.shape or any(x.requires_grad or wanted_beneath(x) for x in (old, new)):
+    if old.shape != new.shape or any(x.requires_grad or requires_grad_below(x) for x in (old, new)):
         return False
     return _batches(new) <= _batches(old)
 

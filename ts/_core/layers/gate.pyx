@@ -16,7 +16,7 @@ from ts._core.autograd.tape cimport leave
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport HAS_RUN, NO_LAYERS, OF_TAPE, Operator, run_in_python
 from ts._core.layers.layer cimport Layer
-from ts._core.tensor.tensor cimport Tensor, is_layered, wants
+from ts._core.tensor.tensor cimport Tensor, is_layered, needs_grad
 from ts._core.thread.context cimport DISPATCH_MODES, LAYERED, context_flags, set_flag, set_process_flag
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
@@ -52,7 +52,7 @@ def set_runner(function):
     runner = function
 
 
-def watch(bint on):
+def enable_transform_dispatch(bint on):
     """Let this thread's operators pass here, or no more; whether they did."""
     return bool(set_flag(LAYERED, on))
 
@@ -95,7 +95,7 @@ cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) n
 
 cdef inline int joined(Tensor t, int found, int own) noexcept:
     if own:
-        return found or ((own == SUBCLASSES or level_of(t) == own) and wants(t))
+        return found or ((own == SUBCLASSES or level_of(t) == own) and needs_grad(t))
     return max(found, level_of(t))
 
 

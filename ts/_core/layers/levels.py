@@ -108,20 +108,20 @@ def expect_fakes(there_are: bool) -> None:
 
 
 def _watch() -> None:
-    gate.watch(_here.fakes or _here.modes or _has_subclasses or bool(_here.open))
+    gate.enable_transform_dispatch(_here.fakes or _here.modes or _has_subclasses or bool(_here.open))
 
 
-class unwatched:
+class no_transforms:
     """Context manager: operators do not look at layers."""
 
     __slots__ = ("before", "had_subclasses")
 
     def __enter__(self) -> None:
         self.had_subclasses = _has_subclasses
-        self.before = gate.watch(False)
+        self.before = gate.enable_transform_dispatch(False)
 
     def __exit__(self, *error: Any) -> None:
-        gate.watch(self.before or self.had_subclasses != _has_subclasses)
+        gate.enable_transform_dispatch(self.before or self.had_subclasses != _has_subclasses)
 
 
 def top() -> Level | None:
@@ -143,7 +143,7 @@ def depth(number: int) -> int:
 
 
 @contextmanager
-def opened(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Iterator[Level]:
+def push_level(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Iterator[Level]:
     """Open a level; `wrap(level, tensor)` gives the layer of a tensor that knows nothing of it."""
     level = push(run, wrap)
     try:
@@ -157,7 +157,7 @@ def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
     _here.last += 1
     level = Level(_here.last, run, wrap)
     _here.open.append(level)
-    gate.watch(True)
+    gate.enable_transform_dispatch(True)
     return level
 
 
@@ -170,7 +170,7 @@ def pop(level: Level) -> None:
     _watch()
 
 
-class beneath:
+class below_level:
     """Context manager: as if that level were not open, nor those inside of it."""
 
     __slots__ = ("before", "level")
@@ -185,7 +185,7 @@ class beneath:
 
     def __exit__(self, *error: Any) -> None:
         _here.open = self.before
-        gate.watch(True)
+        gate.enable_transform_dispatch(True)
 
 
 def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
@@ -224,10 +224,10 @@ def tracked(x: Tensor) -> Tensor:
     return x.view_as(x) if x.requires_grad else detached(x)._marked(True)
 
 
-def wanted_beneath(x: Any) -> bool:
+def requires_grad_below(x: Any) -> bool:
     """Whether gradients are wanted of what a tensor is made from at the levels below its own."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
-    return layer is not None and (layer.inner.requires_grad or wanted_beneath(layer.inner))
+    return layer is not None and (layer.inner.requires_grad or requires_grad_below(layer.inner))
 
 
 def _run(op: Any, args: list[Any], number: int) -> Any:
@@ -263,11 +263,11 @@ def run_plain(op: Any, args: list[Any]) -> Any:
         for level in reversed(_here.open):
             if level.random:
                 return level.run(level, op, args)
-    gate.watch(False)
+    gate.enable_transform_dispatch(False)
     try:
         return op.call_list(args)
     finally:
-        gate.watch(True)
+        gate.enable_transform_dispatch(True)
 
 
 gate.set_runner(_run)

@@ -17,7 +17,7 @@ from typing import Any
 from ts._core.layers import dispatch_modes, gate, levels
 from ts._core.tensor.subclasses import is_dispatched
 from ts._core.tensor.tensor import Tensor, follow_view, share_version, version, written
-from ts._core.thread.context import GradMode, TracedBy
+from ts._core.thread.context import GradMode, TracingScope
 
 # Composites(operator): the decomposition of a composite operator, or None.
 # Calls(operator, values): the arguments (func, args, kwargs) of `__torch_dispatch__`.
@@ -42,7 +42,7 @@ def is_composite(op: Any) -> bool:
 def run(op: Any, values: list[Any]) -> Any:
     """Call the `__torch_dispatch__` handlers for an operator; decompose a composite operator instead."""
     if not _is_visible(op):
-        with dispatch_modes.without_all(), levels.unwatched(), TracedBy(None):
+        with dispatch_modes.without_all(), levels.no_transforms(), TracingScope(None):
             return op.call_list(values)
     assert _find_decomposition is not None and _build_call is not None
     function = _find_decomposition(op)
@@ -67,13 +67,13 @@ def _call_handlers(func: Any, dispatched: list[Tensor], args: tuple[Any, ...], k
     types = tuple(type(x) for x in dispatched)
     refusing: list[str] = []
     if dispatch_modes.is_active():
-        with dispatch_modes.without_last() as mode, TracedBy(None), GradMode(False):
+        with dispatch_modes.without_last() as mode, TracingScope(None), GradMode(False):
             result = mode.__torch_dispatch__(func, types, args, kwargs)
         if result is not NotImplemented:
             return result
         refusing.append(f"mode object {mode}")
     for x in dispatched:
-        with TracedBy(None), GradMode(False):
+        with TracingScope(None), GradMode(False):
             result = x.__torch_dispatch__(func, types, args, kwargs)  # type: ignore[attr-defined]
         if result is not NotImplemented:
             return result

@@ -58,7 +58,7 @@ NAMES: Final[dict[str, str]] = {
     """,
 }
 
-HOMES: Final[dict[str, list[str]]] = {}
+OPERATOR_TO_MODULES: Final[dict[str, list[str]]] = {}
 for _module, _names in NAMES.items():
     for _name in _names.split():
-        HOMES.setdefault(_name if "::" in _name else f"aten::{_name}", []).append(_module)
+        OPERATOR_TO_MODULES.setdefault(_name if "::" in _name else f"aten::{_name}", []).append(_module)

@@ -12,7 +12,7 @@ cimport cython
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch.operator cimport Operator
-from ts._core.value.fitting cimport fits
+from ts._core.value.fitting cimport is_subtype
 from ts._core.value.ivalue cimport ANY_SPEC, IValue, TAG_OBJECT, TypeSpec, box, copy_value
 from ts._core.value.objects cimport ObjectClass, object_slot
 
@@ -29,7 +29,7 @@ cdef class ContainerIndex(Operator):
         cdef ObjectClass cls = <ObjectClass?>container.detail
         cls.settle()
         for slot in slots.values():
-            if not 0 <= slot < cls.size or not fits(<TypeSpec>cls.specs[slot], result):
+            if not 0 <= slot < cls.size or not is_subtype(<TypeSpec>cls.specs[slot], result):
                 raise ValueError(f"slot {slot} of {container.text} holds no {result.text}")
         self.container = container.text
         self.slots = slots

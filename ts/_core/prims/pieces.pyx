@@ -46,11 +46,11 @@ ctypedef fused Char:
     uint32_t
 
 cdef enum:
-    KEPT = 4096
+    MAX_CACHED_CHARACTERS = 4096
     SHORT = 15                           # characters of a piece that is kept, at most
     READ = 16                            # ... that are read
     BLOCK = 64                           # characters that are put into lower case at a time
-    LOOK = 0x3fff                        # characters between two looks for limits, less one
+    LIMIT_CHECK_MASK = 0x3fff                        # characters between two looks for limits, less one
     DOTTED_I = 0x130                     # two characters in lower case
     SIGMA = 0x3a3                        # one of two, by where in the word it is
 
@@ -73,7 +73,7 @@ cdef struct Characters:
     PyObject *text                       # owned: the text, or NULL
 
 
-cdef Kept kept[KEPT]
+cdef Kept kept[MAX_CACHED_CHARACTERS]
 cdef uint8_t MASKS[READ][READ]           # what the first n of 16 bytes are
 for _n in range(READ):
     memset(MASKS[_n], 0xff, _n)
@@ -139,7 +139,7 @@ cdef str kept_text(Key *key):
     return made
 
 
-cdef str piece(str text, Py_ssize_t start, Py_ssize_t end):
+cdef str substring(str text, Py_ssize_t start, Py_ssize_t end):
     cdef Py_ssize_t n = end - start, room = len(text) - start
     cdef Key key
     cdef bint short
@@ -238,7 +238,7 @@ cdef inline bint lower_all(const Char *s, Char *out, Py_ssize_t n, uint32_t *see
     return lower_block(s + i, out + i, n - i, seen)
 
 
-cdef str lowered(str text):
+cdef str lower(str text):
     cdef Py_ssize_t n = len(text)
     cdef int width = PyUnicode_KIND(text)
     cdef uint32_t seen = 0
@@ -283,12 +283,12 @@ cdef int find_ends(const Char *s, Py_ssize_t *start, Py_ssize_t *end, bint left,
     cdef Characters among = asked          # a signal's handler may ask for others meanwhile
     while left and start[0] < end[0] and is_in(among, s[start[0]]):
         start[0] += 1
-        if start[0] & LOOK == 0:
-            worked(LOOK)
+        if start[0] & LIMIT_CHECK_MASK == 0:
+            worked(LIMIT_CHECK_MASK)
     while right and start[0] < end[0] and is_in(among, s[end[0] - 1]):
         end[0] -= 1
-        if end[0] & LOOK == 0:
-            worked(LOOK)
+        if end[0] & LIMIT_CHECK_MASK == 0:
+            worked(LIMIT_CHECK_MASK)
     return 0
 
 
@@ -300,16 +300,16 @@ cdef str stripped(PyObject *whole, PyObject *chars, bint left, bint right):
     if not asked.plain:
         while left and start < end and text[start] in <str>chars:
             start += 1
-            if start & LOOK == 0:
-                worked(LOOK)
+            if start & LIMIT_CHECK_MASK == 0:
+                worked(LIMIT_CHECK_MASK)
         while right and start < end and text[end - 1] in <str>chars:
             end -= 1
-            if end & LOOK == 0:
-                worked(LOOK)
+            if end & LIMIT_CHECK_MASK == 0:
+                worked(LIMIT_CHECK_MASK)
     elif PyUnicode_KIND(text) == 1:
         find_ends(<const uint8_t *>PyUnicode_DATA(text), &start, &end, left, right)
     elif PyUnicode_KIND(text) == 2:
         find_ends(<const uint16_t *>PyUnicode_DATA(text), &start, &end, left, right)
     else:
         find_ends(<const uint32_t *>PyUnicode_DATA(text), &start, &end, left, right)
-    return piece(text, start, end)
+    return substring(text, start, end)

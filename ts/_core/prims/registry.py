@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 
 from ts._core.dispatch.operator import Operator
-from ts._core.prims.directory import HOMES
+from ts._core.prims.directory import OPERATOR_TO_MODULES
 
 MODULES = ("math", "scalar", "container", "comparison", "dict", "string", "generic", "tensor", "joined")
 
@@ -24,7 +24,7 @@ def operators() -> list[Operator]:
 
 def named(name: str) -> list[Operator]:
     """The operators of a name."""
-    return [op for module in HOMES.get(name, ()) for op in _of_module(module)[name]]
+    return [op for module in OPERATOR_TO_MODULES.get(name, ()) for op in _of_module(module)[name]]
 
 
 @cache

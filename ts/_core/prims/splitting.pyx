@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
-from ts._core.prims.pieces cimport piece, word_behind
+from ts._core.prims.pieces cimport substring, word_behind
 from ts._core.thread.deadline cimport worked
 from ts._core.value.container cimport List, list_append, list_new, list_reverse
 from ts._core.value.ivalue cimport STR_SPEC, list_spec
@@ -32,7 +32,7 @@ cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str ma
     if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):      # Python has the other texts of one character
         take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(text))
     if made is None:
-        made = piece(text, start, end)
+        made = substring(text, start, end)
     part.tag = TAG_OBJECT
     part.v.o = <PyObject *>made
     return list_append(<PyObject *>parts, &part)

@@ -19,14 +19,14 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
-from ts._core.thread.deadline cimport take_time, timed
+from ts._core.thread.deadline cimport charge_time, timed
 from ts._core.value.container cimport List, Tuple, list_item, value_text
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport box_shallow
 from ts._core.prims.row cimport row
 from ts._core.prims.slicing cimport slice_bounds
 from ts._core.prims.splitting cimport split_at, split_lines, split_words
-from ts._core.prims.pieces cimport lowered, stripped
+from ts._core.prims.pieces cimport lower, stripped
 from ts._core.value.scalar cimport int_from_float
 from ts._core.value.texts cimport text_character, text_equal, text_length
 from ts._core.value.tagged cimport (
@@ -90,7 +90,7 @@ cdef inline object method_of(Operator op):
 
 cdef inline int spend(double nanoseconds) except -1:
     """Before work that takes so long at least, beside what the lengths of the arguments say."""
-    return take_time(nanoseconds) if timed else 0
+    return charge_time(nanoseconds) if timed else 0
 
 
 # ---------------------------------------------------------------- methods of str, by shape
@@ -100,7 +100,7 @@ cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
     if (limited or timed) and not text.isascii():
         allow(len(text), MAPPED_BYTES)
         spend(MAPPED * len(text))
-    set_text(&r[at[1]], lowered(text) if op.data == LOWER else method_of(op)(text))
+    set_text(&r[at[1]], lower(text) if op.data == LOWER else method_of(op)(text))
     return 0
 
 

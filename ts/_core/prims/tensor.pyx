@@ -33,7 +33,7 @@ from ts._core.value.ivalue cimport (
 from ts._core.prims.row cimport row
 from ts._core.value.type_of cimport conforms
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
-from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, wants
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, needs_grad
 
 from ts import dtypes
 
@@ -192,7 +192,7 @@ cdef int layout_code(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int wants_gradient(Operator op, IValue *r, const int32_t *at) except -1:
-    set_bool(&r[at[1]], wants(tensor_of(&r[at[0]])))
+    set_bool(&r[at[1]], needs_grad(tensor_of(&r[at[0]])))
     return 0
 
 
@@ -271,13 +271,13 @@ cdef int times_written(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int which_output(Operator op, IValue *r, const int32_t *at) except -1:
     """Of the node that made the tensor."""
     cdef object x = tensor_of(&r[at[0]])
-    set_int(&r[at[1]], x.output_nr if wants(<Tensor>x) else 0)
+    set_int(&r[at[1]], x.output_nr if needs_grad(<Tensor>x) else 0)
     return 0
 
 
 cdef int keeps_gradient(Operator op, IValue *r, const int32_t *at) except -1:
     cdef object x = tensor_of(&r[at[0]])
-    set_bool(&r[at[1]], wants(<Tensor>x) and x.retains_grad)
+    set_bool(&r[at[1]], needs_grad(<Tensor>x) and x.retains_grad)
     return 0
 
 

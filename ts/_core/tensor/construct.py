@@ -21,7 +21,7 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor import literals, sizes, storage, strides
 from ts._core.tensor.overlap import check
-from ts._core.tensor.overriding import MISSING, call_of_class
+from ts._core.tensor.overriding import MISSING, torch_function_result
 from ts._core.tensor.size import Size
 from ts._core.tensor.tensor import (
     Tensor,
@@ -100,7 +100,7 @@ def _warn_constructed(function: str) -> None:
 def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if device is None or device is devices.CPU:
-        made = literals.of_numbers(data, -1 if wanted is None else wanted.code)
+        made = literals.from_scalars(data, -1 if wanted is None else wanted.code)
         if made is not None:
             return made
     if isinstance(data, Tensor):
@@ -188,7 +188,7 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
     if isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     shape = sequence_shape(data)
-    deadline.spend(_ELEMENT * math.prod(shape))
+    deadline.charge(_ELEMENT * math.prod(shape))
     inferred = infer_dtype(data)
     result = np.empty(shape, (wanted or inferred).numpy_dtype)
     flat: list[Any] = []
@@ -237,7 +237,7 @@ def infer_dtype(data: Any) -> dtypes.dtype:
     if _is_sequence(data):
         if not len(data):
             return dtypes.get_default_dtype()
-        deadline.spend(_SEQUENCE + _ITEM * len(data))
+        deadline.charge(_SEQUENCE + _ITEM * len(data))
         items = _items(data)
         kinds = set(map(type, items))
         items = items if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
@@ -253,7 +253,7 @@ def infer_dtype(data: Any) -> dtypes.dtype:
 
 
 _PLAIN = {bool, int, float, complex}
-_PIECE = 1 << 14  # numbers between two looks at the clock
+_CHUNK_ELEMENTS = 1 << 14  # numbers between two looks at the clock
 # Nanoseconds at least: of a number that is written, of an item that is looked at, of a sequence.
 _ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
 
@@ -281,7 +281,7 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
         return
     if not _is_sequence(data):
         raise TypeError("not a sequence")
-    deadline.spend(_SEQUENCE + _ITEM * len(data))
+    deadline.charge(_SEQUENCE + _ITEM * len(data))
     items = _items(data)
     if len(items) != shape[depth]:
         raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(items)})")
@@ -309,9 +309,9 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
         as_integer = "'complex' object cannot be interpreted as an integer"
         raise TypeError("must be real number, not complex" if wanted.is_floating_point else as_integer)
     target = result.reshape(-1)
-    for start in range(0, len(flat), _PIECE):
-        piece = flat[start : start + _PIECE]
-        deadline.spend(_ELEMENT * len(piece))
+    for start in range(0, len(flat), _CHUNK_ELEMENTS):
+        piece = flat[start : start + _CHUNK_ELEMENTS]
+        deadline.charge(_ELEMENT * len(piece))
         if wanted.category == dtypes.INTEGRAL and not _all_fit(piece, wanted):
             piece = [_checked_int(x, wanted) for x in piece]
         elif wanted is dtypes.bool_:
@@ -588,7 +588,7 @@ def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> 
     if memory_format is None or memory_format is dtypes.preserve_format:
         if x.array.flags.c_contiguous:
             return wrap_array(converted_array(x.array, wanted, copy=True))
-        steps = strides.preserved(x.shape, x.stride())
+        steps = strides.preserve_format_strides(x.shape, x.stride())
     else:
         steps = strides.of_format(x.shape, memory_format)
     made = empty_strided(x.array, steps, wanted)
@@ -620,7 +620,7 @@ _OF_TO: Final = (
 def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """`x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, each with non_blocking=, copy=, memory_format=."""
     others = [a for a in (*args, *kwargs.values()) if not isinstance(a, _OF_TO)]
-    if others and (made := call_of_class(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
+    if others and (made := torch_function_result(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
         return made  # type: ignore[no-any-return]
     device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
     rest = list(args)

@@ -75,7 +75,7 @@ def tolist(self: Tensor) -> Any:
     return _listed(host)
 
 
-_PIECE: Final = 1 << 14  # numbers between two looks at the clock
+_CHUNK_ELEMENTS: Final = 1 << 14  # numbers between two looks at the clock
 _NUMBER: Final = 10.0  # nanoseconds at least
 _BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}  # of a number and its place, by dtype.kind
 _SMALL: Final = 8  # of integers that Python has already
@@ -83,16 +83,16 @@ _SMALL: Final = 8  # of integers that Python has already
 
 def _listed(a: NDArray[Any]) -> Any:
     """What `a.tolist()` gives, with a look at the clock and the memory between pieces."""
-    if a.size <= _PIECE or not deadline.is_limited():
+    if a.size <= _CHUNK_ELEMENTS or not deadline.is_limited():
         return a.tolist()
     row = a.size // len(a)
-    if row > _PIECE:
+    if row > _CHUNK_ELEMENTS:
         return [_listed(part) for part in a]
     found: list[Any] = []
-    rows = _PIECE // row
+    rows = _CHUNK_ELEMENTS // row
     for start in range(0, len(a), rows):
         part = a[start : start + rows]
-        deadline.spend(_NUMBER * part.size, bytes=_bytes_of(part))
+        deadline.charge(_NUMBER * part.size, bytes=_bytes_of(part))
         found += part.tolist()
     return found
 

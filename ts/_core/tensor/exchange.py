@@ -278,7 +278,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     elif self.layout is not dtypes.strided:
         copied = self.detach().clone()
     else:
-        owner = storage.root(self.array)
+        owner = storage.owning_array(self.array)
         shared = memo.get(id(owner))
         if shared is None:
             shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()

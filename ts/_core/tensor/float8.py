@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ts import dtypes
 
 _SIGN: Final = np.uint8(0x80)
-_LARGEST: Final = np.uint8(0x7E)  # of float8_e4m3fn
+_MAX_FINITE_BITS: Final = np.uint8(0x7E)  # of float8_e4m3fn
 _NAN: Final = np.uint8(0x7F)  # of those with a sign that have several
 _MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # bits
 
@@ -59,7 +59,7 @@ def encoded(x: Any, dtype: np.dtype[Any]) -> Any:
         nan = np.isnan(numbers)
         if kind is dtypes.float8_e4m3fn:
             lost = (patterns & _NAN == _NAN) & ~nan
-            patterns[lost] = patterns[lost] & _SIGN | _LARGEST
+            patterns[lost] = patterns[lost] & _SIGN | _MAX_FINITE_BITS
         patterns[nan] |= _NAN
     return made
 

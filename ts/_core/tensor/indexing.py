@@ -18,7 +18,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import construct, sizes, subscripts
-from ts._core.tensor.overriding import call_of_class, overrides
+from ts._core.tensor.overriding import torch_function_result, overrides
 from ts._core.tensor.tensor import Tensor, layer_of, operator
 
 Slice = slice  # the name is also that of an operator
@@ -31,7 +31,7 @@ def get(x: Tensor, index: Any) -> Tensor:
     try:
         view, indices = _resolve(x, index)
     except _Overridden as found:
-        return call_of_class((found.item,), Tensor.__getitem__, (x, index))  # type: ignore[no-any-return]
+        return torch_function_result((found.item,), Tensor.__getitem__, (x, index))  # type: ignore[no-any-return]
     if indices:
         return operator("index")(view, indices)  # type: ignore[no-any-return]
     return operator("alias")(x) if view is x else view
@@ -42,7 +42,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     number = not isinstance(value, Tensor)
     if number:
         if overrides(value):
-            call_of_class((value,), Tensor.__setitem__, (x, index, value))
+            torch_function_result((value,), Tensor.__setitem__, (x, index, value))
             return
         if not isinstance(value, (bool, int, float, complex, np.generic)):
             raise TypeError(f"can't assign a {full_name(value)} to a {x.type()}")
@@ -54,7 +54,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     try:
         view, indices = _resolve(x, index)
     except _Overridden as found:
-        call_of_class((found.item,), Tensor.__setitem__, (x, index, value))
+        torch_function_result((found.item,), Tensor.__setitem__, (x, index, value))
         return
     source = construct.moved_to(value, x.device, None)
     if not indices:

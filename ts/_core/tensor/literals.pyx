@@ -21,8 +21,8 @@ cdef extern from "Python.h":
     long long as_long_long "PyLong_AsLongLongAndOverflow"(object, int *overflow) except? -1
 
 cdef enum:
-    MOST_DEPTH = 8
-    MOST_NUMBERS = 1 << 12             # beyond, the general way looks at the clock
+    MAX_DEPTH = 8
+    MAX_NUMBERS = 1 << 12             # beyond, the general way looks at the clock
 
 
 cdef bint store_value(object value, int kind, char *out) except -1:
@@ -91,19 +91,19 @@ cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *
     return out
 
 
-def of_numbers(data, int wanted):
+def from_scalars(data, int wanted):
     """A tensor of a number, or of numbers in lists; None where they are not of that kind.  `wanted` is a dtype's number, or -1."""
-    cdef npy_intp dims[MOST_DEPTH]
+    cdef npy_intp dims[MAX_DEPTH]
     cdef npy_intp count = 1, width
     cdef int nd = 0, kind
     cdef char *start
     first = data
     while is_row(first):
-        if nd == MOST_DEPTH or len(first) == 0:
+        if nd == MAX_DEPTH or len(first) == 0:
             return None
         dims[nd] = len(first)
         count *= dims[nd]
-        if count > MOST_NUMBERS:
+        if count > MAX_NUMBERS:
             return None
         nd += 1
         first = first[0]

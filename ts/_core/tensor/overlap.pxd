@@ -7,9 +7,9 @@
 
 from ts._core.tensor.ndarray cimport PyArrayObject
 
-cdef bint repeats(PyArrayObject *a) noexcept nogil
-cdef bint clashes(PyArrayObject *a, PyArrayObject *b) noexcept nogil
-cdef bint meet(PyArrayObject *a, PyArrayObject *b) noexcept nogil
+cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil
+cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil
+cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil
 # Raise where one of the two tests says that writing `target` while reading the others would go wrong.
 cdef int check_write(object target, list read, int rule) except -1
 

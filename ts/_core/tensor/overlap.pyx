@@ -14,7 +14,7 @@ from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_o
 cnp.import_array()
 
 cdef enum:
-    MOST = 64                          # dimensions that NumPy can have
+    NUMPY_MAX_DIMS = 64                          # dimensions that NumPy can have
     IN_ORDER = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_F_CONTIGUOUS
 
 cdef str SEVERAL = (
@@ -27,7 +27,7 @@ cdef str SOME = (
 )
 
 
-cdef bint repeats(PyArrayObject *a) noexcept nogil:
+cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil:
     cdef int i
     if flags_of(a) & IN_ORDER:
         return False
@@ -61,7 +61,7 @@ cdef bint dense(PyArrayObject *a) noexcept nogil:
     return True
 
 
-cdef bint clashes(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+cdef bint has_partial_overlap(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     cdef npy_intp length_a, length_b
     cdef char *start_a = data_of(a)
     cdef char *start_b = data_of(b)
@@ -97,7 +97,7 @@ cdef inline void reach(PyArrayObject *a, char **low, char **high) noexcept nogil
             high[0] += step
 
 
-cdef bint meet(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+cdef bint share_memory(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     cdef char *low_a
     cdef char *high_a
     cdef char *low_b
@@ -116,13 +116,13 @@ cdef int check_write(object target, list read, int rule) except -1:
             raise RuntimeError(SEVERAL)
         return 0
     a = <PyArrayObject *>target
-    if rule != ALLOW and repeats(a):
+    if rule != ALLOW and has_internal_overlap(a):
         if rule != WARN:
             raise RuntimeError(SEVERAL)
         return 1
     for other in read:
         if isinstance(other, cnp.ndarray) and (
-            clashes(a, <PyArrayObject *>other) or rule in (STRICT, WARN) and same(a, <PyArrayObject *>other)
+            has_partial_overlap(a, <PyArrayObject *>other) or rule in (STRICT, WARN) and same(a, <PyArrayObject *>other)
         ):
             raise RuntimeError(SOME)
     return 0

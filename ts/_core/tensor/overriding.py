@@ -18,7 +18,7 @@ def overrides(x: object) -> bool:
     return hasattr(type(x), "__torch_function__")
 
 
-def call_of_class(
+def torch_function_result(
     candidates: Iterable[Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any = None
 ) -> Any:
     """What the class of the first candidate that has one makes of a call.

@@ -66,16 +66,16 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-_PIECE: Final = 1 << 12  # numbers between two looks at the clock
+_CHUNK_ELEMENTS: Final = 1 << 12  # numbers between two looks at the clock
 _NUMBER: Final = 100.0  # nanoseconds at least, for the text of one
 
 
 def _numbers(values: NDArray[Any]) -> Iterator[Any]:
     """The elements as Python's numbers, as long as there is time for their texts."""
     flat = values.reshape(-1)
-    for start in range(0, flat.size, _PIECE):
-        piece = flat[start : start + _PIECE]
-        deadline.spend(_NUMBER * piece.size)
+    for start in range(0, flat.size, _CHUNK_ELEMENTS):
+        piece = flat[start : start + _CHUNK_ELEMENTS]
+        deadline.charge(_NUMBER * piece.size)
         yield from piece.tolist()
 
 

@@ -78,7 +78,7 @@ def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = Fal
             continue
         if not sendable and shared_memory.is_shared_array(array):
             continue
-        owner = storage.root(array)
+        owner = storage.owning_array(array)
         has_views = has_views or id(owner) in owners or _may_have_views(value)
         owners[id(owner)] = owner
         del array, owner
@@ -106,7 +106,7 @@ _counts_of_view: tuple[bool, int, int] | None = None  # of a tensor with the onl
 
 def _reference_counts(x: Tensor) -> tuple[bool, int, int]:
     array = x.array
-    owner = storage.root(array)
+    owner = storage.owning_array(array)
     return owner is array, sys.getrefcount(array), sys.getrefcount(owner)
 
 
@@ -116,9 +116,9 @@ def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
     for each in gc.get_objects():
         kind = type(each)
         if issubclass(kind, Tensor):
-            if isinstance(each.array, np.ndarray) and id(storage.root(each.array)) in owners:
+            if isinstance(each.array, np.ndarray) and id(storage.owning_array(each.array)) in owners:
                 found.append(each)
-        elif issubclass(kind, UntypedStorage) and id(storage.root(getattr(each, "bytes", None))) in owners:
+        elif issubclass(kind, UntypedStorage) and id(storage.owning_array(getattr(each, "bytes", None))) in owners:
             found.append(each)
     return found
 
@@ -139,12 +139,12 @@ def _move_blocks(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorag
     for each in holders:
         if isinstance(each, Tensor):
             array = each.array
-            target = targets.get(id(storage.root(array)))
+            target = targets.get(id(storage.owning_array(array)))
             if target is not None:
                 place = storage.offset(array)
                 rebind_array(each, storage.strided(target, array.shape, array.strides, place, array.dtype))
         else:
-            each.bytes = targets.get(id(storage.root(each.bytes)), each.bytes)
+            each.bytes = targets.get(id(storage.owning_array(each.bytes)), each.bytes)
     for target in targets.values():
         give_away(target)
 

@@ -19,7 +19,7 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 
 SizeLike = Any  # int, or a symbol
 Shape = tuple[Any, ...]
@@ -27,7 +27,7 @@ Shape = tuple[Any, ...]
 
 def is_symbol(n: SizeLike) -> bool:
     """Whether the size is no number yet."""
-    return type(n) is not int and (isinstance(n, Symbolic) or not hasattr(n, "__index__"))
+    return type(n) is not int and (isinstance(n, SymNumber) or not hasattr(n, "__index__"))
 
 
 def shape(lengths: Iterable[SizeLike]) -> Shape:
@@ -47,18 +47,18 @@ def check(condition: Any) -> bool:
 
     One on numbers that follow from data is taken for true: it is looked at when the program runs.
     """
-    return bool(condition.node.decide_or_require()) if isinstance(condition, Symbolic) else bool(condition)
+    return bool(condition.node.decide_or_require()) if isinstance(condition, SymNumber) else bool(condition)
 
 
 def check_length(n: SizeLike) -> None:
     """Let a number that follows from data be the length of a dimension."""
-    if isinstance(n, Symbolic) and not hinted(n):
+    if isinstance(n, SymNumber) and not hinted(n):
         n.node.require_length()
 
 
-def decided(condition: Any) -> bool:
+def evaluate_guard(condition: Any) -> bool:
     """The truth of a condition on sizes, for which a condition of the program may be noted."""
-    return condition.settled() if isinstance(condition, Symbolic) else bool(condition)
+    return condition.settled() if isinstance(condition, SymNumber) else bool(condition)
 
 
 def known_equal(a: SizeLike, b: SizeLike) -> bool:
@@ -105,24 +105,24 @@ def product(lengths: Iterable[SizeLike]) -> SizeLike:
 
 def certain(*conditions: Any) -> bool:
     """Whether all conditions on sizes are certain to hold."""
-    return all(c.node.is_known(True) if isinstance(c, Symbolic) else c for c in conditions)
+    return all(c.node.is_known(True) if isinstance(c, SymNumber) else c for c in conditions)
 
 
 def hinted(n: SizeLike | None) -> bool:
     """Whether a size is a number, or a symbol whose number is known in the example: not from elements."""
-    return not isinstance(n, Symbolic) or bool(n.node.has_hint())
+    return not isinstance(n, SymNumber) or bool(n.node.has_hint())
 
 
 def within(place: SizeLike, n: SizeLike) -> bool:
     """Whether a dimension of length n has such a place, which has to be answered unless elements tell it."""
     if not is_symbol(place) and not is_symbol(n):
         return bool(-n <= place < n)
-    return not (hinted(place) and hinted(n)) or (decided(place < n) and decided(place >= -n))
+    return not (hinted(place) and hinted(n)) or (evaluate_guard(place < n) and evaluate_guard(place >= -n))
 
 
 def require(condition: Any) -> None:
     """Let a condition on sizes hold: it is looked at when the program runs."""
-    if isinstance(condition, Symbolic):
+    if isinstance(condition, SymNumber):
         condition.node.require("")
     elif not condition:
         raise RuntimeError("a condition on sizes does not hold")
@@ -130,24 +130,24 @@ def require(condition: Any) -> None:
 
 def require_noted(condition: Any) -> None:
     """Require a data-dependent condition, and assert it at run time even if it is known to hold."""
-    if isinstance(condition, Symbolic):
+    if isinstance(condition, SymNumber):
         condition.node.note_required()
 
 
 def smaller(a: SizeLike, b: SizeLike) -> SizeLike:
     """The smaller of two sizes."""
-    return a if known_equal(a, b) or decided(a <= b) else b
+    return a if known_equal(a, b) or evaluate_guard(a <= b) else b
 
 
 def larger(a: SizeLike, b: SizeLike) -> SizeLike:
     """The larger of two sizes."""
-    return a if known_equal(a, b) or decided(b <= a) else b
+    return a if known_equal(a, b) or evaluate_guard(b <= a) else b
 
 
 def least(a: SizeLike, b: SizeLike) -> SizeLike:
     """The smaller of two sizes: of symbols their minimum, which decides nothing."""
     for x in (a, b):
-        if isinstance(x, Symbolic) and not known_equal(a, b):
+        if isinstance(x, SymNumber) and not known_equal(a, b):
             return x.node.operate("sym_min", a, b)
     return smaller(a, b)
 
@@ -167,9 +167,9 @@ def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
                 result[d] = n
             elif known_one(n) or equal(n, result[d]):
                 continue
-            elif decided(result[d] == 1):  # computed from a size: one in the example
+            elif evaluate_guard(result[d] == 1):  # computed from a size: one in the example
                 result[d] = n
-            elif not decided(n == 1):
+            elif not evaluate_guard(n == 1):
                 raise ValueError(
                     f"shape mismatch: objects cannot be broadcast to a single shape: "
                     f"{' and '.join(str(tuple(s)) for s in shapes)}"

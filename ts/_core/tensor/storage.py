@@ -26,7 +26,7 @@ from ts._core.tensor.tensor import Tensor, backend_of, give_away, wrap_array
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 
 
-def root(array: Array) -> Array:
+def owning_array(array: Array) -> Array:
     """The array that owns the memory of `array`."""
     while True:
         base: Any = getattr(array, "base", None)
@@ -64,12 +64,12 @@ def offset(array: Array) -> int:
     if is_meta(array):
         elements: int = array.offset
         return elements * int(array.dtype.itemsize)
-    return address(array) - start(root(array))
+    return address(array) - start(owning_array(array))
 
 
 def block(array: Array) -> Array:
     """The block behind `array` as bytes in a row."""
-    owner = root(array)
+    owner = owning_array(array)
     if is_meta(owner):
         end = offset(owner) + reach(owner.shape, owner.strides, owner.dtype.itemsize)
         return type(owner)((end,), np.uint8)
@@ -282,14 +282,14 @@ class UntypedStorage:
         return self if self.device.type == "cpu" else UntypedStorage.of(wrap_array(self.bytes).cpu().array)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UntypedStorage:
-        found: UntypedStorage = memo.setdefault(id(root(self.bytes)), self.clone())
+        found: UntypedStorage = memo.setdefault(id(owning_array(self.bytes)), self.clone())
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _sharing_module().reduce_unregistered(self) or self._reduce_by_value()
 
     def _reduce_by_value(self) -> tuple[Any, ...]:
-        return _storage_of, (root(self.bytes),)
+        return _storage_of, (owning_array(self.bytes),)
 
 
 def _sharing_module() -> Any:

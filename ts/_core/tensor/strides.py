@@ -80,7 +80,7 @@ def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
-def preserved(shape: Sequence[int], strides: Sequence[int]) -> Shape:
+def preserve_format_strides(shape: Sequence[int], strides: Sequence[int]) -> Shape:
     """Strides of a copy: the same where there are no gaps, else the same order of dimensions."""
     if dense(shape, strides):
         return tuple(strides)

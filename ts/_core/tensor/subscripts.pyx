@@ -34,7 +34,7 @@ cdef extern from "Python.h":
     bint PyLong_CheckExact(object)
 
 cdef enum:
-    MOST = 64                          # dimensions that NumPy can have
+    NUMPY_MAX_DIMS = 64                          # dimensions that NumPy can have
     LAYOUT_FLAGS = cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
 
 
@@ -96,8 +96,8 @@ cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1
 def part(Tensor x not None, index):
     """x[index] as a view, or None."""
     cdef PyArrayObject *a
-    cdef npy_intp dims[MOST]
-    cdef npy_intp strides[MOST]
+    cdef npy_intp dims[NUMPY_MAX_DIMS]
+    cdef npy_intp strides[NUMPY_MAX_DIMS]
     cdef npy_intp start = 0, end = 0, step, offset = 0, i
     cdef int taken = 0, one, at = 0, nd = 0, skipped
     cdef bint dots = False
@@ -117,7 +117,7 @@ def part(Tensor x not None, index):
             return None
         taken += one
     a = <PyArrayObject *>x.array
-    if taken > ndim_of(a) or len(items) + ndim_of(a) > MOST:
+    if taken > ndim_of(a) or len(items) + ndim_of(a) > NUMPY_MAX_DIMS:
         return None
     for item in items:
         if item is None:

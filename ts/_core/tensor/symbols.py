@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Symbolic:
+class SymNumber:
     """What the three kinds have in common."""
 
     __slots__ = ("__weakref__", "node")
@@ -54,7 +54,7 @@ class Symbolic:
         return bool(self.node.known_equal(other))
 
 
-class _Number(Symbolic):
+class _Number(SymNumber):
     __slots__ = ()
 
     def __int__(self) -> int:
@@ -92,7 +92,7 @@ class SymFloat(_Number):
     __slots__ = ()
 
 
-class SymBool(Symbolic):
+class SymBool(SymNumber):
     """A truth that is not known yet."""
 
     __slots__ = ()
@@ -134,7 +134,7 @@ for _name in ("add", "sub", "mul"):  # a truth counts as 1 or 0
 for _name in ("lt", "le", "gt", "ge"):
     setattr(_Number, f"__{_name}__", _binary(_name))
 for _name in ("eq", "ne"):
-    setattr(Symbolic, f"__{_name}__", _binary(_name))
+    setattr(SymNumber, f"__{_name}__", _binary(_name))
 for _name in ("neg", "abs", "trunc", "floor", "ceil"):
     setattr(_Number, f"__{_name}__", _unary(_name))
 for _name in ("and", "or", "xor", "lshift", "rshift"):

@@ -18,7 +18,7 @@ cdef enum:
     BACKEND_META = 2
 
 
-cdef enum Creation:
+cdef enum CreationMeta:
     """How a view was made, where writing to it has no gradient."""
     DEFAULT = 0
     ONE_OF_SEVERAL = 1                 # by an operator that gives several
@@ -26,13 +26,13 @@ cdef enum Creation:
     IN_INFERENCE = 3                   # in inference mode, of a tensor that was not
 
 
-cdef class History:
+cdef class AutogradMeta:
     """What differentiation knows of a tensor that wants a gradient, or did."""
     cdef object node                   # whose result it is: a Node; None: a leaf
     cdef int output                    # which of its results
     cdef int version                   # of a view: of the memory when `node` was right
     cdef bint rebased                  # it was written in place: its views have other nodes
-    cdef Creation creation
+    cdef CreationMeta creation
     cdef bint retained                 # it keeps its gradient though it is no leaf
     cdef Tensor grad                   # of a leaf, or one that retains it
     cdef object hooks                  # of a leaf: `ts._core.autograd.hooks`
@@ -45,9 +45,9 @@ cdef class Tensor:
     cdef readonly int scalar_type      # PyTorch's ScalarType
     cdef readonly int backend          # index into `ts.backends`' list; 0 is the CPU
     cdef readonly int device_index     # -1: the device has no number
-    cdef bint wants_grad               # or ask `wants`
+    cdef bint wants_grad               # or ask `needs_grad`
     cdef bint of_inference             # made in inference mode: nobody counts on the number of its writes
-    cdef History history               # None: nothing is known of it
+    cdef AutogradMeta history               # None: nothing is known of it
     cdef int version                   # writes to the memory, if this tensor counts them ...
     cdef Tensor owner                  # ... and if not, another one on the memory, which does or has one that does
     cdef Tensor base                   # the tensor that users know it as a view of: not what it was detached from
@@ -56,7 +56,7 @@ cdef class Tensor:
 
 
 # What counts the writes to memory and is nobody's tensor: it has no array, and never a history.
-cdef class Counter(Tensor):
+cdef class VersionCounter(Tensor):
     pass
 
 
@@ -84,10 +84,10 @@ cdef inline int follow(Tensor view, Tensor x) except -1:
     view.owner = x if x.owner is None else x.owner
     view.base = x if x.base is None else x.base
     view.of_inference = x.of_inference
-    if context_flags() & INFERENCE and not x.of_inference and wants(view.base):
+    if context_flags() & INFERENCE and not x.of_inference and needs_grad(view.base):
         leave_unrecorded(view)
 
-cdef inline bint wants(Tensor t) noexcept:
+cdef inline bint needs_grad(Tensor t) noexcept:
     """Whether a gradient is wanted for the tensor, or of what it has become a view of."""
     return t.wants_grad or (t.base is not None and t.base.wants_grad and is_rebased(t.base))
 
@@ -100,7 +100,7 @@ cdef int set_node_of_view(NodeOf function) except -1
 
 cdef inline bint is_recorded(Tensor t) noexcept:
     """Whether operators that take the tensor are recorded for gradients, or do more than its array shows."""
-    return (wants(t) and not context_flags() & GRAD_DISABLED) or is_layered(t)
+    return (needs_grad(t) and not context_flags() & GRAD_DISABLED) or is_layered(t)
 
 cdef inline bint is_layered(Tensor t) noexcept:
     """Whether the tensor stands for more than its array."""
@@ -117,7 +117,7 @@ cdef inline int version_of(Tensor t) noexcept:
     return (<Tensor>counter_of(<PyObject *>t)).version
 
 # What is known of a tensor for its gradient, made on first use.
-cdef History history_of(Tensor t)
+cdef AutogradMeta history_of(Tensor t)
 
 # Have a function called before an array is handed to whoever may write to it uncounted, or the address of its memory.
 ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept

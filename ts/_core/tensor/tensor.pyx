@@ -221,7 +221,7 @@ def give_away(array):
         let_go(<PyObject *>array, True)
 
 
-cdef class HandedOut:
+cdef class ArrayAttribute:
     """The attribute `array`: for Python, which does with it what it likes."""
 
     def __get__(self, Tensor x, cls):
@@ -581,15 +581,15 @@ cdef Tensor count_together(Tensor t, Tensor x):
 
 
 @cython.final
-cdef class Counter(Tensor):
+cdef class VersionCounter(Tensor):
     """See tensor.pxd."""
 
 
 cdef Tensor counter_apart(Tensor t):
     cdef Tensor made, counter = <Tensor>counter_of(<PyObject *>t)
-    if type(counter) is Counter:
+    if type(counter) is VersionCounter:
         return counter
-    made = Counter.__new__(Counter)  # without an array: it is not one more that has the memory
+    made = VersionCounter.__new__(VersionCounter)  # without an array: it is not one more that has the memory
     made.version = counter.version
     counter.owner = made
     return made
@@ -621,7 +621,7 @@ def check_storage(Tensor x not None):
 
 cdef str implementation_of(Tensor x):
     """Return PyTorch's name of the tensor implementation; the outermost transform determines it."""
-    return "TensorWrapper" if wants(x) else x.history.layer.implementation
+    return "TensorWrapper" if needs_grad(x) else x.history.layer.implementation
 
 
 def tensor_with_memory(Tensor x not None):
@@ -731,9 +731,9 @@ def detached(Tensor x not None):
     return detached_from(x)
 
 
-cdef History history_of(Tensor t):
+cdef AutogradMeta history_of(Tensor t):
     if t.history is None:
-        t.history = History.__new__(History)
+        t.history = AutogradMeta.__new__(AutogradMeta)
     return t.history
 
 
@@ -850,7 +850,7 @@ cdef object shape_of(Tensor x):
 
 
 @cython.freelist(128)
-cdef class History:
+cdef class AutogradMeta:
     pass
 
 
@@ -984,17 +984,17 @@ cdef class Tensor:
     @property
     def is_leaf(self):
         """Whether no recorded operator made it."""
-        return not wants(self) or node_behind(self) is None
+        return not needs_grad(self) or node_behind(self) is None
 
     @property
     def grad_fn(self):
         """The node whose result it is; None of a leaf."""
-        return node_behind(self) if wants(self) else None
+        return node_behind(self) if needs_grad(self) else None
 
     @property
     def grad(self):
         """The gradient of a leaf, or of a tensor that retains it; None before there is one."""
-        cdef History history = self.history
+        cdef AutogradMeta history = self.history
         if history is None or history.grad is None:
             if not self.is_leaf and not retains(self):
                 warnings.warn(
@@ -1030,7 +1030,7 @@ cdef class Tensor:
 
     @property
     def requires_grad(self):
-        return bool(wants(self))
+        return bool(needs_grad(self))
 
     @requires_grad.setter
     def requires_grad(self, bint value):
@@ -1051,7 +1051,7 @@ cdef class Tensor:
             )
         if requires_grad and not (self.dtype.is_floating_point or self.dtype.is_complex):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if wants(self) and node_behind(self) is not None:
+        if needs_grad(self) and node_behind(self) is not None:
             if not requires_grad:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
@@ -1074,7 +1074,7 @@ cdef class Tensor:
             (<Tensor>made).owner = None  # writes to it are not counted for `self`
             (<Tensor>made).version = 0
             return made
-        if is_layered(self) and not wants(self):
+        if is_layered(self) and not needs_grad(self):
             self.history.layer.check_data()
         if let_go != NULL:
             let_go(<PyObject *>self.array, False)
@@ -1416,10 +1416,10 @@ def _derived(cls):
 
 
 disabled_dispatch = staticmethod(_disabled_torch_dispatch_impl)
-define_methods({"array": HandedOut(), "__init_subclass__": classmethod(_derived), "__torch_dispatch__": disabled_dispatch})
+define_methods({"array": ArrayAttribute(), "__init_subclass__": classmethod(_derived), "__torch_dispatch__": disabled_dispatch})
 disabled_dispatch = Tensor.__torch_dispatch__
-seal(History)
-seal(Counter)
+seal(AutogradMeta)
+seal(VersionCounter)
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
 
 

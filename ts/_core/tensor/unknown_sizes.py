@@ -56,7 +56,7 @@ class FakeImplCtx:
     create_unbacked_symint = new_dynamic_size
 
 
-class Within:
+class FakeContext:
     """A context manager: within it, `get_ctx()` gives this context."""
 
     def __init__(self, context: FakeImplCtx) -> None:

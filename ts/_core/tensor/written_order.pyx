@@ -57,7 +57,7 @@ cdef bint one_lies_in_order(object result, object args):
     return True
 
 
-def lie_in_order(object result, object args):
+def are_contiguous(object result, object args):
     """Whether a result, or each of a tuple, and all arrays in `args` lie in order, and broadcast to it without a doubt."""
     if type(result) is tuple:
         for x in result:

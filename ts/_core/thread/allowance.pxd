@@ -3,8 +3,8 @@
 
 cdef extern from *:
     """
-    typedef struct Allowance {
-        struct Allowance *outer;    /* a reference */
+    typedef struct MemoryBudget {
+        struct MemoryBudget *outer;    /* a reference */
         int users;
         int refused;                /* NumPy was refused an array */
         int forked;                 /* programs that count here and have not ended */
@@ -14,10 +14,10 @@ cdef extern from *:
         long long most;             /* that was ever used at once */
         long long resident;         /* of the process, when this was made */
         long long texts;            /* characters of strings since resident memory was last asked for */
-    } Allowance;
+    } MemoryBudget;
     """
-    ctypedef struct Allowance:
-        Allowance *outer
+    ctypedef struct MemoryBudget:
+        MemoryBudget *outer
         int users
         int refused
         int forked
@@ -53,10 +53,10 @@ cdef int take_program(Py_ssize_t size) except -1
 cdef void give_program(Py_ssize_t size) noexcept
 
 # A new allowance inside of this thread's; a reference.
-cdef Allowance *new_allowance(long long size) except NULL
-cdef void hold_allowance(Allowance *allowance) noexcept
-cdef void drop_allowance(Allowance *allowance) noexcept
+cdef MemoryBudget *new_allowance(long long size) except NULL
+cdef void hold_allowance(MemoryBudget *allowance) noexcept
+cdef void drop_allowance(MemoryBudget *allowance) noexcept
 # Make it the one of this thread, until it is set again; NULL for none.  No reference is taken.
-cdef int set_allowance(Allowance *allowance) except -1
+cdef int set_allowance(MemoryBudget *allowance) except -1
 # Make it the one where this thread has no other, or an outer one of those that it will get: of who wants to know what is used.
-cdef int watch_allowance(Allowance *allowance) except -1
+cdef int watch_allowance(MemoryBudget *allowance) except -1

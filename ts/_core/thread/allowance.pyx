@@ -30,9 +30,9 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    static _Thread_local Allowance *allowance_here = NULL;
+    static _Thread_local MemoryBudget *allowance_here = NULL;
     static _Thread_local PyObject *handler_before = NULL;
-    static _Thread_local Allowance *watching = NULL;
+    static _Thread_local MemoryBudget *watching = NULL;
     /* What this thread was refused last, for the message of the error; a size below 0: nothing. */
     static _Thread_local struct { long long size, used, requested; } refusal = {-1, 0, 0};
 
@@ -43,13 +43,13 @@ cdef extern from *:
     }
 
     static void allowance_give(long long n) {
-        for (Allowance *a = allowance_here; a != NULL; a = a->outer)
+        for (MemoryBudget *a = allowance_here; a != NULL; a = a->outer)
             if (__atomic_sub_fetch(&a->used, n, __ATOMIC_RELAXED) < 0)
                 __atomic_store_n(&a->used, 0, __ATOMIC_RELAXED);
     }
 
     static int allowance_take(long long n) {
-        Allowance *a, *b;
+        MemoryBudget *a, *b;
         for (a = allowance_here; a != NULL; a = a->outer) {
             long long used = __atomic_add_fetch(&a->used, n, __ATOMIC_RELAXED);
             if (used <= a->size) {
@@ -99,12 +99,12 @@ cdef extern from *:
     static void trim_memory(void) {}
     #endif
 
-    enum { LARGEST_KEPT = 31 << 20 };
+    enum { MAX_CACHED_SIZE = 31 << 20 };
 
     /* Free blocks of up to so many bytes stay with the process, up to twice as much together: glibc's rule for programs in
        which such a block was freed once. Before, the pages of each result go back to the system, and come back zeroed. */
     static void keep_free_blocks(void) {
-        void *volatile block = malloc(LARGEST_KEPT);
+        void *volatile block = malloc(MAX_CACHED_SIZE);
         free(block);
     }
 
@@ -112,8 +112,8 @@ cdef extern from *:
         "ts_counted", 1, {NULL, counted_malloc, counted_calloc, counted_realloc, counted_free}
     };
     """
-    Allowance *allowance_here
-    Allowance *watching
+    MemoryBudget *allowance_here
+    MemoryBudget *watching
     struct Refusal "":
         long long size
         long long used
@@ -155,7 +155,7 @@ cdef int refuse() except -1:
 
 cdef object refused_memory():
     """Return the error for what this thread was refused last."""
-    cdef Allowance *a = allowance_here
+    cdef MemoryBudget *a = allowance_here
     if refusal.size < 0:        # another thread was refused
         note_refusal(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
     more = f" and {refusal.requested} more were requested" if refusal.requested > 0 else ""
@@ -168,7 +168,7 @@ cdef object refused_memory():
 
 
 cdef int take_program(Py_ssize_t size) except -1:
-    cdef Allowance *a = allowance_here
+    cdef MemoryBudget *a = allowance_here
     if a != NULL and a.forks_end:
         note_refusal(a.size, a.used, size)
         refuse()
@@ -181,7 +181,7 @@ cdef int take_program(Py_ssize_t size) except -1:
 
 
 cdef void give_program(Py_ssize_t size) noexcept:
-    cdef Allowance *a = allowance_here
+    cdef MemoryBudget *a = allowance_here
     allowance_give(size)
     if a != NULL:
         a.forked -= 1
@@ -190,7 +190,7 @@ cdef void give_program(Py_ssize_t size) noexcept:
 
 
 cdef int take_text(Py_ssize_t size) except -1:
-    cdef Allowance *a = allowance_here
+    cdef MemoryBudget *a = allowance_here
     cdef long long growth
     while a != NULL:
         a.texts += size
@@ -208,7 +208,7 @@ cdef int take_text(Py_ssize_t size) except -1:
 
 
 cdef object as_limit(error):
-    cdef Allowance *a = allowance_here
+    cdef MemoryBudget *a = allowance_here
     cause = error
     if a == NULL or not a.refused:
         return error
@@ -229,8 +229,8 @@ cdef long long resident_bytes():
         return 0
 
 
-cdef Allowance *new_allowance(long long size) except NULL:
-    cdef Allowance *a = <Allowance *>calloc(1, sizeof(Allowance))
+cdef MemoryBudget *new_allowance(long long size) except NULL:
+    cdef MemoryBudget *a = <MemoryBudget *>calloc(1, sizeof(MemoryBudget))
     if a == NULL:
         raise MemoryError()
     a.outer = allowance_here
@@ -242,13 +242,13 @@ cdef Allowance *new_allowance(long long size) except NULL:
     return a
 
 
-cdef void hold_allowance(Allowance *a) noexcept:
+cdef void hold_allowance(MemoryBudget *a) noexcept:
     if a != NULL:
         a.users += 1
 
 
-cdef void drop_allowance(Allowance *a) noexcept:
-    cdef Allowance *outer
+cdef void drop_allowance(MemoryBudget *a) noexcept:
+    cdef MemoryBudget *outer
     while a != NULL:
         a.users -= 1
         if a.users > 0:
@@ -258,7 +258,7 @@ cdef void drop_allowance(Allowance *a) noexcept:
         a = outer
 
 
-cdef int set_allowance(Allowance *a) except -1:
+cdef int set_allowance(MemoryBudget *a) except -1:
     """To set a handler allocates: a garbage collection then may end programs, which set allowances of their own."""
     global limited, allowance_here, handler_before
     cdef PyObject *found
@@ -282,9 +282,9 @@ cdef int set_allowance(Allowance *a) except -1:
     return 0
 
 
-cdef int watch_allowance(Allowance *a) except -1:
+cdef int watch_allowance(MemoryBudget *a) except -1:
     global watching
-    cdef Allowance *before = watching
+    cdef MemoryBudget *before = watching
     watching = a
     if allowance_here == before:
         set_allowance(a)

@@ -179,7 +179,7 @@ cdef class InferenceMode(FlagBlock):
         self.wanted = self.mask if enabled else 0
 
 
-cdef class Compiling(FlagBlock):
+cdef class CompileTimeMode(FlagBlock):
     """Scope of compile-time evaluation: disables autocast and function modes, so folded constants hold in every mode."""
 
     def __init__(self):
@@ -187,7 +187,7 @@ cdef class Compiling(FlagBlock):
         self.wanted = 0
 
 
-cdef class AsTensors(FlagBlock):
+cdef class DisableTorchFunction(FlagBlock):
     """Classes that override functions do not see them inside, or do again; `modes=True`: no mode does either."""
 
     def __init__(self, bint enabled=True, *, bint modes=False):
@@ -195,7 +195,7 @@ cdef class AsTensors(FlagBlock):
         self.wanted = AS_TENSORS if enabled else 0
 
 
-cdef class TracedBy:
+cdef class TracingScope:
     """`recorder` sees what the thread does inside; None for nobody."""
 
     cdef object recorder

@@ -7,7 +7,7 @@ cdef double NO_DEADLINE
 
 # Before work that takes at least so many nanoseconds, or after a part of it: TimeExceeded when the deadline is past,
 # or would be.  Small amounts are added up, and the clock is read when they are worth it.
-cdef int take_time(double nanoseconds) except -1
+cdef int charge_time(double nanoseconds) except -1
 # After so many items of something long: heeds signals and the deadline once in many thousands of them.
 cdef int worked(Py_ssize_t items) except -1
 # Raise what stops the thread: a signal's handler did (Ctrl-C), or the deadline is past.

@@ -42,7 +42,7 @@ NO_DEADLINE = 1e300
 
 cdef enum:
     GLANCE = 100_000        # nanoseconds of work between two looks at the clock
-    PIECE = 1 << 14         # items between two looks for signals, and at the clock
+    CHUNK_ITEMS = 1 << 14         # items between two looks for signals, and at the clock
 
 cdef Py_ssize_t unheeded = 0     # items since signals were last looked for, on whatever thread
 
@@ -63,7 +63,7 @@ cdef void set_deadline(double deadline, double seconds) noexcept:
     unseen = 0
 
 
-cdef int take_time(double nanoseconds) except -1:
+cdef int charge_time(double nanoseconds) except -1:
     global unseen
     unseen += nanoseconds
     if unseen < GLANCE:
@@ -90,7 +90,7 @@ cdef int check_time() except -1:
 cdef int worked(Py_ssize_t items) except -1:
     global unheeded
     unheeded += items + 1
-    if unheeded >= PIECE:
+    if unheeded >= CHUNK_ITEMS:
         unheeded = 0
         check_time()
     return 0
@@ -130,9 +130,9 @@ def reserve(Py_ssize_t size):
         give_bytes(size)
 
 
-def spend(double nanoseconds, Py_ssize_t bytes=0):
+def charge(double nanoseconds, Py_ssize_t bytes=0):
     """Account for work that is done in Python: what it takes at least, and what it allocates that Python owns."""
     if timed:
-        take_time(nanoseconds)
+        charge_time(nanoseconds)
     if bytes and limited:
         take_text(bytes)

@@ -6,9 +6,9 @@ from ts._core.value.spec cimport TypeSpec
 # An object of which nothing more is known.
 cdef TypeSpec SOME_OBJECT
 # Whether whatever reads a value of `wanted` may be given one of `found`.
-cpdef bint fits(TypeSpec found, TypeSpec wanted) except -1
+cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1
 # The type of what is of one type or of the other.
-cdef TypeSpec joined(TypeSpec a, TypeSpec b)
+cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
 # The type of a value that turns out not to be None.
 cdef TypeSpec not_none(TypeSpec spec)
 # The type of a value that turns out to be an object: neither None nor a number.  None where it cannot be one.

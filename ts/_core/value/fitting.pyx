@@ -6,7 +6,7 @@ In: TypeSpecs.  Out: an answer, or a TypeSpec:
     joined(int, NoneType)                       Optional[int]
     present(Optional[str])                      str
 
-`fits` asks for what typed instructions rely on, and no more: which class a method is looked up in, and what a future
+`is_subtype` asks for what typed instructions rely on, and no more: which class a method is looked up in, and what a future
 gives, is found when the program runs, and so an object of any class may stand for an interface.  `type_of.conforms`
 asks the same of a value.
 """
@@ -39,10 +39,10 @@ from ts._core.value.type_of cimport same_layout
 SOME_OBJECT = TypeSpec(KIND_OBJECT, (), "object")
 
 cdef enum:
-    MOST_ALTERNATIVES = 16     # of a type that comes of joining: a value of more than these is of any type
+    MAX_ALTERNATIVES = 16     # of a type that comes of joining: a value of more than these is of any type
 
 
-cpdef bint fits(TypeSpec found, TypeSpec wanted) except -1:
+cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1:
     cdef int a, b
     if found is wanted or wanted.kind == KIND_ANY:
         return True
@@ -50,17 +50,17 @@ cpdef bint fits(TypeSpec found, TypeSpec wanted) except -1:
         return is_object(found)
     a, b = found.kind, wanted.kind
     if a == KIND_OPTIONAL:
-        return fits(NONE_SPEC, wanted) and fits(<TypeSpec>found.children[0], wanted)
+        return is_subtype(NONE_SPEC, wanted) and is_subtype(<TypeSpec>found.children[0], wanted)
     if a == KIND_UNION:
         for member in found.children:
-            if not fits(<TypeSpec>member, wanted):
+            if not is_subtype(<TypeSpec>member, wanted):
                 return False
         return True
     if b == KIND_OPTIONAL:
-        return a == KIND_NONE or fits(found, <TypeSpec>wanted.children[0])
+        return a == KIND_NONE or is_subtype(found, <TypeSpec>wanted.children[0])
     if b == KIND_UNION:
         for member in wanted.children:
-            if fits(found, <TypeSpec>member):
+            if is_subtype(found, <TypeSpec>member):
                 return True
         return False
     if b == KIND_NUMBER:
@@ -87,24 +87,24 @@ cdef bint tuple_fits(tuple found, tuple wanted) except -1:
     enter_recursion(b" while the types of tuples are compared")
     try:
         for i in range(len(found)):
-            if not fits(<TypeSpec>found[i], <TypeSpec>wanted[i]):
+            if not is_subtype(<TypeSpec>found[i], <TypeSpec>wanted[i]):
                 return False
     finally:
         Py_LeaveRecursiveCall()
     return True
 
 
-cdef TypeSpec joined(TypeSpec a, TypeSpec b):
-    if fits(a, b):
+cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b):
+    if is_subtype(a, b):
         return b
-    if fits(b, a):
+    if is_subtype(b, a):
         return a
     if a.kind == KIND_TUPLE and b.kind == KIND_TUPLE and len(a.children) == len(b.children):
-        return tuple_spec(tuple([joined(<TypeSpec>x, <TypeSpec>y) for x, y in zip(a.children, b.children)]))
+        return tuple_spec(tuple([common_supertype(<TypeSpec>x, <TypeSpec>y) for x, y in zip(a.children, b.children)]))
     found = alternatives(b) if b.kind == KIND_NONE else alternatives(a)
     b = a if b.kind == KIND_NONE else b
-    found += [x for x in alternatives(b) if not any([fits(<TypeSpec>x, <TypeSpec>y) for y in found])]
-    if len(found) > MOST_ALTERNATIVES:
+    found += [x for x in alternatives(b) if not any([is_subtype(<TypeSpec>x, <TypeSpec>y) for y in found])]
+    if len(found) > MAX_ALTERNATIVES:
         return SOME_OBJECT if is_object(a) and is_object(b) else ANY_SPEC
     return union_of(found)
 

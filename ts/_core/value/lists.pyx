@@ -204,7 +204,7 @@ cdef int list_clear_items(PyObject *x) except -1:
 # stack.  Below so many levels, items wait in an array until the outermost release comes to them.
 
 cdef enum:
-    DEEPEST_RELEASE = 100
+    MAX_RELEASE = 100
 
 cdef int release_depth = 0
 cdef IValue *postponed = NULL
@@ -214,7 +214,7 @@ cdef Py_ssize_t postponed_count = 0, postponed_room = 0
 cdef void release_items(IValue *items, Py_ssize_t n) noexcept nogil:
     global release_depth
     cdef Py_ssize_t i
-    if n == 0 or (release_depth >= DEEPEST_RELEASE and postpone(items, n)):
+    if n == 0 or (release_depth >= MAX_RELEASE and postpone(items, n)):
         return
     release_depth += 1
     for i in range(n):

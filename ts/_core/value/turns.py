@@ -26,7 +26,7 @@ _lock: Any = RLock()
 _helps: ContextVar[bool] = ContextVar("helps", default=False)  # this thread works for that whose turn it is
 
 
-def my_turn() -> AbstractContextManager[Any]:
+def build_lock() -> AbstractContextManager[Any]:
     """The turn of this thread."""
     return nullcontext() if _helps.get() else _lock
 
@@ -42,7 +42,7 @@ def import_turn() -> AbstractContextManager[Any]:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return nullcontext()
         frame = frame.f_back  # type: ignore[assignment]
-    return my_turn()
+    return build_lock()
 
 
 def in_my_turn(work: Callable[[], _T]) -> Callable[[], _T]:

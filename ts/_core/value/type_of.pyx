@@ -99,7 +99,7 @@ def register_interface_test(function):
 # ---------------------------------------------------------------- the type of a Python object
 
 cdef enum:
-    LONGEST_TEXT = 1 << 17     # of a type that is inferred: tuples of tuples of the same tuple have no end
+    MAX_TEXT_CHARS = 1 << 17     # of a type that is inferred: tuples of tuples of the same tuple have no end
 
 
 cpdef TypeSpec infer_spec(object x):
@@ -154,7 +154,7 @@ cdef TypeSpec infer_container(object x, dict known):
             found = TypeSpec(KIND_DICT, (key, value), f"Dict[{key.text}, {value.text}]")
     finally:
         Py_LeaveRecursiveCall()
-    if len(found.text) > LONGEST_TEXT:
+    if len(found.text) > MAX_TEXT_CHARS:
         raise TypeError("a value has too large a type: tuples that hold tuples many times over")
     known[id(x)] = found
     return found

@@ -181,7 +181,7 @@ cdef int raise_different(IValue *a, IValue *b) except? -2:
 
 
 cdef enum:
-    LONGEST_TYPE_TEXT = 100000
+    MAX_TYPE_TEXT_CHARS = 100000
 
 
 cdef str type_text(IValue *x):
@@ -205,7 +205,7 @@ cdef str tuple_type_text(Tuple x):
         text = ""
         for i in range(x.size):
             text += (", " if i else "") + type_text(&x.items[i])
-            if len(text) > LONGEST_TYPE_TEXT:  # a tuple that holds tuples many times over
+            if len(text) > MAX_TYPE_TEXT_CHARS:  # a tuple that holds tuples many times over
                 raise RuntimeError("a value has too large a type to be told")
         return f"Tuple[{text}]"
     finally:
@@ -303,7 +303,7 @@ cdef str value_text(IValue *x):
     return text_inside(x)
 
 
-cdef Py_ssize_t LONGEST_TEXT = <Py_ssize_t>1 << 60
+cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 
 
 cdef Py_ssize_t least_text(IValue *x, PyObject **sizes) except -1:
@@ -337,15 +337,15 @@ cdef Py_ssize_t least_inside(object o, PyObject **sizes) except -1:
         if type(o) is List:
             while i < (<List>o).size:
                 value = list_item(<PyObject *>o, i)
-                size = min(size + least_text(&value, sizes), LONGEST_TEXT)
+                size = min(size + least_text(&value, sizes), MAX_TEXT_CHARS)
                 i += 1
         elif type(o) is Tuple:
             for i in range(n):
-                size = min(size + least_text(&(<Tuple>o).items[i], sizes), LONGEST_TEXT)
+                size = min(size + least_text(&(<Tuple>o).items[i], sizes), MAX_TEXT_CHARS)
         else:
             while i < (<Dict>o).used:
                 if (<Dict>o).entries[i].key.tag != TAG_DELETED:
-                    size = min(size + least_text(&(<Dict>o).entries[i].value, sizes), LONGEST_TEXT)
+                    size = min(size + least_text(&(<Dict>o).entries[i].value, sizes), MAX_TEXT_CHARS)
                 i += 1
     finally:
         Py_LeaveRecursiveCall()

@@ -3,11 +3,11 @@
 cimport cython
 
 from ts._core.vm.frame cimport State
-from ts._core.vm.named cimport Stops
+from ts._core.vm.named cimport BreakpointsBase
 
 
 @cython.final
-cdef class Breaks(Stops):
+cdef class Breakpoints(BreakpointsBase):
     cdef void *stepping               # the State that goes on step by step; NULL: whichever comes next
     cdef int depth                    # it stops at a line in no more calls than these
     cdef int return_depth             # and at a return
@@ -20,6 +20,6 @@ cdef class Breaks(Stops):
 
 
 @cython.final
-cdef class Stopped:
+cdef class PausedProgram:
     """A program that stands still; it may be looked at until the debugger lets it go on."""
     cdef State *state

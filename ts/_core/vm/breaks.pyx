@@ -1,7 +1,7 @@
 """Where a debugger stops programs, and what it sees of them there.
 
 In: a program at a BREAK, which has a place's number.  Out: on with the program, or a call of `on_stop` with
-the program as a `Stopped`, which is on with the program when it returns, and ends it when it raises.
+the program as a `PausedProgram`, which is on with the program when it returns, and ends it when it raises.
 
     breaks = Breaks(on_stop, on_failure)
     place = breaks.new_place(armed=False)       the lowering emits BREAK there
@@ -25,7 +25,7 @@ cdef enum:
     EVERYWHERE = 0x7FFFFFFF
 
 
-cdef class Breaks(Stops):
+cdef class Breakpoints(BreakpointsBase):
     def __cinit__(self, on_stop, on_failure):
         """`on_stop(stopped, place, armed)`, `on_failure(stopped, error)`."""
         self.on_stop, self.on_failure = on_stop, on_failure
@@ -44,7 +44,7 @@ cdef class Breaks(Stops):
             raise IndexError(f"there is no place {place} to stop at")
         return PyByteArray_AS_STRING(self.flags) + place
 
-    def go(self, Stopped stopped, depth=EVERYWHERE, return_depth=0):
+    def go(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
         """Let this program stop next in at most `depth` nested calls; without one, whichever comes next."""
         self.stepping = NULL if stopped is None else stopped.state
         self.depth, self.return_depth = depth, return_depth
@@ -54,7 +54,7 @@ cdef class Breaks(Stops):
         cdef int depth = self.return_depth if flags & AT_RETURN else self.depth
         if not flags & ARMED and (state.depth > depth or (self.stepping != NULL and self.stepping != state)):
             return 0
-        cdef Stopped stopped = Stopped.__new__(Stopped)
+        cdef PausedProgram stopped = PausedProgram.__new__(PausedProgram)
         stopped.state = state
         try:
             self.on_stop(stopped, place, bool(flags & ARMED))
@@ -63,7 +63,7 @@ cdef class Breaks(Stops):
         return 0
 
     cdef int fail(self, State *state, object error) except -1:
-        cdef Stopped stopped = Stopped.__new__(Stopped)
+        cdef PausedProgram stopped = PausedProgram.__new__(PausedProgram)
         stopped.state = state
         try:
             self.on_failure(stopped, error)
@@ -72,7 +72,7 @@ cdef class Breaks(Stops):
         return 0
 
 
-cdef class Stopped:
+cdef class PausedProgram:
     @property
     def program(self):
         """A number that tells programs that run at the same time from each other."""
@@ -114,4 +114,4 @@ cdef class Stopped:
         return box(value) if whole else box_shallow(value)
 
 
-seal(Stopped)
+seal(PausedProgram)

@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t
 from ts._core.value.objects cimport ObjectClass
 from ts._core.value.ivalue cimport IValue
 from ts._core.value.spec cimport TypeSpec
-from ts._core.vm.named cimport Called, CalledByName
+from ts._core.vm.named cimport CalleeBase, MethodBase
 
 
 cdef struct Instruction:
@@ -67,7 +67,7 @@ cdef class Code:
     cdef object fault(self, message)
 
 
-cdef class Callee(Called):
+cdef class Callee(CalleeBase):
     """What a CALL names: a function whose Code is made by its first call."""
     cdef readonly str name
     cdef Code code                    # None until then
@@ -77,7 +77,7 @@ cdef class Callee(Called):
 
 
 @cython.final
-cdef class Method(CalledByName):
+cdef class Method(MethodBase):
     """What a CALL_METHOD names: a method of whatever class the object has, looked up by name."""
     cdef readonly str name
     cdef ObjectClass cls              # of the object that it was called on last

@@ -2,7 +2,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ts._core.value.spec import TypeSpec
-from ts._core.vm.plan import Plans
+from ts._core.vm.plan import Specializations
 
 class Code:
     name: str
@@ -38,7 +38,7 @@ class Code:
     @property
     def instructions(self) -> tuple[tuple[int, int, int, int], ...]: ...
     @property
-    def plans(self) -> Plans | None: ...
+    def plans(self) -> Specializations | None: ...
     @property
     def constants(self) -> list[Any]: ...
     def pool_list(self, offset: int) -> list[int]: ...

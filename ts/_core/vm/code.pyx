@@ -11,7 +11,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 
-from ts._core.value.fitting cimport SOME_OBJECT, fits
+from ts._core.value.fitting cimport SOME_OBJECT, is_subtype
 from ts._core.value.ivalue cimport (
     ANY_SPEC,
     TAG_BOOL,
@@ -26,8 +26,8 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.value.spec cimport KIND_FUTURE, KIND_OBJECT
 from ts._core.value.type_of cimport future_type, infer_spec
-from ts._core.vm.named cimport Stops
-from ts._core.vm.plan cimport Plans, set_check
+from ts._core.vm.named cimport BreakpointsBase
+from ts._core.vm.plan cimport Specializations, set_check
 from ts._core.vm.opcodes cimport ENTER_NATIVE, ENTER_PLAN, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
 from ts._core.vm.verifier cimport Verifier
 from ts.errors import InternalError
@@ -85,7 +85,7 @@ cdef class Code:
         )
         verifier.run()
         for i, function in enumerate(self.functions):
-            if not isinstance(function, (Callee, Method, Stops, Plans)):  # of the classes that the verifier knows these by
+            if not isinstance(function, (Callee, Method, BreakpointsBase, Specializations)):  # of the classes that the verifier knows these by
                 raise self.fault(f"function {i} is none: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
         self.fill_pool(tuple(pool))
@@ -250,12 +250,12 @@ cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeS
     if len(parameters) != len(wanted):
         return False
     for i in range(len(wanted)):
-        if not fits(<TypeSpec>wanted[i], <TypeSpec>parameters[i]):
+        if not is_subtype(<TypeSpec>wanted[i], <TypeSpec>parameters[i]):
             return False
-    return fits(result, wanted_result)
+    return is_subtype(result, wanted_result)
 
 
-def check_of_plan(Code code not None, Plans plans not None):
+def check_of_plan(Code code not None, Specializations plans not None):
     """The loop may enter the code in the place of one with these plans; InternalError where it may not."""
     if not takes_and_gives(code.parameters, code.result, plans.specs, plans.result):
         raise InternalError(f"{plans.name}: the code of a plan is of another type than the function", "lowering")
@@ -283,7 +283,7 @@ cdef PyObject **borrowed(tuple objects) except NULL:
     return array
 
 
-cdef class Method(CalledByName):
+cdef class Method(MethodBase):
     def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None):
         self.name = name
         self.specs, self.result = specs, result

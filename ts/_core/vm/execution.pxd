@@ -5,13 +5,13 @@ cimport cython
 from ts._core.vm.code cimport Callee
 from ts._core.vm.frame cimport State
 from ts._core.vm.future cimport Future
-from ts._core.vm.inherited cimport Inherited
+from ts._core.vm.inherited cimport ThreadContextSnapshot
 
 # Run the frames of `state` to their end, waiting where they wait; state.result holds the result.
 cdef int execute(State *state) except -1
 
 
-cdef enum Condition:
+cdef enum ExecutionState:
     """Of an Execution."""
     QUEUED = 0                    # a worker will run it, unless who waits for it does so before
     RUNNING = 1
@@ -21,15 +21,15 @@ cdef enum Condition:
 
 
 @cython.final
-cdef class Execution:
+cdef class ScriptCoroutine:
     """A program that can be left and gone on with, on any thread."""
     cdef State *state             # NULL when it has ended
     cdef Callee function
     cdef bint holding             # references to its frames' code: the collector may take the functions first
     cdef readonly Future future   # of the result
     cdef readonly Future awaited  # what it is parked for
-    cdef Condition condition
-    cdef Inherited inherited      # from the thread that began it
+    cdef ExecutionState condition
+    cdef ThreadContextSnapshot inherited      # from the thread that began it
     cdef bint counted             # its limits count its memory
     cdef object __weakref__
 
@@ -38,4 +38,4 @@ cdef class Execution:
 
 
 # A program whose first frame's parameters are still to be written.
-cdef Execution begin(Callee function)
+cdef ScriptCoroutine begin(Callee function)

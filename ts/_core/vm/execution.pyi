@@ -2,7 +2,7 @@ from typing import Any
 
 from ts._core.vm.future import Future
 
-class Execution:
+class ScriptCoroutine:
     future: Future[Any]
     awaited: Future[Any] | None
     @property

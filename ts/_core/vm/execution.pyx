@@ -12,7 +12,7 @@ stack of the script.
             BREAKING     -> the debugger, if it wants to stop here, on with the loop
             others       -> an exception, located in the script
 
-A program that Python calls blocks its thread where it waits.  An `Execution` is left instead, and goes on
+A program that Python calls blocks its thread where it waits.  An `ScriptCoroutine` is left instead, and goes on
 where and when somebody runs it:
 
     e = f.start(10)             e.run(steps=1000)           False: suspended after about so many steps
@@ -26,7 +26,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 from ts._core.thread.allowance cimport as_limit, give_program, limited, take_program
-from ts._core.vm.breaks cimport Breaks
+from ts._core.vm.breaks cimport Breakpoints
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_size, raise_key_error, raise_list_index, type_text, value_text
 from ts._core.thread.deadline cimport check_time, timed
@@ -68,12 +68,12 @@ from ts._core.vm.leave cimport (
     WAITING,
 )
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release, retain, set_object
-from ts._core.vm.inherited cimport Inherited
+from ts._core.vm.inherited cimport ThreadContextSnapshot
 from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, stack_message, start_meter
 from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
 from ts._core.vm.opcodes cimport CAST_TO, ENTER_PLAN, STORE_FLOAT, STORE_INT, STR_GET
 from ts._core.vm.operand cimport O, R
-from ts._core.vm.plan cimport Plans, code_of
+from ts._core.vm.plan cimport Specializations, code_of
 from ts._core.value.scalar cimport raise_status
 from ts._core.value.sealed cimport seal
 from ts._core.value.spec cimport TypeSpec
@@ -150,10 +150,10 @@ cdef int advance(State *state) except -1:
 
 cdef inline PyObject *entered(PyObject *code) noexcept:
     """The code itself, or that of its plans which a frame entered last."""
-    cdef Plans plans
+    cdef Specializations plans
     if (<Code>code).instructions[0].op != ENTER_PLAN:
         return code
-    plans = <Plans>(<Code>code).function_at[0]
+    plans = <Specializations>(<Code>code).function_at[0]
     return code if plans.chosen == NULL else plans.chosen
 
 
@@ -191,7 +191,7 @@ cdef int fail(State *state, object error) except -1:
 cdef int break_here(State *state) except -1:
     """Run the BREAK that the program stands behind."""
     cdef const Instruction *at = state.frame.pc - 1
-    return (<Breaks?>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)
+    return (<Breakpoints?>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)
 
 
 cdef object show_to_debugger(State *state, object error):
@@ -199,9 +199,9 @@ cdef object show_to_debugger(State *state, object error):
     cdef Frame *frame = state.frame
     while frame != NULL:
         for function in (<Code>frame.code).functions:
-            if type(function) is Breaks:
+            if type(function) is Breakpoints:
                 try:
-                    (<Breaks>function).fail(state, error)
+                    (<Breakpoints>function).fail(state, error)
                 except Exception as other:  # it was told to end the program
                     return other
                 return error
@@ -249,7 +249,7 @@ cdef int call_slowly(State *state) except -1:
     """What keeps the CALL at the frame's pc from a plain push is put right; the loop runs it again.  Or SUSPENDED."""
     cdef Code code = <Code>state.frame.code
     if state.frame.pc.op == ENTER_PLAN:
-        return plan_slowly(state, <Plans>code.function_at[state.frame.pc.a])
+        return plan_slowly(state, <Specializations>code.function_at[state.frame.pc.a])
     cdef Callee callee = callee_of(state, <object>code.function_at[state.frame.pc.b])
     cdef int status
     if state.depth >= state.depth_limit:
@@ -265,7 +265,7 @@ cdef int call_slowly(State *state) except -1:
     return 0
 
 
-cdef int plan_slowly(State *state, Plans plans) except -1:
+cdef int plan_slowly(State *state, Specializations plans) except -1:
     """Have the code made that the innermost frame is to go on in, or give the frame room for it."""
     cdef IValue *r = <IValue *>frame_registers(state.frame)
     cdef PyObject *code = code_of(plans, r, False)
@@ -355,7 +355,7 @@ cdef int fork(State *state) except -1:
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
     cdef int32_t *args = code.pool + at.c
-    cdef Execution program
+    cdef ScriptCoroutine program
     cdef IValue *parameter
     cdef int i
     check()
@@ -377,14 +377,14 @@ cdef enum:
     PROGRAM_BYTES = 8192         # of a program that does not run: its objects, and the pages that its frames touch
 
 
-cdef Execution begin(Callee function):
-    cdef Execution program = Execution.__new__(Execution)
+cdef ScriptCoroutine begin(Callee function):
+    cdef ScriptCoroutine program = ScriptCoroutine.__new__(ScriptCoroutine)
     if function.ready == NULL:
         function.prepare()
     program.function = function
     program.future = Future()
     program.future.producer = program
-    program.inherited = Inherited()
+    program.inherited = ThreadContextSnapshot()
     program.condition = STOPPED
     program.state = take_state()
     if limited:
@@ -395,11 +395,11 @@ cdef Execution begin(Callee function):
     return program
 
 
-cdef bint waits_for(Future future, Execution program):
+cdef bint waits_for(Future future, ScriptCoroutine program):
     """Whether a future cannot be finished before a program is: its own, or that of one that waits for it."""
-    cdef Execution producer
+    cdef ScriptCoroutine producer
     while future is not None and future.producer is not None:
-        producer = <Execution>future.producer
+        producer = <ScriptCoroutine>future.producer
         if producer is program:
             return True
         future = producer.awaited if producer.condition == PARKED else None
@@ -409,7 +409,7 @@ cdef bint waits_for(Future future, Execution program):
 # Frames borrow their code from functions.  A program that does not run holds it itself, or the collector, where all
 # of this is garbage, could take the functions before the program.
 
-cdef void hold_code(Execution program) noexcept:
+cdef void hold_code(ScriptCoroutine program) noexcept:
     cdef Frame *frame = program.state.frame
     while frame != NULL:
         Py_INCREF(<object>frame.code)
@@ -417,7 +417,7 @@ cdef void hold_code(Execution program) noexcept:
     program.holding = True
 
 
-cdef void drop_code(Execution program) noexcept:
+cdef void drop_code(ScriptCoroutine program) noexcept:
     cdef Frame *frame = program.state.frame
     while program.holding and frame != NULL:
         Py_DECREF(<object>frame.code)
@@ -425,7 +425,7 @@ cdef void drop_code(Execution program) noexcept:
     program.holding = False
 
 
-cdef void end_frames(Execution program) noexcept:
+cdef void end_frames(ScriptCoroutine program) noexcept:
     cdef State *state = program.state
     cdef PyObject *code
     while state.frame != NULL:
@@ -444,7 +444,7 @@ cdef int fail_waiting(State *state) except -1:
 
 
 @cython.no_gc_clear                # the frames need the code, and the limits, until they are released
-cdef class Execution:
+cdef class ScriptCoroutine:
     def __dealloc__(self):
         self.end()
 
@@ -580,7 +580,7 @@ cdef class Execution:
         return DONE
 
 
-seal(Execution)
+seal(ScriptCoroutine)
 
 
 # The garbage collector sees what the frames of a program hold that does not run: a program that waits for a
@@ -594,7 +594,7 @@ cdef extern from "Python.h":
     void PyType_Modified(TypeSlots *t) noexcept
 
 
-cdef Traverse visit_attributes = (<TypeSlots *>Execution).tp_traverse
+cdef Traverse visit_attributes = (<TypeSlots *>ScriptCoroutine).tp_traverse
 
 
 cdef int visit_program(PyObject *x, Visit visit, void *arg) noexcept:
@@ -602,10 +602,10 @@ cdef int visit_program(PyObject *x, Visit visit, void *arg) noexcept:
     cdef Frame *frame = NULL
     cdef IValue *value
     cdef int i
-    if (<Execution>x).state != NULL and (<Execution>x).condition != RUNNING:
-        frame = (<Execution>x).state.frame
+    if (<ScriptCoroutine>x).state != NULL and (<ScriptCoroutine>x).condition != RUNNING:
+        frame = (<ScriptCoroutine>x).state.frame
     while frame != NULL:
-        if status == 0 and (<Execution>x).holding:
+        if status == 0 and (<ScriptCoroutine>x).holding:
             status = visit(frame.code, arg)
         for i in range((<Code>frame.code).owned_count):
             value = R(frame_registers(frame), (<Code>frame.code).owned[i] * <int>sizeof(IValue))
@@ -615,7 +615,7 @@ cdef int visit_program(PyObject *x, Visit visit, void *arg) noexcept:
     return status
 
 
-(<TypeSlots *>Execution).tp_traverse = visit_program
-PyType_Modified(<TypeSlots *>Execution)
+(<TypeSlots *>ScriptCoroutine).tp_traverse = visit_program
+PyType_Modified(<TypeSlots *>ScriptCoroutine)
 
 cdef tuple CONDITIONS = ("queued", "running", "waiting", "suspended", "finished")

@@ -19,8 +19,8 @@ from cpython.ref cimport PyObject
 from ts._core.dispatch.recorder cimport Event, begin_event, end_event
 from ts._core.thread.context cimport AUTOCAST, PROFILING, TRACING, Flag, context_flags, differentiating, set_flag, tracer, tracing
 from ts._core.thread.stack cimport stack_is_low
-from ts._core.tensor.tensor cimport Tensor, wants
-from ts._core.vm.execution cimport Execution, begin, execute
+from ts._core.tensor.tensor cimport Tensor, needs_grad
+from ts._core.vm.execution cimport ScriptCoroutine, begin, execute
 from ts._core.vm.failure cimport shortened
 from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
 from ts._core.value.container cimport Dict, List, TAG_DELETED, Tuple
@@ -61,12 +61,12 @@ cdef enum:
 
 
 cdef enum:
-    MOST_ASKED = 4096                  # of what arguments hold; beyond, there may be anything
+    MAX_QUERIES = 4096                  # of what arguments hold; beyond, there may be anything
 
 
 cdef bint any_wants(tuple args, dict kwargs) except -1:
     """Whether an argument is a tensor that wants a gradient, or may hold one."""
-    cdef int left = MOST_ASKED
+    cdef int left = MAX_QUERIES
     for x in args:
         if may_want(x, &left):
             return True
@@ -88,7 +88,7 @@ cdef bint any_inside(object items, int *left) except -1:
 cdef bint may_want(object x, int *left) except -1:
     cdef Py_ssize_t i
     if isinstance(x, Tensor):
-        return wants(<Tensor>x)
+        return needs_grad(<Tensor>x)
     left[0] -= 1
     if left[0] <= 0:
         return True
@@ -285,8 +285,8 @@ cdef class Function:
         return 0
 
     def start(self, *args, **kwargs):
-        """The call as an `Execution`, which has not begun."""
-        cdef Execution program
+        """The call as an `ScriptCoroutine`, which has not begun."""
+        cdef ScriptCoroutine program
         if self.ready == NULL:
             self.prepare()
         if kwargs or len(args) != self.plain_count:

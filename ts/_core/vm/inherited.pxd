@@ -2,13 +2,13 @@
 
 from cpython.ref cimport PyObject
 
-from ts._core.dispatch.autocast cimport Switches
+from ts._core.dispatch.autocast cimport AutocastState
 
 
-cdef class Inherited:
+cdef class ThreadContextSnapshot:
     """The switches and limits of the thread that makes it, for work that others will do; the tracer stays behind."""
     cdef unsigned int flags
-    cdef Switches autocast
+    cdef AutocastState autocast
     cdef void *limits             # a reference, or NULL
     cdef PyObject *carried        # another, or NULL
 

@@ -36,7 +36,7 @@ def carry(x):
 
 
 @cython.final
-cdef class Inherited:
+cdef class ThreadContextSnapshot:
     def __cinit__(self):
         self.flags = context_flags() & ~<unsigned int>(LIMITED | TRACING)
         self.autocast = inherited_switches()

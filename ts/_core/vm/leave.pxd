@@ -1,7 +1,7 @@
 """Why the loop is left, and machine code."""
 
 
-cdef enum Leave:
+cdef enum ExitStatus:
     """Why the loop was left; numbers below 100 are those of `scalar.Status`."""
     DONE = 100
     FAILED = 101                # an exception is set

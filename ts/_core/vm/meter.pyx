@@ -14,7 +14,7 @@ from cpython.pystate cimport PyThreadState
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
 
-from ts._core.thread.allowance cimport Allowance, as_limit, drop_allowance, hold_allowance, new_allowance, set_allowance
+from ts._core.thread.allowance cimport MemoryBudget, as_limit, drop_allowance, hold_allowance, new_allowance, set_allowance
 from ts._core.thread.context cimport LIMITED, context, set_flag
 from ts._core.thread.deadline cimport NO_DEADLINE, check_time, now_seconds, set_deadline
 from ts._core.vm.frame cimport State
@@ -47,7 +47,7 @@ cdef struct Limits:
     int64_t initial_fuel
     double deadline                   # the earliest of these and the outer limits
     double seconds                    # of the limits that set the deadline
-    Allowance *memory                 # a reference, or NULL
+    MemoryBudget *memory                 # a reference, or NULL
     int depth
 
 

@@ -3,16 +3,16 @@
 from ts._core.value.spec cimport TypeSpec
 
 
-cdef class Called:
+cdef class CalleeBase:
     """What a CALL or a FORK names: `code.Callee`."""
     cdef readonly tuple specs         # TypeSpec of each parameter
     cdef readonly TypeSpec result
 
 
-cdef class CalledByName(Called):
+cdef class MethodBase(CalleeBase):
     """What a CALL_METHOD names: `code.Method`."""
 
 
-cdef class Stops:
+cdef class BreakpointsBase:
     """What a BREAK names: `breaks.Breaks`."""
     cdef bytearray flags              # by place

@@ -3,15 +3,15 @@
 from ts._core.value.spec cimport ANY_SPEC
 
 
-cdef class Called:
+cdef class CalleeBase:
     def __cinit__(self, *_, **__):
         self.specs, self.result = (), ANY_SPEC
 
 
-cdef class CalledByName(Called):
+cdef class MethodBase(CalleeBase):
     pass
 
 
-cdef class Stops:
+cdef class BreakpointsBase:
     def __cinit__(self, *_, **__):
         self.flags = bytearray()

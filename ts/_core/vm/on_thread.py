@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from ts._core.value.turns import in_my_turn
 from ts._core.vm import recursion
-from ts._core.vm.inherited import Inherited
+from ts._core.vm.inherited import ThreadContextSnapshot
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
@@ -25,7 +25,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_starting._at_fork_reinit)  # type: ignore[attr-defined]
 
 
-def on_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
+def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
     """The result of work(), done on a thread of that name; stack_bytes of 0 is what threads have."""
     results: list[_T] = []
     errors: list[BaseException] = []
@@ -39,7 +39,7 @@ def on_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
         finally:
             done.set()
 
-    inherited = Inherited()
+    inherited = ThreadContextSnapshot()
     thread = threading.Thread(target=in_my_turn(run), name=name, daemon=True)
     try:
         _start(thread, stack_bytes)

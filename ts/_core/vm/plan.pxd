@@ -19,9 +19,9 @@ from ts._core.value.ivalue cimport IValue
 from ts._core.value.spec cimport TypeSpec
 
 cdef enum:
-    MOST_GUARDS = 16               # arguments that a function's plans ask about
-    MOST_PLANS = 8                 # of a function; arguments of later kinds are left to the code for all
-    MOST_TOGETHER = 4096           # of a process
+    MAX_GUARDS = 16               # arguments that a function's plans ask about
+    MAX_PLANS = 8                 # of a function; arguments of later kinds are left to the code for all
+    MAX_BATCH = 4096           # of a process
 
     NO_WORD = 0                    # of an argument that no plan is made for
     IS_NONE = 1
@@ -31,7 +31,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Plans:
+cdef class Specializations:
     """The plans of a function.  They are never taken back, as frames borrow their codes."""
     cdef readonly str name
     cdef readonly tuple specs      # of the function's parameters, and its result: what all codes take and give
@@ -39,12 +39,12 @@ cdef class Plans:
     cdef readonly object make      # gives the code for values of the guarded arguments, or None
     cdef object make_general       # gives the code for all
     cdef int guards
-    cdef int32_t at[MOST_GUARDS]   # registers
+    cdef int32_t at[MAX_GUARDS]   # registers
     cdef int count
     cdef int last                  # the one that held last
-    cdef uint32_t words[MOST_PLANS][MOST_GUARDS]
-    cdef PyObject *codes[MOST_PLANS]  # borrowed from `held`; NULL: that for all, meanwhile or for ever
-    cdef int64_t runs[MOST_PLANS]
+    cdef uint32_t words[MAX_PLANS][MAX_GUARDS]
+    cdef PyObject *codes[MAX_PLANS]  # borrowed from `held`; NULL: that for all, meanwhile or for ever
+    cdef int64_t runs[MAX_PLANS]
     cdef PyObject *general         # the code for all, borrowed; NULL: it is not made yet
     cdef PyObject *chosen          # the one that was entered last
     cdef readonly int64_t left     # calls with arguments that there is no plan for
@@ -58,7 +58,7 @@ cdef class Plans:
 
 # The code for the arguments in the first registers, borrowed; NULL where it is still to be made.  Counted as a run if it is
 # entered now, as `code_for` does.
-cdef PyObject *code_of(Plans p, const IValue *r, bint entered) noexcept
+cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept
 cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept
 # Have plans ask of each code, with themselves, whether it may be entered: `code` knows, which is above.
 cdef int set_check(object function) except -1

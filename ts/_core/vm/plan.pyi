@@ -4,9 +4,9 @@ from typing import Any
 from ts._core.value.spec import TypeSpec
 from ts._core.vm.code import Code
 
-MOST_OF_FUNCTION: int
+MAX_SPECIALIZATIONS_PER_FUNCTION: int
 
-class Plans:
+class Specializations:
     name: str
     specs: tuple[TypeSpec, ...]
     result: TypeSpec

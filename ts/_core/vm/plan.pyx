@@ -7,12 +7,12 @@ In: the arguments, in the first registers of a frame.  Out: the code of the plan
 """
 
 from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, wants
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, needs_grad
 from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
 
-from ts._core.value.turns import my_turn
+from ts._core.value.turns import build_lock
 
-MOST_OF_FUNCTION = MOST_PLANS       # for who writes about plans
+MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_PLANS       # for who writes about plans
 cdef int together = 0              # plans of the process
 cdef object check = None           # raises where something is no code that takes and gives what these plans do
 
@@ -37,7 +37,7 @@ cdef uint32_t word_of(const IValue *x) noexcept:
     if not 0 <= rank < 256:
         return NO_WORD
     return (
-        <uint32_t>A_TENSOR | <uint32_t>(WANTS_GRADIENT if wants(t) else 0) | <uint32_t>t.backend << 24
+        <uint32_t>A_TENSOR | <uint32_t>(WANTS_GRADIENT if needs_grad(t) else 0) | <uint32_t>t.backend << 24
         | <uint32_t>(t.device_index + 1) << 16 | <uint32_t>rank << 8 | <uint32_t>t.scalar_type
     )
 
@@ -58,7 +58,7 @@ cdef inline bint holds(const uint32_t *words, const uint32_t *plan, int count) n
     return True
 
 
-cdef int find(Plans p, const uint32_t *words) noexcept:
+cdef int find(Specializations p, const uint32_t *words) noexcept:
     """The plan with these words, or -1."""
     cdef int plan
     if p.last < p.count and holds(words, p.words[p.last], p.guards):
@@ -70,10 +70,10 @@ cdef int find(Plans p, const uint32_t *words) noexcept:
     return -1
 
 
-cdef bint may_plan(Plans p, const uint32_t *words) noexcept:
+cdef bint may_plan(Specializations p, const uint32_t *words) noexcept:
     """Whether arguments with these words may have a plan that there is not yet."""
     cdef int i
-    if p.count >= MOST_PLANS or together >= MOST_TOGETHER:
+    if p.count >= MAX_PLANS or together >= MAX_BATCH:
         return False
     for i in range(p.guards):
         if words[i] == NO_WORD:
@@ -81,14 +81,14 @@ cdef bint may_plan(Plans p, const uint32_t *words) noexcept:
     return True
 
 
-cdef void read_words(Plans p, const IValue *r, uint32_t *words) noexcept:
+cdef void read_words(Specializations p, const IValue *r, uint32_t *words) noexcept:
     cdef int i
     for i in range(p.guards):
         words[i] = word_of(&r[p.at[i]])
 
 
-cdef PyObject *code_of(Plans p, const IValue *r, bint entered) noexcept:
-    cdef uint32_t words[MOST_GUARDS]
+cdef PyObject *code_of(Specializations p, const IValue *r, bint entered) noexcept:
+    cdef uint32_t words[MAX_GUARDS]
     cdef PyObject *code
     cdef int plan
     read_words(p, r, words)
@@ -107,17 +107,17 @@ cdef PyObject *code_of(Plans p, const IValue *r, bint entered) noexcept:
 
 
 cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept:
-    return code_of(<Plans>plans, r, True)
+    return code_of(<Specializations>plans, r, True)
 
 
-cdef class Plans:
+cdef class Specializations:
     def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None, registers, make, make_general):
         """`registers`: those of the guarded arguments.  ValueError where there are too many, or no such."""
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
         self.held = []
         self.guards = len(registers)
-        if not 0 < len(registers) <= MOST_GUARDS or not 0 <= min(registers) <= max(registers) < len(specs):
+        if not 0 < len(registers) <= MAX_GUARDS or not 0 <= min(registers) <= max(registers) < len(specs):
             raise ValueError(f"{name}: no plans can guard the arguments {registers}")
         for i, register in enumerate(registers):
             self.at[i] = register
@@ -152,9 +152,9 @@ cdef class Plans:
     cdef int settle(self, IValue *r) except -1:
         """One thread at a time: others find the plan that was made meanwhile."""
         global together
-        cdef uint32_t words[MOST_GUARDS]
+        cdef uint32_t words[MAX_GUARDS]
         cdef int plan
-        with my_turn():
+        with build_lock():
             read_words(self, r, words)
             plan = find(self, words)
             if plan < 0 and may_plan(self, words):
@@ -174,7 +174,7 @@ cdef class Plans:
     cpdef object code_for_all(self):
         """The code for all arguments, made now if there is none yet."""
         if self.general == NULL:
-            with my_turn():
+            with build_lock():
                 if self.general == NULL:
                     self.general = self.adopt(self.make_general())
         return <object>self.general

@@ -15,15 +15,15 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ts._core.vm.execution import Execution
+    from ts._core.vm.execution import ScriptCoroutine
 
-_queue: SimpleQueue[Execution] = SimpleQueue()
+_queue: SimpleQueue[ScriptCoroutine] = SimpleQueue()
 _starting = Lock()
 _running = 0
 _size = 0  # as set; 0 for the number of processors
 
 
-def submit(program: Execution) -> None:
+def submit(program: ScriptCoroutine) -> None:
     """Have a thread give the program a turn."""
     if _running < get_num_interop_threads():
         _start_thread()

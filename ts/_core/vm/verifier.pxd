@@ -1,7 +1,7 @@
 """The proof that bytecode does what its table of opcodes says; see `verifier.pyx`."""
 
 from ts._core.value.spec cimport TypeSpec
-from ts._core.vm.named cimport Called
+from ts._core.vm.named cimport CalleeBase
 
 
 cdef class Verifier:
@@ -31,7 +31,7 @@ cdef class Verifier:
     cdef int restore(self, list at, list state) except -1
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1
     cdef bint step(self, Py_ssize_t i, list at) except -1
-    cdef int pass_arguments(self, Called called, Py_ssize_t items, list at) except -1
+    cdef int pass_arguments(self, CalleeBase called, Py_ssize_t items, list at) except -1
     cdef int enter_plan(self, object plans) except -1
     cdef int verify_element(self, list at, Py_ssize_t items, Py_ssize_t dtype, tuple dtypes) except -1
     cdef int call_operator(self, tuple row, list at) except -1

@@ -12,7 +12,7 @@ Then the types of what object registers hold, along every way that control can t
     2  DROP            r1                      r1: nothing
     3  LIST_LEN        r2, r1                  refused: r1 may be unset
 
-Where ways meet, a register holds what it holds on one of them or on the other (`joined`), and nothing that can be
+Where ways meet, a register holds what it holds on one of them or on the other (`common_supertype`), and nothing that can be
 read where it holds nothing on one.  Types only grow that way, and so the last round is the proof for all ways.  What
 is only known when the program runs (a value given for an `Any`, a union's member) goes through a CAST first.
 """
@@ -20,7 +20,7 @@ is only known when the program runs (a value given for an `Any`, a union's membe
 from ts._core.dispatch.operator cimport Operator
 from ts._core.dispatch.proving cimport result_specs
 from ts._core.thread.allowance cimport limited, take_text
-from ts._core.value.fitting cimport fits, joined, present, register_class
+from ts._core.value.fitting cimport is_subtype, common_supertype, present, register_class
 from ts._core.value.objects cimport ObjectClass
 from ts._core.value.spec cimport (
     ANY_SPEC,
@@ -38,8 +38,8 @@ from ts._core.value.spec cimport (
     NONE_SPEC,
     STR_SPEC,
 )
-from ts._core.vm.named cimport Called, CalledByName, Stops
-from ts._core.vm.plan cimport Plans
+from ts._core.vm.named cimport CalleeBase, MethodBase, BreakpointsBase
+from ts._core.vm.plan cimport Specializations
 from ts._core.vm.opcodes cimport *
 
 from ts.errors import InternalError
@@ -64,7 +64,7 @@ cdef list FORMATS = [tuple(OPCODE_INFO[i].format.decode().split()) for i in rang
 cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-") for f in row]) for row in FORMATS]
 
 
-class Wrong(Exception):
+class VerificationError(Exception):
     """What is wrong with an instruction; `run` says with which."""
 
 
@@ -85,7 +85,7 @@ cdef class Verifier:
             self.verify_tables()
             for i in range(self.size):
                 self.verify_row(i)
-        except Wrong as error:
+        except VerificationError as error:
             raise self.fault(i, error) from None
         if self.rows[self.size - 1][0] not in (RETURN, RAISE, ENTER_PLAN, LOOP):
             raise self.fault(-1, "control runs over the end")
@@ -99,23 +99,23 @@ cdef class Verifier:
 
     cdef int verify_tables(self) except -1:
         if self.size == 0:
-            raise Wrong("no instructions")
+            raise VerificationError("no instructions")
         for row in self.rows:
             if len(row) != 4:
-                raise Wrong(f"an instruction has four words, not {len(row)}")
+                raise VerificationError(f"an instruction has four words, not {len(row)}")
         for i, spec in enumerate(self.parameters):
             kind = register_class(<TypeSpec?>spec)
             if self.classes[i] not in ("ox" if kind == "o" else kind):
-                raise Wrong(f"parameter {i} of class {self.classes[i]} cannot hold a value of type {spec.text}")
+                raise VerificationError(f"parameter {i} of class {self.classes[i]} cannot hold a value of type {spec.text}")
         for each, table, what in (
-            (Operator, self.operators, "operator"), (TypeSpec, self.types, "type"), ((Called, Stops, Plans), self.functions, "function")
+            (Operator, self.operators, "operator"), (TypeSpec, self.types, "type"), ((CalleeBase, BreakpointsBase, Specializations), self.functions, "function")
         ):
             for i, x in enumerate(table):
                 if not isinstance(x, each):
-                    raise Wrong(f"{what} {i} is none: {type(x).__name__}")
+                    raise VerificationError(f"{what} {i} is none: {type(x).__name__}")
         for start, end, register, _ in self.handlers:
             if not (0 <= start <= end <= self.size and 0 <= register < self.registers):
-                raise Wrong("wrong handler")
+                raise VerificationError("wrong handler")
         return 0
 
     cdef int verify_row(self, Py_ssize_t i) except -1:
@@ -124,7 +124,7 @@ cdef class Verifier:
         cdef Py_ssize_t operand
         cdef str format, word, kind, shared = ""
         if not 0 <= op < OPCODE_COUNT:
-            raise Wrong(f"instruction {i}: no opcode {op}")
+            raise VerificationError(f"instruction {i}: no opcode {op}")
         for k in range(3):
             format, operand = (<tuple>FORMATS[op])[k], row[k + 1]
             word = format.lstrip("=+")
@@ -157,7 +157,7 @@ cdef class Verifier:
                 elif word != "r" and kind != ("o" if word in KIND_OF_WORD else word):
                     what = "register class"
             if what:
-                raise Wrong(f"operand {'abc'[k]} = {operand}: wrong {what}")
+                raise VerificationError(f"operand {'abc'[k]} = {operand}: wrong {what}")
         return 0
 
     def wrong_in_pool(self, Py_ssize_t offset):
@@ -196,7 +196,7 @@ cdef class Verifier:
                     try:
                         if not self.step(i, at):
                             break
-                    except Wrong as error:
+                    except VerificationError as error:
                         raise self.fault(i, error) from None
                 if FORMATS[op][0] in "<>" and self.meet(starts, self.rows[i][1], at):
                     changed.add(self.rows[i][1])
@@ -244,9 +244,9 @@ cdef class Verifier:
             if before is now or before is None:
                 continue
             if now is not None:
-                if fits(now, before):
+                if is_subtype(now, before):
                     continue
-                now = joined(before, now)
+                now = common_supertype(before, now)
             state[k] = now
             changed = True
         return changed
@@ -280,7 +280,7 @@ cdef class Verifier:
 
         elif op == LIST_LEN or op == LIST_CHECK_LEN:
             k = b if op == LIST_LEN else a
-            if not fits(self.read(at, k), ANY_LIST):
+            if not is_subtype(self.read(at, k), ANY_LIST):
                 self.read_as(at, k, KIND_LIST)
         elif op == LIST_GET or op == LIST_GET_SCALAR:
             self.write(at, a, <TypeSpec>self.read_as(at, b, KIND_LIST).children[0])
@@ -299,7 +299,7 @@ cdef class Verifier:
             spec = self.read_as(at, b, KIND_DICT)
             self.fit(at, c, <TypeSpec>spec.children[0])
             if op == DICT_FIND:  # where there is no such key, it keeps what it holds
-                self.write(at, a, joined(self.read(at, a), <TypeSpec>spec.children[1]))
+                self.write(at, a, common_supertype(self.read(at, a), <TypeSpec>spec.children[1]))
             elif op != DICT_CONTAINS:
                 self.write(at, a, <TypeSpec>spec.children[1])
         elif op == DICT_SET or op == DICT_SET_SCALAR:
@@ -310,21 +310,21 @@ cdef class Verifier:
             spec = self.type(b, KIND_DICT)
             n = self.pool[c]
             if n % 2:
-                raise Wrong("a key without a value")
+                raise VerificationError("a key without a value")
             for k in range(n):
                 self.fit(at, self.pool[c + 1 + k], <TypeSpec>spec.children[k % 2])
             self.write(at, a, spec)
         elif op == TUPLE_NEW:
             spec = self.type(b, KIND_TUPLE)
             if self.pool[c] != len(spec.children):
-                raise Wrong(f"{self.pool[c]} elements of a {spec.text}")
+                raise VerificationError(f"{self.pool[c]} elements of a {spec.text}")
             for k in range(len(spec.children)):
                 self.fit(at, self.pool[c + 1 + k], <TypeSpec>spec.children[k])
             self.write(at, a, spec)
         elif op == TUPLE_GET:
             spec = self.read_as(at, b, KIND_TUPLE)
             if not 0 <= c < len(spec.children):
-                raise Wrong(f"there is no element {c} of a {spec.text}")
+                raise VerificationError(f"there is no element {c} of a {spec.text}")
             self.write(at, a, <TypeSpec>spec.children[c])
         elif op == STR_LEN or op == STR_GET:
             self.read_as(at, b, KIND_STR)
@@ -337,7 +337,7 @@ cdef class Verifier:
         elif op == OBJECT_NEW:
             spec = self.type(b, KIND_CLASS)
             if not isinstance(spec.detail, ObjectClass):
-                raise Wrong(f"{spec.text} is no class that has objects")
+                raise VerificationError(f"{spec.text} is no class that has objects")
             self.write(at, a, spec)
         elif op == ATTR_GET or op == ATTR_GET_SCALAR:
             self.write(at, a, self.slot(at, b, c))
@@ -355,12 +355,12 @@ cdef class Verifier:
             self.call_operator(row, at)
         elif op == CALL or op == CALL_METHOD or op == FORK:
             called = self.functions[b]
-            if not isinstance(called, Called) or isinstance(called, CalledByName) != (op == CALL_METHOD):
-                raise Wrong(f"function {b} is none that it can call")
-            self.pass_arguments(<Called>called, c, at)
-            if op == CALL_METHOD and not fits(self.read(at, self.pool[c + 1]), ANY_CLASS):
-                raise Wrong("the method of what is no object")
-            self.write(at, a, FUTURE if op == FORK else (<Called>called).result)
+            if not isinstance(called, CalleeBase) or isinstance(called, MethodBase) != (op == CALL_METHOD):
+                raise VerificationError(f"function {b} is none that it can call")
+            self.pass_arguments(<CalleeBase>called, c, at)
+            if op == CALL_METHOD and not is_subtype(self.read(at, self.pool[c + 1]), ANY_CLASS):
+                raise VerificationError("the method of what is no object")
+            self.write(at, a, FUTURE if op == FORK else (<CalleeBase>called).result)
         elif op == RETURN:
             self.fit(at, a, self.result)
         elif op == RAISE:
@@ -373,18 +373,18 @@ cdef class Verifier:
             self.read_as(at, b, KIND_FUTURE)
             self.write(at, a, <TypeSpec>self.types[c])
         elif op == BREAK:
-            if not isinstance(self.functions[a], Stops) or not 0 <= b < len((<Stops>self.functions[a]).flags):
-                raise Wrong("no such place to stop")
+            if not isinstance(self.functions[a], BreakpointsBase) or not 0 <= b < len((<BreakpointsBase>self.functions[a]).flags):
+                raise VerificationError("no such place to stop")
         elif op == ENTER_PLAN:
             self.enter_plan(self.functions[a])
         else:
-            raise Wrong("the verifier does not know what it does")
+            raise VerificationError("the verifier does not know what it does")
         return True
 
-    cdef int pass_arguments(self, Called called, Py_ssize_t items, list at) except -1:
+    cdef int pass_arguments(self, CalleeBase called, Py_ssize_t items, list at) except -1:
         cdef Py_ssize_t k
         if self.pool[items] != len(called.specs):
-            raise Wrong(f"{self.pool[items]} arguments of a function that takes {len(called.specs)}")
+            raise VerificationError(f"{self.pool[items]} arguments of a function that takes {len(called.specs)}")
         for k in range(len(called.specs)):
             self.fit(at, self.pool[items + 1 + k], <TypeSpec>called.specs[k])
         return 0
@@ -392,45 +392,45 @@ cdef class Verifier:
     cdef int enter_plan(self, object plans) except -1:
         """The frame that goes on has the arguments only, and they are as they were given."""
         cdef Py_ssize_t i
-        if not isinstance(plans, Plans) or self.size != 1 or self.registers != len(self.parameters):
-            raise Wrong("plans are entered in place of all else")
-        specs = (<Plans>plans).specs
-        if len(specs) != len(self.parameters) or not fits((<Plans>plans).result, self.result):
-            raise Wrong("plans of another function")
+        if not isinstance(plans, Specializations) or self.size != 1 or self.registers != len(self.parameters):
+            raise VerificationError("plans are entered in place of all else")
+        specs = (<Specializations>plans).specs
+        if len(specs) != len(self.parameters) or not is_subtype((<Specializations>plans).result, self.result):
+            raise VerificationError("plans of another function")
         for i in range(len(specs)):
-            if not fits(<TypeSpec>self.parameters[i], <TypeSpec>specs[i]):
-                raise Wrong(f"argument {i} is of another type than that of the plans")
+            if not is_subtype(<TypeSpec>self.parameters[i], <TypeSpec>specs[i]):
+                raise VerificationError(f"argument {i} is of another type than that of the plans")
         return 0
 
     cdef int verify_element(self, list at, Py_ssize_t items, Py_ssize_t dtype, tuple dtypes) except -1:
         """The place of an element: a tensor, then ints."""
         cdef Py_ssize_t k
         if dtype not in dtypes:
-            raise Wrong(f"no register is for elements of dtype {dtype}")
+            raise VerificationError(f"no register is for elements of dtype {dtype}")
         if self.pool[items] == 0:
-            raise Wrong("an element of nothing")
+            raise VerificationError("an element of nothing")
         self.read_as(at, self.pool[items + 1], KIND_TENSOR)
         for k in range(items + 2, items + 1 + <Py_ssize_t>self.pool[items]):
             if self.classes[self.pool[k]] != "i":
-                raise Wrong(f"r{self.pool[k]} is no index")
+                raise VerificationError(f"r{self.pool[k]} is no index")
         return 0
 
     cdef int call_operator(self, tuple row, list at) except -1:
         cdef Operator op = self.operators[row[1]]
         cdef Py_ssize_t items = row[2], k
         if self.pool[items] != op.nargs + op.nrets:
-            raise Wrong(f"{op.name} takes {op.nargs} and gives {op.nrets}")
+            raise VerificationError(f"{op.name} takes {op.nargs} and gives {op.nrets}")
         if row[0] == CALL_SCALAR and not op.scalar:
-            raise Wrong(f"{op.name} is not a scalar operator")
+            raise VerificationError(f"{op.name} is not a scalar operator")
         found = [self.read(at, self.pool[items + 1 + k]) for k in range(op.nargs)]
         try:
             given = result_specs(op, found)
         except TypeError as error:
-            raise Wrong(str(error)) from None
+            raise VerificationError(str(error)) from None
         for k in range(op.nrets):
             register = self.pool[items + 1 + op.nargs + k]
             if register >= self.first_constant:
-                raise Wrong("a constant is written")
+                raise VerificationError("a constant is written")
             self.write(at, register, <TypeSpec>given[k])
         return 0
 
@@ -439,25 +439,25 @@ cdef class Verifier:
     cdef TypeSpec read(self, list at, Py_ssize_t register):
         cdef TypeSpec spec = at[register]
         if spec is None:
-            raise Wrong(f"r{register} is read where it may be unset")
+            raise VerificationError(f"r{register} is read where it may be unset")
         return spec
 
     cdef TypeSpec read_as(self, list at, Py_ssize_t register, int kind):
         cdef TypeSpec spec = self.read(at, register)
         if spec.kind != kind:
-            raise Wrong(f"r{register} is of type {spec.text}, and no {WORD_OF_KIND[kind]}")
+            raise VerificationError(f"r{register} is of type {spec.text}, and no {WORD_OF_KIND[kind]}")
         return spec
 
     cdef int fit(self, list at, Py_ssize_t register, TypeSpec wanted) except -1:
         cdef TypeSpec spec = self.read(at, register)
-        if not fits(spec, wanted):
-            raise Wrong(f"r{register} is of type {spec.text}, where {wanted.text} is wanted")
+        if not is_subtype(spec, wanted):
+            raise VerificationError(f"r{register} is of type {spec.text}, where {wanted.text} is wanted")
         return 0
 
     cdef int write(self, list at, Py_ssize_t register, TypeSpec spec) except -1:
         kind = self.classes[register]
         if kind != "x" and register_class(spec) != kind:
-            raise Wrong(f"r{register} of class {kind} cannot hold a value of type {spec.text}")
+            raise VerificationError(f"r{register} of class {kind} cannot hold a value of type {spec.text}")
         at[register] = spec
         return 0
 
@@ -466,15 +466,15 @@ cdef class Verifier:
         cdef TypeSpec spec = self.read_as(at, register, KIND_CLASS)
         cdef ObjectClass cls
         if not isinstance(spec.detail, ObjectClass):
-            raise Wrong(f"which attributes {spec.text} has is not known")
+            raise VerificationError(f"which attributes {spec.text} has is not known")
         cls = spec.detail
         cls.settle()
         if not 0 <= number < cls.size:
-            raise Wrong(f"{spec.text} has no attribute {number}")
+            raise VerificationError(f"{spec.text} has no attribute {number}")
         return <TypeSpec>cls.specs[number]
 
     cdef TypeSpec type(self, Py_ssize_t number, int kind):
         cdef TypeSpec spec = self.types[number]
         if spec.kind != kind:
-            raise Wrong(f"type {spec.text} is no {WORD_OF_KIND[kind]}")
+            raise VerificationError(f"type {spec.text} is no {WORD_OF_KIND[kind]}")
         return spec

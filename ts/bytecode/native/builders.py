@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from ts._core.prims.math import c_function as unary_function
 from ts._core.prims.scalar import c_function as binary_function
 from ts.bytecode.native.liveness import reads_and_writes
-from ts.bytecode.native.writer import FRAME, HEAD, SLOT, Writer
+from ts.bytecode.native.writer import FRAME, HEAD, SLOT, FunctionBuilder
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-Builder = Callable[[Writer, int, int, int, int], None]  # (w, pc, a, b, c)
+Builder = Callable[[FunctionBuilder, int, int, int, int], None]  # (w, pc, a, b, c)
 
 _OPERATOR_COST = 16
 
@@ -72,7 +72,7 @@ def _comparison(expression: str) -> Builder:
 
 
 def _select(expression: str) -> Builder:
-    def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         x, y = w.value(b), w.value(c)
         holds = w.new(f"{expression} {x}, {y}")
         w.set(a, w.new(f"select i1 {holds}, {w.type(a)} {x}, {w.type(a)} {y}"))
@@ -91,7 +91,7 @@ BUILDERS |= {name: _unary(expression) for name, expression in _UNARY.items()}
 
 
 @builds("MOVE")
-def _move(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _move(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     if w.is_single(b):
         w.set_single(a, w.single(b))
     else:
@@ -99,7 +99,7 @@ def _move(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("FLOORDIV_I64", "MOD_I64")
-def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     """Emit floor division or its remainder.
 
     Exits for a zero divisor. A divisor of -1 is replaced by 1 before `sdiv`, because INT64_MIN / -1 traps.
@@ -142,7 +142,7 @@ def _is_power(x: int) -> bool:
     return x & (x - 1) == 0
 
 
-def _quotient(w: Writer, x: str, divisor: int) -> str:
+def _quotient(w: FunctionBuilder, x: str, divisor: int) -> str:
     """Emit the quotient of a non-negative int by a constant: the upper half of a 128-bit product.
 
     With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) is above x / d by less than x /
@@ -155,39 +155,39 @@ def _quotient(w: Writer, x: str, divisor: int) -> str:
 
 
 @builds("SHL_I64", "SHR_I64")
-def _shift(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _shift(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     count = w.new(f"and i64 {w.value(c)}, 63")
     operation = "shl" if w.code.instructions[pc][0] == NUMBER["SHL_I64"] else "ashr"
     w.set(a, w.new(f"{operation} i64 {w.value(b)}, {count}"))
 
 
 @builds("ABS_I64")
-def _absolute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _absolute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
     negative = w.new(f"icmp slt i64 {x}, 0")
     w.set(a, w.new(f"select i1 {negative}, i64 {w.new(f'sub i64 0, {x}')}, i64 {x}"))
 
 
 @builds("DIV_I64")
-def _true_division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _true_division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x, y = (w.new(f"sitofp i64 {w.value(r)} to double") for r in (b, c))
     w.set(a, w.new(f"fdiv double {x}, {y}"))
 
 
 @builds("FLOORDIV_F64")
-def _floor_division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _floor_division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     quotient = w.new(f"fdiv double {w.value(b)}, {w.value(c)}")
     w.set(a, w.new(f"call double @llvm.floor.f64(double {quotient})"))
 
 
 @builds("MOD_F64")
-def _float_remainder(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _float_remainder(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x, y = w.value(b), w.value(c)
     w.set(a, w.new(f"call double {w.function(NUMBER['MOD_F64'])}(double {x}, double {y})"))
 
 
 @builds("FLOAT_TO_INT")
-def _to_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _to_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
     above = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")  # -2.0 ** 63
     below = w.new(f"fcmp olt double {x}, 0x43E0000000000000")
@@ -196,12 +196,12 @@ def _to_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("INT_TO_BOOL")
-def _int_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _int_truth(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.set_truth(a, w.new(f"icmp ne i64 {w.value(b)}, 0"))
 
 
 @builds("FLOAT_TO_BOOL")
-def _float_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _float_truth(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.set_truth(a, w.new(f"fcmp une double {w.value(b)}, 0.0"))
 
 
@@ -209,18 +209,18 @@ def _float_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("IS_NONE", "IS_NOT_NONE")
-def _is_none(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _is_none(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     relation = "eq" if w.code.instructions[pc][0] == NUMBER["IS_NONE"] else "ne"
     w.set_truth(a, w.new(f"icmp {relation} i64 {w.tag(b)}, {w.layout['tag_none']}"))
 
 
 @builds("CAST")
-def _cast(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.branch_unlikely(w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.leave(pc))
     w.set(a, w.new(f"load {w.type(a)}, ptr {w.place(b)}, {FRAME}"))
 
 
-def _item(w: Writer, pc: int, items: int, index: int, number: int) -> str:
+def _item(w: FunctionBuilder, pc: int, items: int, index: int, number: int) -> str:
     """Return the address of a list item of the class of register `number`; exit for a bad index."""
     if w.is_hoisted(pc):
         return w.item(w.hoisted_items(items), w.value(index), number)
@@ -230,12 +230,12 @@ def _item(w: Writer, pc: int, items: int, index: int, number: int) -> str:
 
 
 @builds("LIST_LEN")
-def _length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.set(a, w.field(w.object(b), "size", "i64"))
 
 
 @builds("LIST_GET_SCALAR")
-def _get_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _get_number(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     place = _item(w, pc, b, c, a)
     if w.is_bool(a):
         w.set(a, w.new(f"zext i8 {w.new(f'load i8, ptr {place}, {w.kind_of_item(a)}')} to i64"))
@@ -244,27 +244,27 @@ def _get_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("LIST_SET_SCALAR")
-def _set_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _set_number(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.put_item(_item(w, pc, a, b, c), c)
 
 
 @builds("LIST_CHECK_LEN")
-def _check_length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _check_length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.branch_unlikely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.leave(pc))
 
 
-def _slot(w: Writer, object: int, number: int) -> str:
+def _slot(w: FunctionBuilder, object: int, number: int) -> str:
     offset = number * w.layout["value"]
     return w.new(f"getelementptr i8, ptr {w.field(w.object(object), 'slots', 'ptr')}, i64 {offset}")
 
 
 @builds("ATTR_GET_SCALAR")
-def _get_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _get_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.set(a, w.new(f"load {w.type(a)}, ptr {_slot(w, b, c)}, {SLOT}"))
 
 
 @builds("ATTR_SET_SCALAR")
-def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _set_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.do(f"store {w.type(c)} {w.value(c)}, ptr {_slot(w, a, b)}, {SLOT}")
 
 
@@ -274,7 +274,7 @@ def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     "DICT_NEW", "TUPLE_NEW", "TUPLE_GET",
     "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
-def _call_runtime(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     """Emit a call of the interpreter's C function for the opcode, which works on the frame.
 
     Stores the numbers that it reads before the call and loads those that it writes after it; a nonzero status
@@ -301,7 +301,7 @@ def _call_runtime(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("LIST_APPEND")
-def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     """Append a number inline if the list's storage has this item type and spare capacity, else by call."""
     if not w.is_number(b):
         _call_runtime(w, pc, a, b, c)
@@ -324,7 +324,7 @@ def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("CALL_SCALAR")
-def _scalar(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     """Call the C function of a scalar operator directly if there is one, else call its kernel."""
     function = c_function(w.code, a)
     if function is None:
@@ -357,7 +357,7 @@ def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:
 
 
 @builds("COPY")
-def _copy(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _copy(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     if w.is_number(a) and w.is_number(b):
         w.set(a, w.value(b))
     else:
@@ -365,7 +365,7 @@ def _copy(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("CALL_OPERATOR")
-def _operator(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _operator(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     left = w.spend(pc, _OPERATOR_COST)
     _call_runtime(w, pc, a, b, c)
     w.branch_unlikely(w.new(f"icmp slt i64 {left}, 0"), w.leave(pc + 1, w.layout["meter_zero"]))
@@ -374,7 +374,7 @@ def _operator(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 # ---------------------------------------------------------------- jumps
 
 
-def _condition(w: Writer, name: str, b: int, c: int) -> str:
+def _condition(w: FunctionBuilder, name: str, b: int, c: int) -> str:
     """Emit the condition of a jump, by the part of its name after JUMP_ or LOOP_."""
     if name in ("IF", "IF_NOT"):
         return w.new(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
@@ -384,7 +384,7 @@ def _condition(w: Writer, name: str, b: int, c: int) -> str:
 
 
 def _jump(name: str) -> Builder:
-    def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         if name:
             w.branch(_condition(w, name, b, c), w.at(a), w.at(pc + 1))
         else:
@@ -394,7 +394,7 @@ def _jump(name: str) -> Builder:
 
 
 def _loop(name: str) -> Builder:
-    def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
         if w.counts_iterations(pc):
             _end_iteration(w, pc, a)
             return
@@ -408,7 +408,7 @@ def _loop(name: str) -> Builder:
     return build
 
 
-def _end_iteration(w: Writer, pc: int, a: int) -> None:
+def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
     """End an iteration of a loop with a separate iteration counter: one comparison covers end and budget."""
     iteration = w.new(f"add i64 {w.new(f'load i64, ptr %iteration.{pc}')}, 1")
     w.do(f"store i64 {iteration}, ptr %iteration.{pc}")
@@ -423,7 +423,7 @@ def _end_iteration(w: Writer, pc: int, a: int) -> None:
 
 
 @builds("LOOP_STEP")
-def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     """End an iteration of a counted loop with one comparison, which covers the bound and the budget."""
     w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):

@@ -42,7 +42,7 @@ def compile(text: str) -> MachineCode:
     """Return the machine code of a module, from the disk cache if present."""
     with _lock:
         _dead.clear()
-        path = kept.place(_name(text), ".o")
+        path = kept.cache_path(_name(text), ".o")
         image = None if path is None else kept.read(path)
         if image is not None:
             try:

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Final
 
 from ts.bytecode.native.builders import builds
 from ts.bytecode.native.liveness import reads_and_writes, successors
-from ts.bytecode.native.seen import Seen, access_registers, seen_by
+from ts.bytecode.native.seen import TensorOperand, access_registers, tensor_operands_of
 from ts.bytecode.opcodes import NUMBER
 
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
-    from ts.bytecode.native.writer import Writer
+    from ts.bytecode.native.writer import FunctionBuilder
 
 DENSE: Final = ".dense"  # suffix of the version for tensors with contiguous last dimensions
 _FLOAT32: Final = 6  # number of torch.float32
@@ -34,14 +34,14 @@ _TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of the den
 _STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
 
 
-class Tensors:
+class TensorAccesses:
     """Element accesses of a code to tensors, with the cached tensor headers."""
 
-    def __init__(self, w: Writer, within: list[int]) -> None:
-        sites: dict[Seen, list[int]] = {}
-        self._written: set[Seen] = set()
+    def __init__(self, w: FunctionBuilder, within: list[int]) -> None:
+        sites: dict[TensorOperand, list[int]] = {}
+        self._written: set[TensorOperand] = set()
         for pc in within:
-            tensor = seen_by(w.code, pc)
+            tensor = tensor_operands_of(w.code, pc)
             if tensor is not None:
                 sites.setdefault(tensor, []).append(pc)
                 if w.code.instructions[pc][0] in _STORES:
@@ -62,14 +62,14 @@ class Tensors:
                 w.do(f"{tensor.name('pending')} = alloca i32")
                 w.do(f"store i32 0, ptr {tensor.name('pending')}")
 
-    def reload(self, w: Writer, pc: int) -> None:
+    def reload(self, w: FunctionBuilder, pc: int) -> None:
         """Emit loads of the tensor headers that instructions from `pc` on use."""
         for tensor in self._used_tensors(w, pc):
             _reload_header(w, tensor)
         if w.version == DENSE and self._used_tensors(w, pc):
             w.branch_unlikely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
 
-    def flush_writes(self, w: Writer) -> None:
+    def flush_writes(self, w: FunctionBuilder) -> None:
         """Emit updates of the version counters for writes not counted yet, before other code runs."""
         for tensor in sorted(self._written):
             some, none = w.fresh(), w.fresh()
@@ -81,7 +81,7 @@ class Tensors:
             w.jump(none)
             w.label(none)
 
-    def are_dense(self, w: Writer, pc: int) -> str:
+    def are_dense(self, w: FunctionBuilder, pc: int) -> str:
         """Return the condition under which the dense version may run from `pc` on."""
         holds = "true"
         for tensor in self._used_tensors(w, pc):
@@ -95,7 +95,7 @@ class Tensors:
                 holds = w.new(f"and i1 {holds}, {answer}")
         return holds
 
-    def _used_tensors(self, w: Writer, pc: int) -> list[Seen]:
+    def _used_tensors(self, w: FunctionBuilder, pc: int) -> list[TensorOperand]:
         before = self._before.items()
         return [tensor for tensor, leading in before if pc in leading and w.is_live(pc, tensor.register)]
 
@@ -115,7 +115,7 @@ def _instructions_reaching(code: Code, register: int, sites: list[int]) -> set[i
     return reaching
 
 
-def _reload_header(w: Writer, tensor: Seen) -> None:
+def _reload_header(w: FunctionBuilder, tensor: TensorOperand) -> None:
     x = w.object(tensor.register)
     matches, after = w.fresh(), w.fresh()
     array = w.field(x, "array", "ptr")
@@ -146,13 +146,13 @@ def _reload_header(w: Writer, tensor: Seen) -> None:
     w.label(after)
 
 
-def _load_field(w: Writer, tensor: Seen, what: str, type: str) -> str:
+def _load_field(w: FunctionBuilder, tensor: TensorOperand, what: str, type: str) -> str:
     return w.new(f"load {type}, ptr {tensor.name(what)}")
 
 
-def _element(w: Writer, pc: int) -> tuple[Seen, str]:
+def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
     """Return the tensor operand and the address of its element; exit to the interpreter on a mismatch."""
-    tensor = seen_by(w.code, pc)
+    tensor = tensor_operands_of(w.code, pc)
     assert tensor is not None
     _require(w, pc, tensor, "ok")
     place = _load_field(w, tensor, "bytes", "ptr")
@@ -168,14 +168,14 @@ def _element(w: Writer, pc: int) -> tuple[Seen, str]:
     return tensor, place
 
 
-def _require(w: Writer, pc: int, tensor: Seen, what: str) -> None:
+def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, what: str) -> None:
     if w.version == DENSE:  # checked at the entry of this version
         return
     w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, what, 'i1')}, true"), w.leave(pc))
 
 
 @builds("LOAD_FLOAT")
-def _load_float(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _load_float(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     _, place = _element(w, pc)
     if c == _FLOAT32:
         w.set_single(a, w.element(place, "float"))
@@ -184,7 +184,7 @@ def _load_float(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("LOAD_INT")
-def _load_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _load_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     _, place = _element(w, pc)
     if c not in _INTS:
         w.set(a, w.element(place, "i64"))
@@ -194,7 +194,7 @@ def _load_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("STORE_FLOAT", "STORE_INT")
-def _store(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _store(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     tensor, place = _element(w, pc)
     _require(w, pc, tensor, "writeable")
     value, type = w.value(b), w.type(b)
@@ -206,5 +206,5 @@ def _store(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("ROUND_F32")
-def _round(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _round(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
     w.set_single(a, w.new(f"fptrunc double {w.value(b)} to float"))

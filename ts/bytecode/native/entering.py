@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ts.bytecode.native.steady import Holder, Line, Steady, Steps, Sum
+from ts.bytecode.native.steady import Holder, AffineIndex, HoistableChecks, LoopStep, Sum
 
 if TYPE_CHECKING:
-    from ts.bytecode.native.writer import Writer
+    from ts.bytecode.native.writer import FunctionBuilder
 
-_SMALL: Final = 1 << 61  # sums and differences of two such ints cannot overflow
+_NO_OVERFLOW_BOUND: Final = 1 << 61  # sums and differences of two such ints cannot overflow
 
 
-def enter(w: Writer, end: int, loop: Steady | None, iteration: int) -> str:
+def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration: int) -> str:
     """Emit the prologue of the loop that ends at `end`; return the condition that all indices are valid.
 
     Returns "" if no checks are hoisted. `iteration` is 0 to start at the current counter value, else 1.
@@ -38,7 +38,7 @@ def enter(w: Writer, end: int, loop: Steady | None, iteration: int) -> str:
     return _emit_bounds_checks(w, loop, w.new(f"add i64 {first}, {iteration}"), w.new(f"add i64 {limit}, -1"))
 
 
-def _enter_stepped_loop(w: Writer, loop: Steady, steps: Steps, iteration: int) -> str:
+def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopStep, iteration: int) -> str:
     """Emit the prologue of a loop with a general step, whose number of iterations is computed first.
 
     The jump that enters at a loop's end starts iteration 0; the counter has that iteration's value already.
@@ -48,8 +48,8 @@ def _enter_stepped_loop(w: Writer, loop: Steady, steps: Steps, iteration: int) -
         step = w.new(f"sub i64 0, {step}")
     holds = "true"
     for x in (first, last, step):
-        shifted = w.new(f"add i64 {x}, {_SMALL}")
-        holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i64 {shifted}, {2 * _SMALL}')}")
+        shifted = w.new(f"add i64 {x}, {_NO_OVERFLOW_BOUND}")
+        holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_BOUND}')}")
     up, down = w.new(f"sub i64 {last}, {first}"), w.new(f"sub i64 {first}, {last}")
     if steps.relation == "NE":
         falls = w.new(f"icmp slt i64 {step}, 0")
@@ -85,11 +85,11 @@ def _enter_stepped_loop(w: Writer, loop: Steady, steps: Steps, iteration: int) -
     return w.new(f"and i1 {holds}, {valid}")
 
 
-def _saturating_add(w: Writer, x: str, y: str) -> str:
+def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
     return w.new(f"call i64 @llvm.sadd.sat.i64(i64 {x}, i64 {y})")
 
 
-def _emit_bounds_checks(w: Writer, loop: Steady, first: str, last: str) -> str:
+def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, last: str) -> str:
     """Emit the hoisted bounds checks for counter values `first` to `last`; return their conjunction."""
     ends = [_sign_extend(w, x) for x in (first, last)]
     sizes: dict[Holder, str] = {}
@@ -107,16 +107,16 @@ def _emit_bounds_checks(w: Writer, loop: Steady, first: str, last: str) -> str:
     return holds
 
 
-def _distinct_indices(loop: Steady) -> list[tuple[Holder, Line]]:
+def _distinct_indices(loop: HoistableChecks) -> list[tuple[Holder, AffineIndex]]:
     """Return the distinct indices of a loop."""
-    distinct: list[tuple[Holder, Line]] = []
+    distinct: list[tuple[Holder, AffineIndex]] = []
     for entry in loop.indices.values():  # not hashable
         if entry not in distinct:
             distinct.append(entry)
     return distinct
 
 
-def _affine_value(w: Writer, line: Line, counter: str) -> str:
+def _affine_value(w: FunctionBuilder, line: AffineIndex, counter: str) -> str:
     """Emit the value of an affine index for a counter value, in 128 bits."""
     index = _sum_value(w, line.offset)
     if line.slope:
@@ -124,7 +124,7 @@ def _affine_value(w: Writer, line: Line, counter: str) -> str:
     return index
 
 
-def _sum_value(w: Writer, sum: Sum) -> str:
+def _sum_value(w: FunctionBuilder, sum: Sum) -> str:
     total = "0"
     for register, factor in sum.items():
         term = str(factor)
@@ -134,5 +134,5 @@ def _sum_value(w: Writer, sum: Sum) -> str:
     return total
 
 
-def _sign_extend(w: Writer, x: str) -> str:
+def _sign_extend(w: FunctionBuilder, x: str) -> str:
     return w.new(f"sext i64 {x} to i128")

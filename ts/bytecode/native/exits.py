@@ -45,7 +45,7 @@ REASON_OPERATORS: Final = "most of its instructions are operator calls"
 MAX_INSTRUCTIONS: Final = 1_000  # LLVM compiles that many in some seconds
 
 
-class Exit(NamedTuple):
+class SideExit(NamedTuple):
     """A side exit."""
 
     pc: int  # the next instruction

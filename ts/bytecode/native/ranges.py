@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 Range = tuple[int, int]  # inclusive
 Ranges = dict[int, Range]  # by register
 
-LEAST: Final = -(1 << 63)
-MOST: Final = (1 << 63) - 1
-ANY: Final = (LEAST, MOST)
+INT64_MIN: Final = -(1 << 63)
+INT64_MAX: Final = (1 << 63) - 1
+ANY: Final = (INT64_MIN, INT64_MAX)
 _MAX_LENGTH: Final = 1 << 59  # `lists.pyx` limits lists to 2 ** 58 items
-_PATIENCE: Final = 4  # joins after which a growing bound is widened
+_MAX_BOUND_WIDENINGS: Final = 4  # joins after which a growing bound is widened
 _NARROWING_PASSES: Final = 3  # after the fixed point
 
 _NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT"}
 
 
-class Bounds:
+class ValueRanges:
     """Value ranges of registers before each instruction."""
 
     def __init__(self, code: Code) -> None:
@@ -92,7 +92,7 @@ class Bounds:
             self._before[pc] = ranges
             return True
         self._visits[pc] += 1
-        widens = self._visits[pc] > _PATIENCE
+        widens = self._visits[pc] > _MAX_BOUND_WIDENINGS
         joined: Ranges = {}
         for register, (low, high) in before.items():
             other = ranges.get(register)
@@ -100,7 +100,7 @@ class Bounds:
                 continue
             least, most = min(low, other[0]), max(high, other[1])
             if widens:
-                least, most = (low if least == low else LEAST), (high if most == high else MOST)
+                least, most = (low if least == low else INT64_MIN), (high if most == high else INT64_MAX)
             if (least, most) != ANY:
                 joined[register] = least, most
         self._before[pc] = joined
@@ -222,7 +222,7 @@ def _join(x: Ranges, y: Ranges) -> Ranges:
 
 def _checked(least: int, most: int) -> Range:
     """Return a range, or ANY if a bound overflows."""
-    return (least, most) if least >= LEAST and most <= MOST else ANY
+    return (least, most) if least >= INT64_MIN and most <= INT64_MAX else ANY
 
 
 def _binary_range(name: str, x: Range, y: Range) -> Range:

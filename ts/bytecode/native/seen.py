@@ -18,7 +18,7 @@ _POOL_OPERAND: Final = {
 }
 
 
-class Seen(NamedTuple):
+class TensorOperand(NamedTuple):
     """A tensor operand: its register, with the dtype and rank that the instruction requires."""
 
     register: int
@@ -34,10 +34,10 @@ class Seen(NamedTuple):
         return [f"{what}{k}" for k in range(self.rank) for what in ("size", "stride")]
 
 
-def seen_by(code: Code, pc: int) -> Seen | None:
+def tensor_operands_of(code: Code, pc: int) -> TensorOperand | None:
     """Return the tensor operand of an element load or store, None for other instructions."""
     items = access_registers(code, pc)
-    return Seen(items[0], code.instructions[pc][3], len(items) - 1) if items else None
+    return TensorOperand(items[0], code.instructions[pc][3], len(items) - 1) if items else None
 
 
 def access_registers(code: Code, pc: int) -> list[int]:

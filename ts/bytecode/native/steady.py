@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ts.bytecode.native.exits import Loop
 from ts.bytecode.native.liveness import reads_and_writes
 from ts.bytecode.native.ranges import is_counted, jumps_to
-from ts.bytecode.native.seen import Seen, access_registers, seen_by
+from ts.bytecode.native.seen import TensorOperand, access_registers, tensor_operands_of
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ _MAX_INSTRUCTIONS: Final = 100  # limit, because the loop is compiled twice
 _SHORT: Final = 12  # instructions of a short loop body
 
 Sum = dict[int, int]  # factors by loop-invariant register, or `_ONE`
-Holder = int | tuple[Seen, int]  # the indexed object: a list register, or a dimension of a tensor
+Holder = int | tuple[TensorOperand, int]  # the indexed object: a list register, or a dimension of a tensor
 
 
 @dataclass(frozen=True)
-class Line:
+class AffineIndex:
     """Affine index: slope * counter + offset."""
 
     slope: Sum
@@ -54,7 +54,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Steps:
+class LoopStep:
     """Counting of a loop whose step is not one: `while i < n: ...; i += 2`, or a range with a step."""
 
     counter: int
@@ -65,14 +65,14 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Steady:
+class HoistableChecks:
     """A loop whose bounds checks can be hoisted."""
 
     head: int
     end: int
-    steps: Steps | None
+    steps: LoopStep | None
     # (indexed object, index), by instruction and dimension
-    indices: dict[tuple[int, int], tuple[Holder, Line]]
+    indices: dict[tuple[int, int], tuple[Holder, AffineIndex]]
     has_other_indices: bool  # indices that are not affine
 
     @property
@@ -86,7 +86,7 @@ class Steady:
         return self.has_other_indices and self.end - self.head <= _SHORT
 
     @property
-    def lengths(self) -> list[tuple[Seen, int]]:
+    def lengths(self) -> list[tuple[TensorOperand, int]]:
         """Tensor dimensions with hoisted checks."""
         return sorted({holder for holder, _ in self.indices.values() if not isinstance(holder, int)})
 
@@ -106,7 +106,7 @@ def _is_closed(code: Code, loop: Loop) -> bool:
     return True
 
 
-def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
+def _steps(code: Code, loop: Loop, written: set[int]) -> LoopStep | None:
     """Return how a loop counts, if its step is invariant and runs once in each iteration."""
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
@@ -125,10 +125,10 @@ def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
         return None
     if any(OPCODES[rows[pc][0]].jumps and rows[pc][1] > place for pc in range(loop.head, place)):
         return None
-    return Steps(counter, relation, bound, step, name == "SUB_I64")
+    return LoopStep(counter, relation, bound, step, name == "SUB_I64")
 
 
-def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
+def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> HoistableChecks | None:
     """Return a loop's hoistable bounds checks of lists and, if `tensors`, of tensors; None without any."""
     rows = code.instructions
     span = range(loop.head, loop.end)
@@ -138,10 +138,10 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Stea
     steps = None if is_simple(code, loop) else _steps(code, loop, written)
     if steps is None and not is_simple(code, loop):
         return None
-    indices: dict[tuple[int, int], tuple[Holder, Line]] = {}
+    indices: dict[tuple[int, int], tuple[Holder, AffineIndex]] = {}
     has_other_indices = False
     counter = steps.counter if steps else rows[loop.end][2]
-    affine: dict[int, Line] = {counter: Line({_ONE: 1}, {})}
+    affine: dict[int, AffineIndex] = {counter: AffineIndex({_ONE: 1}, {})}
     sources = jumps_to(code)
     for pc in span:
         for source in sources.get(pc, ()):  # a jump may have skipped the writes since its source
@@ -161,7 +161,7 @@ def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Stea
             affine.pop(register, None)
         if result is not None:
             affine[rows[pc][1]] = result
-    return Steady(loop.head, loop.end, steps, indices, has_other_indices) if indices else None
+    return HoistableChecks(loop.head, loop.end, steps, indices, has_other_indices) if indices else None
 
 
 def _indexed_operands(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:
@@ -171,7 +171,7 @@ def _indexed_operands(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, 
         return [(b, c)]
     if op == NUMBER["LIST_SET_SCALAR"]:
         return [(a, b)]
-    tensor = seen_by(code, pc) if tensors else None
+    tensor = tensor_operands_of(code, pc) if tensors else None
     if tensor is None:
         return []
     return [((tensor, k), index) for k, index in enumerate(access_registers(code, pc)[1:])]
@@ -181,7 +181,7 @@ def _is_safe_opcode(name: str) -> bool:
     return name.endswith(("_I64", "_F64")) or name.startswith("JUMP") or name in _STEADY
 
 
-def _affine_form(code: Code, affine: dict[int, Line], written: set[int], register: int) -> Line | None:
+def _affine_form(code: Code, affine: dict[int, AffineIndex], written: set[int], register: int) -> AffineIndex | None:
     """Return the affine form of a register's value, or None."""
     if register in affine:
         return affine[register]
@@ -190,11 +190,11 @@ def _affine_form(code: Code, affine: dict[int, Line], written: set[int], registe
         value = code.constants[register - first]
         if type(value) is not int or abs(value) > _MAX_FACTOR:
             return None
-        return Line({}, {_ONE: value} if value else {})
-    return Line({}, {register: 1}) if register not in written else None
+        return AffineIndex({}, {_ONE: value} if value else {})
+    return AffineIndex({}, {register: 1}) if register not in written else None
 
 
-def _affine_result(code: Code, affine: dict[int, Line], written: set[int], pc: int) -> Line | None:
+def _affine_result(code: Code, affine: dict[int, AffineIndex], written: set[int], pc: int) -> AffineIndex | None:
     """Return the affine form of an instruction's result, or None."""
     op, _, b, c = code.instructions[pc]
     name = OPCODES[op].name
@@ -217,7 +217,7 @@ def _sum(x: Sum, y: Sum, sign: int) -> Sum:
     return {register: factor for register, factor in both.items() if factor}
 
 
-def _product(x: Line, y: Line) -> Line | None:
+def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
     """Return the product of an affine form and a loop invariant, or None.
 
     A constant factor is always possible; a register only if `x` has constant factors only.
@@ -234,10 +234,10 @@ def _product(x: Line, y: Line) -> Line | None:
     return _bounded(times(x.slope), times(x.offset))
 
 
-def _bounded(slope: Sum, offset: Sum) -> Line | None:
+def _bounded(slope: Sum, offset: Sum) -> AffineIndex | None:
     """Return an affine form if its values fit in 128 bits: 2**63 * 2**62 and a few terms of 2**84."""
     if len(slope) > 1 or len(offset) > _MAX_TERMS or any(abs(f) > _MAX_FACTOR for f in offset.values()):
         return None
     if any(abs(factor) > (_MAX_FACTOR if register == _ONE else 1) for register, factor in slope.items()):
         return None
-    return Line(slope, offset)
+    return AffineIndex(slope, offset)

@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ts.bytecode.native.builders import BUILDERS, c_function
-from ts.bytecode.native.elements import DENSE, Tensors
+from ts.bytecode.native.elements import DENSE, TensorAccesses
 from ts.bytecode.native.entering import enter
 from ts.bytecode.native.exits import LEFT_ALONE, Loop
 from ts.bytecode.native.liveness import live_before, reachable, reads_and_writes
-from ts.bytecode.native.ranges import Bounds
-from ts.bytecode.native.steady import Steady, find_hoistable_checks, is_simple
-from ts.bytecode.native.writer import MEMORY, Writer
+from ts.bytecode.native.ranges import ValueRanges
+from ts.bytecode.native.steady import HoistableChecks, find_hoistable_checks, is_simple
+from ts.bytecode.native.writer import MEMORY, FunctionBuilder
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         numbers.update(reads, writes)
         for register in writes:
             dirty |= 1 << register
-    w = Writer(code, layout, live, dirty, Bounds(code))
+    w = FunctionBuilder(code, layout, live, dirty, ValueRanges(code))
     variables = [r for r in sorted(numbers) if w.is_number(r) and not w.is_constant(r)]
     w.label("entry")
     w.do("%left = alloca i64")
@@ -51,7 +51,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         w.do(f"%r{register}.v = alloca {w.type(register)}")
         if w.type(register) == "double":
             w.do(f"%r{register}.s = alloca float")
-    w.tensors = Tensors(w, within)
+    w.tensors = TensorAccesses(w, within)
     for loop in loops:
         for name in ("base", "limit", "iteration", "iterations"):
             w.do(f"%{name}.{loop.end} = alloca i64")
@@ -109,11 +109,11 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     return _MODULE.format(body="\n".join(w.lines), memory=MEMORY)
 
 
-def _lists(hoistable: Steady | None) -> list[int]:
+def _lists(hoistable: HoistableChecks | None) -> list[int]:
     return [] if hoistable is None else hoistable.lists
 
 
-def _load_functions(w: Writer, operators: set[int]) -> None:
+def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
     """Load the addresses of C functions of this process from the operators."""
     for number in sorted(operators):
         function = c_function(w.code, number)
@@ -126,7 +126,7 @@ def _load_functions(w: Writer, operators: set[int]) -> None:
         w.do(f"%direct.{number} = getelementptr i8, ptr {place}, i64 0")
 
 
-def _enter(w: Writer, pc: int, counted_loops: dict[int, Steady | None]) -> None:
+def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:
     """Emit a copy of the LOOP for the entry, so that the loop proper has a single entry, its head.
 
     LLVM only recognizes natural loops.
@@ -148,7 +148,7 @@ def _enter(w: Writer, pc: int, counted_loops: dict[int, Steady | None]) -> None:
     build(w, pc, a, b, c)
 
 
-def _enter_from_head(w: Writer, end: int, hoistable: Steady | None) -> None:
+def _enter_from_head(w: FunctionBuilder, end: int, hoistable: HoistableChecks | None) -> None:
     """Emit the edge from the code before a loop to its first instruction, with the loop's prologue."""
     head = w.code.instructions[end][1]
     w.label(f"into.{head}{w.version}")
@@ -160,7 +160,7 @@ def _enter_from_head(w: Writer, end: int, hoistable: Steady | None) -> None:
         w.jump(w.at(head))
 
 
-def _instruction(w: Writer, pc: int, forced: bool) -> None:
+def _instruction(w: FunctionBuilder, pc: int, forced: bool) -> None:
     op, a, b, c = w.code.instructions[pc]
     row = OPCODES[op]
     w.pc = pc

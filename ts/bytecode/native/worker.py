@@ -21,7 +21,7 @@ from ts._core.dispatch.recorder import Stage
 from ts._core.vm.code import Code
 from ts._core.vm.native import layout, register_compiler
 
-HOT: Final = 65_536  # backward jumps, some 100 microseconds, before a Code is compiled
+HOT_LOOP_THRESHOLD: Final = 65_536  # backward jumps, some 100 microseconds, before a Code is compiled
 is_wanted: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 
 failures: list[tuple[str, Exception]] = []  # codes that LLVM failed to compile, for diagnosis
@@ -32,10 +32,10 @@ _compiling: Code | None = None  # the code being compiled
 _thread: threading.Thread | None = None
 
 
-def attend() -> None:
+def start_background_compilation() -> None:
     """Start compiling hot code in the background, unless TS_NATIVE disables it."""
     if is_wanted:
-        register_compiler(_request, HOT)
+        register_compiler(_request, HOT_LOOP_THRESHOLD)
 
 
 @cache

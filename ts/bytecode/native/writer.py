@@ -13,14 +13,14 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from ts.bytecode.native.exits import Exit
-from ts.bytecode.native.ranges import Bounds
+from ts.bytecode.native.exits import SideExit
+from ts.bytecode.native.ranges import ValueRanges
 from ts.bytecode.native.singles import singles_before
-from ts.bytecode.native.steady import Steady
+from ts.bytecode.native.steady import HoistableChecks
 
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
-    from ts.bytecode.native.elements import Tensors
+    from ts.bytecode.native.elements import TensorAccesses
 
 # Alias classes (TBAA) of the memory that machine code accesses; accesses of different classes never alias: !1
 # registers of the frame, !2 headers of lists, objects and tensors, !3 attributes of objects, !6 elements of
@@ -38,16 +38,16 @@ _ITEM_TYPE = {"i": "i64", "f": "double", "b": "i8"}
 _TYPE = {"i": "i64", "b": "i64", "f": "double"}
 
 
-class Writer:
+class FunctionBuilder:
     """Builder of one LLVM function."""
 
     def __init__(
-        self, code: Code, layout: dict[str, int], live: list[int], dirty: int, bounds: Bounds
+        self, code: Code, layout: dict[str, int], live: list[int], dirty: int, bounds: ValueRanges
     ) -> None:
         self.code = code
         self.layout = layout
         self.lines: list[str] = []
-        self.tensors: Tensors | None = None
+        self.tensors: TensorAccesses | None = None
         self.heads: frozenset[int] = frozenset()  # of loops entered from the preceding instruction
         self.version = ""  # the version of the code being written: "" or `DENSE`
         self._live = live
@@ -57,10 +57,10 @@ class Writer:
         self.pc = 0  # the current instruction
         self._block = ""  # label of the current block
         self._constants = self._immediates()
-        self._exits: dict[str, tuple[Exit, Steady | None]] = {}  # by label
+        self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}  # by label
         self._names = 0
         self._counted: dict[int, tuple[int, int]] = {}  # (end, counter) of the counted loop, by instruction
-        self.unchecked_loop: Steady | None = None  # the loop being written without hoisted checks
+        self.unchecked_loop: HoistableChecks | None = None  # the loop being written without hoisted checks
 
     # ---- text ----------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class Writer:
         self._names += 1
         return f"b{self._names}"
 
-    def at(self, pc: int, loop: Steady | None = None) -> str:
+    def at(self, pc: int, loop: HoistableChecks | None = None) -> str:
         """Return the label of an instruction, in the current version of the code or that of `loop`."""
         if pc in self.heads and pc == self.pc + 1:
             return f"into.{pc}{self.version}"
@@ -277,7 +277,7 @@ class Writer:
         if label not in self._exits:
             live = 0 if failed else self._live[pc] & self._dirty
             dirty = tuple(r for r in range(live.bit_length()) if live >> r & 1 and self.is_number(r))
-            self._exits[label] = Exit(pc, status, dirty), loop
+            self._exits[label] = SideExit(pc, status, dirty), loop
         return label
 
     def write_exits(self) -> None:
@@ -343,7 +343,7 @@ class Writer:
         """Return whether an instruction is in a loop whose counter determines the budget."""
         return pc in self._counted
 
-    def _stepped_loop(self, pc: int) -> Steady | None:
+    def _stepped_loop(self, pc: int) -> HoistableChecks | None:
         """Return the enclosing loop if it has a separate iteration counter."""
         loop = self.unchecked_loop
         inside = loop is not None and loop.steps is not None and loop.head <= pc <= loop.end

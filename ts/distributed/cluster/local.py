@@ -22,7 +22,7 @@ from ts.distributed.comm import Security
 from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 
-_ENDS: Final = 20.0  # seconds in which a cluster ends that is told to
+_SHUTDOWN_TIMEOUT: Final = 20.0  # seconds in which a cluster ends that is told to
 
 
 class LocalCluster:
@@ -111,7 +111,7 @@ class LocalCluster:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.close()
         try:
-            process.wait(_ENDS)
+            process.wait(_SHUTDOWN_TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

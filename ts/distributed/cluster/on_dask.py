@@ -26,7 +26,7 @@ from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.secret import is_local
 
-PATIENCE: Final = 30.0  # seconds that agents wait for a scheduler that has gone
+SCHEDULER_TIMEOUT_SECONDS: Final = 30.0  # seconds that agents wait for a scheduler that has gone
 
 
 class DaskCluster:
@@ -104,7 +104,7 @@ async def _start(
     host = urlsplit(dask_worker.address).hostname
     limits = worker.bounded(**bounds)
     given = RpcBackendOptions(init_method=address, host=host, limits=limits, **options)
-    await asyncio.to_thread(worker.join, address, names[dask_worker.address], given, PATIENCE)
+    await asyncio.to_thread(worker.join, address, names[dask_worker.address], given, SCHEDULER_TIMEOUT_SECONDS)
 
 
 async def _stop(address: str) -> None:

@@ -30,14 +30,14 @@ from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.core import Status
 from distributed.diagnostics.task_stream import TaskStreamPlugin
 
-from ts.distributed.comm import Comm, Limits, Security
+from ts.distributed.comm import Comm, TransportLimits, Security
 
-LIMITS: Final = Limits(bytes=1 << 20, frames=16, head=1 << 20)  # of what is said to a scheduler
+LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, head=1 << 20)  # of what is said to a scheduler
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
-_MOST: Final = 1 << 31  # numbers are below
+_MAX_RANK: Final = 1 << 31  # numbers are below
 _COMING_BACK: Final = 1.0  # seconds
-_PATIENCE: Final = 5.0  # seconds in which a connection that is replaced has to end
+_REPLACE_TIMEOUT_SECONDS: Final = 5.0  # seconds in which a connection that is replaced has to end
 _NOTHING: Final[dict[str, Any]] = {  # what dask is told of a process beside its memory
     "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
     "spilled_bytes": {"memory": 0, "disk": 0}, "task_counts": {}, "managed_bytes": 0, "transfer": {},
@@ -46,7 +46,7 @@ _NOTHING: Final[dict[str, Any]] = {  # what dask is told of a process beside its
 
 
 @dataclass
-class Entry:
+class RegisteredWorker:
     """A process, and what it told of itself last."""
 
     number: int
@@ -61,7 +61,7 @@ class Entry:
     memory: int = 0
 
 
-class Refused(ValueError):
+class JoinRejectedError(ValueError):
     """A process may not join."""
 
 
@@ -79,7 +79,7 @@ class NameService(Scheduler):
         """The first processes of `names` get the numbers from 0; `dashboard` is the port of dask's pages, if
         they are wanted. Where others may know the port of a scheduler that was here before, its processes
         have a second to come back before anybody new gets a number."""
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: number for number, name in enumerate(names)}
         self._next = len(names)
         self._begins = time.monotonic() + (_COMING_BACK if port else 0)
@@ -123,7 +123,7 @@ class NameService(Scheduler):
                 await asyncio.sleep(self._begins - time.monotonic())
             await self._let_go_of(name, address, number)
             entry = self._enter(name, address, kind, number, pid)
-        except Refused as error:
+        except JoinRejectedError as error:
             return {"status": "error", "message": str(error)}
         try:
             told = {"number": entry.number, "name": entry.name, "shows": self._shows}
@@ -174,18 +174,18 @@ class NameService(Scheduler):
 
     def _check(self, name: Any, address: Any, kind: Any, number: Any, pid: Any) -> None:
         if not isinstance(name, str) or (name and not _NAME.fullmatch(name)):
-            raise Refused(f"no name of a process: {name!r:.200}")
+            raise JoinRejectedError(f"no name of a process: {name!r:.200}")
         if kind not in KINDS or type(pid) is not int:
-            raise Refused(f"no process: kind {kind!r:.100}, pid {pid!r:.100}")
-        if number is not None and (type(number) is not int or not 0 <= number < _MOST):
-            raise Refused(f"no number of a process: {number!r:.100}")
+            raise JoinRejectedError(f"no process: kind {kind!r:.100}, pid {pid!r:.100}")
+        if number is not None and (type(number) is not int or not 0 <= number < _MAX_RANK):
+            raise JoinRejectedError(f"no number of a process: {number!r:.100}")
         try:
             scheme, place = parse_address(address, strict=True)
             port = parse_host_port(place)[1]
         except (TypeError, ValueError, AttributeError):
-            raise Refused(f"no address: {address!r:.200}") from None
+            raise JoinRejectedError(f"no address: {address!r:.200}") from None
         if scheme != self._scheme or not 0 < port < 1 << 16 or len(address) > 300:
-            raise Refused(f"no address of this cluster: {address!r:.200}")
+            raise JoinRejectedError(f"no address of this cluster: {address!r:.200}")
 
     async def _let_go_of(self, name: str, address: str, number: int | None) -> None:
         """A process comes back whose connection broke without anybody here knowing yet."""
@@ -195,28 +195,28 @@ class NameService(Scheduler):
         stream = self.stream_comms.get(address)
         if stream is not None:
             stream.abort()
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _REPLACE_TIMEOUT_SECONDS
         while held.number in self._entries and time.monotonic() < until:
             await asyncio.sleep(0.01)
 
-    def _enter(self, name: str, address: str, kind: str, number: int | None, pid: int) -> Entry:
+    def _enter(self, name: str, address: str, kind: str, number: int | None, pid: int) -> RegisteredWorker:
         names = {entry.name for entry in self._entries.values()}
         if name in names:
-            raise Refused(f"there is a process named {name} already")
+            raise JoinRejectedError(f"there is a process named {name} already")
         if number in self._entries:
-            raise Refused(f"the number {number} of {name} is another process's by now")
+            raise JoinRejectedError(f"the number {number} of {name} is another process's by now")
         if address in self.workers:
-            raise Refused(f"there is a process at {address} already")
+            raise JoinRejectedError(f"there is a process at {address} already")
         if number is None:
             first = self._first.pop(name, self._next)
             number = self._next if first in self._entries else first
         self._next = max(self._next, number + 1)
         if not name:
             name = next(free for k in range(len(names) + 1) if (free := f"worker{k}") not in names)
-        entry = self._entries[number] = Entry(number, name, address, kind, pid, time.time())
+        entry = self._entries[number] = RegisteredWorker(number, name, address, kind, pid, time.time())
         return entry
 
-    def _forget(self, entry: Entry) -> None:
+    def _forget(self, entry: RegisteredWorker) -> None:
         if self._entries.get(entry.number) is entry:
             del self._entries[entry.number]
 
@@ -227,11 +227,11 @@ class NameService(Scheduler):
         return await super().remove_worker(address, **how)
 
 
-def _metrics(entry: Entry) -> dict[str, Any]:
+def _metrics(entry: RegisteredWorker) -> dict[str, Any]:
     return {**_NOTHING, "memory": entry.memory}
 
 
-def _as_worker(entry: Entry) -> dict[str, Any]:
+def _as_worker(entry: RegisteredWorker) -> dict[str, Any]:
     """A process as dask's scheduler knows it."""
     return {
         "address": entry.address, "resolve_address": False, "status": "running", "server_id": entry.name,

@@ -31,11 +31,11 @@ _TERM: Final = 5.0  # seconds in which a worker that is told to end does
 _LONG: Final = 10.0  # seconds after which a worker that ends has lived
 _PAUSES: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)  # seconds until one that did not live is started again
 _COMES: Final = 300.0  # seconds in which all workers are there
-_LOOK: Final = 0.02
+_POLL_INTERVAL_SECONDS: Final = 0.02
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ClusterConfig:
     """What a cluster shall be."""
 
     workers: int
@@ -48,10 +48,10 @@ class Wanted:
     words: tuple[str, ...] = ()
 
 
-class Cluster:
+class ClusterSupervisor:
     """A scheduler in this process, and its workers."""
 
-    def __init__(self, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(self, wanted: ClusterConfig, tell: Callable[[str], None] = lambda text: None) -> None:
         self.wanted = wanted
         self._names = [f"{wanted.prefix}{k}" for k in range(wanted.workers)]
         self._tell = tell
@@ -100,7 +100,7 @@ class Cluster:
                     raise RuntimeError(f"{name} does not start: it ended with {process.returncode}")
             if time.monotonic() > until:
                 raise RuntimeError(f"{', '.join(missing)} did not come in {_COMES:.0f} s")
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL_INTERVAL_SECONDS)
 
     def _security(self) -> Security:
         wanted = self.wanted

@@ -14,7 +14,7 @@ from ts.distributed.rpc.cluster_membership import ClusterWorkerDirectory
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.runtime.limits import limits as Limits
 
-PATIENCE: Final = 60.0  # seconds in which a scheduler that has gone may come back
+RECONNECT_TIMEOUT_SECONDS: Final = 60.0  # seconds in which a scheduler that has gone may come back
 
 
 def bounded(**bounds: float | str | None) -> Limits | None:
@@ -24,7 +24,7 @@ def bounded(**bounds: float | str | None) -> Limits | None:
 
 
 def join(
-    address: str, name: str, options: RpcBackendOptions, patience: float = PATIENCE
+    address: str, name: str, options: RpcBackendOptions, patience: float = RECONNECT_TIMEOUT_SECONDS
 ) -> ClusterWorkerDirectory:
     """Make this process a worker; what is then known of it and others."""
     meet = functools.partial(
@@ -39,7 +39,7 @@ def serve(
     address: str,
     name: str,
     options: RpcBackendOptions,
-    patience: float = PATIENCE,
+    patience: float = RECONNECT_TIMEOUT_SECONDS,
     joined: Callable[[str], None] = lambda name: None,
 ) -> None:
     """Be a worker until the cluster has ended. `joined` is told the name when it is one.

@@ -28,15 +28,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from ts.distributed.comm.channel import Channel
-from ts.distributed.comm.handshake import NotAuthenticated
-from ts.distributed.comm.messages import Limits, MalformedMessage
+from ts.distributed.comm.channel import BlockingConnection
+from ts.distributed.comm.handshake import AuthenticationError
+from ts.distributed.comm.messages import TransportLimits, MalformedMessageError
 
 if TYPE_CHECKING:
     from ts.distributed.comm.backend import Comm
     from ts.distributed.comm.security import Security
 
-__all__ = ["Channel", "Comm", "Limits", "MalformedMessage", "NotAuthenticated", "Security"]
+__all__ = ["BlockingConnection", "Comm", "TransportLimits", "MalformedMessageError", "AuthenticationError", "Security"]
 
 _MODULES_OF_DASK: Final = {"Comm": "backend", "Security": "security"}
 

@@ -19,8 +19,8 @@ from distributed.utils import ensure_ip, get_ip
 
 from ts.distributed.comm import transport
 from ts.distributed.comm.addresses import PLAIN, TLS, join_host_port, split_address, split_host_port
-from ts.distributed.comm.handshake import NotAuthenticated
-from ts.distributed.comm.stream import Stream
+from ts.distributed.comm.handshake import AuthenticationError
+from ts.distributed.comm.stream import AsyncConnection
 from ts.distributed.comm.transport import HELLO, Connection
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 class Comm(Connection, core.Comm):
     """A connection with the interface and the errors of dask's comms."""
 
-    def __init__(self, stream: Stream, local_address: str, peer_address: str) -> None:
+    def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
         core.Comm.__init__(self, deserialize=False)  # there is nothing to deserialize
         Connection.__init__(self, stream, local_address, peer_address)
 
@@ -64,7 +64,7 @@ class Connector(core.Connector):
         """Connect to a host and a port, and authenticate; FatalCommClosedError if that is refused."""
         try:
             return await transport.open_connection(f"{self._scheme}://{address}", Comm, **credentials)
-        except NotAuthenticated as error:
+        except AuthenticationError as error:
             raise core.FatalCommClosedError(str(error)) from error.__cause__
 
 
@@ -110,7 +110,7 @@ class Listener(transport.Listener[Comm], core.BaseListener):
         await self._handler(connection)
 
 
-class Backend(registry.Backend):
+class TsCommBackend(registry.Backend):
     """A scheme of addresses."""
 
     def __init__(self, scheme: str) -> None:
@@ -145,7 +145,7 @@ class Backend(registry.Backend):
 def register() -> None:
     """Register the schemes with dask."""
     for scheme in (PLAIN, TLS):
-        registry.backends[scheme] = Backend(scheme)
+        registry.backends[scheme] = TsCommBackend(scheme)
 
 
 register()

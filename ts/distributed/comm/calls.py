@@ -25,16 +25,16 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from typing import Any, Final
 
-from ts.distributed.comm.messages import TooLarge
+from ts.distributed.comm.messages import MessageTooLargeError
 from ts.distributed.comm.transport import Connection
 
-UNDER_WAY: Final = 4096  # calls of one connection that are not over
-UNSENT: Final = 1 << 26  # bytes of answers that it has not taken
+MAX_PENDING_CALLS: Final = 4096  # calls of one connection that are not over
+MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # bytes of answers that it has not taken
 
 Done = Callable[[Any, Exception | None], None]
 
 
-class Calls:
+class RequestMultiplexer:
     """The end that calls."""
 
     def __init__(self, connection: Connection, broken: Callable[[], None] | None = None) -> None:
@@ -96,7 +96,7 @@ class Calls:
 
     def _answered(self, message: Any) -> None:
         error = None
-        if type(message) is TooLarge:
+        if type(message) is MessageTooLargeError:
             message, error = message.message, message.error()
         number, answer = message
         done = self._waiting.pop(number, None)
@@ -116,7 +116,7 @@ class Calls:
 class Reply:
     """Answers one call, once; from any thread."""
 
-    def __init__(self, answering: _Answering, number: Any) -> None:
+    def __init__(self, answering: _RequestServer, number: Any) -> None:
         self._answering, self._number = answering, number
         self._open = [number]  # taken by whoever answers first
 
@@ -141,7 +141,7 @@ class Reply:
         self._answering.over()
 
 
-class _Answering:
+class _RequestServer:
     """The end that answers."""
 
     def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
@@ -151,7 +151,7 @@ class _Answering:
 
     def one(self, message: Any) -> None:
         """A call has come."""
-        if type(message) is TooLarge:
+        if type(message) is MessageTooLargeError:
             (number, _), call = message.message, message
         else:
             number, call = message
@@ -174,7 +174,7 @@ class _Answering:
 
     def is_full(self) -> bool:
         """Whether no more calls are read for now."""
-        return len(self.under_way) >= UNDER_WAY or self.stream.unsent >= UNSENT
+        return len(self.under_way) >= MAX_PENDING_CALLS or self.stream.unsent >= MAX_UNSENT_RESPONSE_BYTES
 
 
 async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
@@ -185,6 +185,6 @@ async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -
         if not over.done():
             over.set_result(None)
 
-    answering = _Answering(connection, handle)
+    answering = _RequestServer(connection, handle)
     connection.stream.deliver(answering.one, ended, answering.is_full)
     await over

@@ -18,15 +18,15 @@ from typing import Any, Final
 from ts.distributed.comm import greeting
 from ts.distributed.comm.addresses import TLS, split_address, split_host_port
 from ts.distributed.comm.credentials import check_credentials
-from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, TooLarge, Writer
+from ts.distributed.comm.messages import Buffer, TransportLimits, MalformedMessageError, MessageDecoder, MessageTooLargeError, MessageEncoder
 from ts.distributed.comm.sockets import NOT_NOW, Outgoing, tune
-from ts.distributed.comm.stream import Stream
+from ts.distributed.comm.stream import AsyncConnection
 from ts.distributed.comm.transport import HELLO
 
-_FRESH: Final = 0.01  # seconds in which a connection that was used is taken to be there
+_LIVENESS_CHECK_AFTER: Final = 0.01  # seconds in which a connection that was used is taken to be there
 
 
-class Channel:
+class BlockingConnection:
     """A connection to what listens at an address. One thread at a time may use it."""
 
     _socket: socket.socket
@@ -36,7 +36,7 @@ class Channel:
         address: str,
         *,
         secret: bytes | None = None,
-        limits: Limits | None = None,
+        limits: TransportLimits | None = None,
         ssl_context: ssl.SSLContext | None = None,
         timeout: float | None = 10.0,
         **more: Any,
@@ -56,7 +56,7 @@ class Channel:
             raise
 
     @classmethod
-    def over(cls, stream: Stream) -> Channel:
+    def over(cls, stream: AsyncConnection) -> BlockingConnection:
         """The other end's: what goes on with a connection that a loop had until now."""
         made = cls.__new__(cls)
         made._socket, reader, writer = stream.detach()
@@ -64,7 +64,7 @@ class Channel:
         made._socket.settimeout(None)
         return made
 
-    def _begin(self, reader: Reader, writer: Writer) -> None:
+    def _begin(self, reader: MessageDecoder, writer: MessageEncoder) -> None:
         self._reader, self._writer = reader, writer
         self._reader.spares = True
         self._messages: deque[Any] = deque()
@@ -94,12 +94,12 @@ class Channel:
     def receive(self) -> Any:
         """Wait for a message; MemoryError where there is no memory for it."""
         message = self.next()
-        if type(message) is TooLarge:
+        if type(message) is MessageTooLargeError:
             raise message.error()
         return message
 
     def next(self) -> Any:
-        """Wait for a message; `TooLarge` stands for one that there is no memory for."""
+        """Wait for a message; `MessageTooLargeError` stands for one that there is no memory for."""
         while not self._messages:
             if self._deadline is not None:
                 self._socket.settimeout(max(self._deadline - time.monotonic(), 1e-6))
@@ -108,7 +108,7 @@ class Channel:
                 raise ConnectionError("the other end has closed the connection")
             try:
                 self._messages += self._reader.received(count)
-            except MalformedMessage as error:
+            except MalformedMessageError as error:
                 raise ConnectionError(str(error)) from error
         return self._messages.popleft()
 
@@ -120,7 +120,7 @@ class Channel:
     @property
     def stale(self) -> bool:
         """Whether the other end has closed it, or said what nobody asked for, since it was used last."""
-        if time.monotonic() < self._used + _FRESH:
+        if time.monotonic() < self._used + _LIVENESS_CHECK_AFTER:
             return False
         return self._peek() is not None
 

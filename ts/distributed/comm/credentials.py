@@ -13,8 +13,8 @@ import ssl
 from typing import Any, Protocol
 
 from ts.distributed.comm.addresses import PLAIN, TLS
-from ts.distributed.comm.handshake import SHORTEST
-from ts.distributed.comm.messages import Limits
+from ts.distributed.comm.handshake import MIN_SECRET_BYTES
+from ts.distributed.comm.messages import TransportLimits
 
 
 class Credentials(Protocol):
@@ -30,7 +30,7 @@ class Credentials(Protocol):
 class SharedSecret:
     """Credentials of connections without certificates. The secret is neither shown nor sent."""
 
-    def __init__(self, secret: bytes, limits: Limits | None = None) -> None:
+    def __init__(self, secret: bytes, limits: TransportLimits | None = None) -> None:
         check_secret(secret)
         self._arguments = {"secret": secret, "limits": limits}
 
@@ -49,8 +49,8 @@ class SharedSecret:
 
 def check_secret(secret: bytes) -> None:
     """Raise ValueError for a secret that is short enough to be guessed."""
-    if len(secret) < SHORTEST:
-        raise ValueError(f"a secret has at least {SHORTEST} bytes, found {len(secret)}")
+    if len(secret) < MIN_SECRET_BYTES:
+        raise ValueError(f"a secret has at least {MIN_SECRET_BYTES} bytes, found {len(secret)}")
 
 
 def check_credentials(

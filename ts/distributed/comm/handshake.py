@@ -30,15 +30,15 @@ _PROTOCOL: Final = b"ts rpc "
 MAGIC: Final = _PROTOCOL + b"2"  # with the version
 _NONCE: Final = 32
 _PROOF: Final = 32
-SHORTEST: Final = 16  # bytes of a secret that nobody guesses
+MIN_SECRET_BYTES: Final = 16  # bytes of a secret that nobody guesses
 REFUSED: Final = bytes(_PROOF)  # instead of a proof: the connector need not try again
 CLOSED: Final = "the other end has closed the connection before it proved that it knows the secret"
-_STRANGER: Final = "the other end does not know the secret"
+_BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
 
 Steps = Generator[tuple[bytes, int], bytes, None]
 
 
-class NotAuthenticated(ConnectionError):
+class AuthenticationError(ConnectionError):
     """The other end does not know the secret, or speaks another protocol."""
 
 
@@ -49,7 +49,7 @@ def listener(secret: bytes) -> Steps:
     theirs, proof = answer[:_NONCE], answer[_NONCE:]
     if not hmac.compare_digest(proof, _proof(secret, b"connector", ours, theirs)):
         yield REFUSED, 0
-        raise NotAuthenticated(_STRANGER)
+        raise AuthenticationError(_BAD_SECRET_MESSAGE)
     yield _proof(secret, b"listener", ours, theirs), 0
 
 
@@ -59,12 +59,12 @@ def connector(secret: bytes) -> Steps:
     if not greeting.startswith(MAGIC):
         theirs, ours = greeting[: len(MAGIC)], MAGIC
         if theirs.startswith(_PROTOCOL):
-            raise NotAuthenticated(f"the other end has version {theirs!r} of the protocol, this one {ours!r}")
-        raise NotAuthenticated("what listens there speaks another protocol")
+            raise AuthenticationError(f"the other end has version {theirs!r} of the protocol, this one {ours!r}")
+        raise AuthenticationError("what listens there speaks another protocol")
     theirs, ours = greeting[len(MAGIC) :], secrets.token_bytes(_NONCE)
     proof = yield ours + _proof(secret, b"connector", theirs, ours), _PROOF
     if not hmac.compare_digest(proof, _proof(secret, b"listener", theirs, ours)):
-        raise NotAuthenticated(_STRANGER)
+        raise AuthenticationError(_BAD_SECRET_MESSAGE)
 
 
 def _proof(secret: bytes, role: bytes, listener: bytes, connector: bytes) -> bytes:

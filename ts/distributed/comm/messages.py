@@ -19,10 +19,10 @@ sent in this only: lists and tuples are tuples, frames are writable memory of th
 Where both ends share memory, a large frame may be in a segment of it: none of its bytes are sent, and in the
 place of their number stands a reference (see `segments`).
 
-Whoever sends is trusted with nothing.  A prelude is held to `Limits` before any memory is taken for what it
+Whoever sends is trusted with nothing.  A prelude is held to `TransportLimits` before any memory is taken for what it
 announces.  Memory of a frame is asked for at once, but untouched: the system gives its pages as bytes arrive.
 Where there is none, the message ends the connection, or, if the reader `spares` it, is passed over as it
-arrives, and `TooLarge` stands in its place.
+arrives, and `MessageTooLargeError` stands in its place.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ts.distributed.comm.message_pack import decode, encode
-from ts.distributed.comm.segments import LEAST, SHARED, Borrower, Lender, size_of
+from ts.distributed.comm.segments import MIN_SHARED_BYTES, SHARED, SegmentReceiver, SegmentSender, size_of
 
 INLINE: Final = 4096  # bytes of a buffer that goes into the head itself
 STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
@@ -50,12 +50,12 @@ _PLAIN: Final = frozenset((type(None), bool, int, float, str))
 Buffer = bytes | bytearray | memoryview
 
 
-class MalformedMessage(ValueError):
+class MalformedMessageError(ValueError):
     """Bytes that are no message, or one that is larger than allowed. Nothing can be read behind it."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class TransportLimits:
     """What one message may announce, how many connections one process lets in, and what it shares."""
 
     bytes: int = 1 << 34
@@ -78,7 +78,7 @@ class Limits:
             raise ValueError(f"a message has {len(frames)} frames, {self.frames} are allowed")
 
 
-class TooLarge(NamedTuple):
+class MessageTooLargeError(NamedTuple):
     """A message for whose frames there was no memory."""
 
     message: Any  # with empty frames
@@ -89,11 +89,11 @@ class TooLarge(NamedTuple):
         return MemoryError(f"a message has a part of {self.size} bytes, for which this process has no memory")
 
 
-class Writer:
+class MessageEncoder:
     """Messages to bytes; from any thread."""
 
-    def __init__(self, limits: Limits | None = None, lender: Lender | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, limits: TransportLimits | None = None, lender: SegmentSender | None = None) -> None:
+        self.limits = limits or TransportLimits()
         self.lender = lender  # of memory that the other end sees
 
     def pack(self, message: Any) -> list[Buffer]:
@@ -108,7 +108,7 @@ class Writer:
         if not frames:
             return [_PRELUDE.pack(len(head), 0) + head]
         sizes = [*map(len, frames)]
-        if self.lender is not None and max(sizes) >= LEAST:
+        if self.lender is not None and max(sizes) >= MIN_SHARED_BYTES:
             frames = self._lend(frames, sizes, self.lender)
         prelude = _PRELUDE.pack(len(head), len(sizes)) + _lengths(len(sizes)).pack(*sizes)
         return [prelude + head, *frames]
@@ -124,7 +124,7 @@ class Writer:
             self.lender.close()
 
     @staticmethod
-    def _lend(frames: list[memoryview], sizes: list[int], lender: Lender) -> list[memoryview]:
+    def _lend(frames: list[memoryview], sizes: list[int], lender: SegmentSender) -> list[memoryview]:
         """Those that do not go as references, which stand in `sizes` instead."""
         left = []
         for place, frame in enumerate(frames):
@@ -159,15 +159,15 @@ def _lengths(count: int) -> struct.Struct:
     return _LENGTHS[count] if count < len(_LENGTHS) else struct.Struct(f"<{count}Q")
 
 
-class Reader:
+class MessageDecoder:
     """Bytes as they arrive, to messages.
 
     Bytes land in a small buffer, where many messages may be; the rest of a frame that is not whole there
     lands in memory of its own.
     """
 
-    def __init__(self, limits: Limits | None = None, borrower: Borrower | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, limits: TransportLimits | None = None, borrower: SegmentReceiver | None = None) -> None:
+        self.limits = limits or TransportLimits()
         self.borrower = borrower  # of memory of the other end
         self.spares = False  # whether a message that there is no memory for leaves the connection as it is
         self._staging = _memory(STAGING)
@@ -215,7 +215,7 @@ class Reader:
         messages: list[Any] = []
         while self._prelude() and self._all_parts():
             message = _unpack(self._parts)
-            messages.append(TooLarge(message, self._too_large) if self._too_large else message)
+            messages.append(MessageTooLargeError(message, self._too_large) if self._too_large else message)
             self._sizes, self._parts, self._too_large = (), [], 0
         if self._part is None:  # the beginning of a prelude is all that can be left
             left = self._end - self._start
@@ -234,7 +234,7 @@ class Reader:
         head, frames = _PRELUDE.unpack_from(self._staging, at)
         limits = self.limits
         if head > limits.head or frames > limits.frames:
-            raise MalformedMessage(f"a message announces a head of {head} bytes and {frames} frames")
+            raise MalformedMessageError(f"a message announces a head of {head} bytes and {frames} frames")
         lengths = _lengths(frames)
         if there < _PRELUDE.size + lengths.size:
             return False
@@ -243,7 +243,7 @@ class Reader:
         if announced >= SHARED:
             announced = sum(map(size_of, sizes))
         if announced > limits.bytes:
-            raise MalformedMessage(f"a message announces {announced} bytes, {limits.bytes} are allowed")
+            raise MalformedMessageError(f"a message announces {announced} bytes, {limits.bytes} are allowed")
         self._sizes = sizes
         self._start = at + _PRELUDE.size + lengths.size
         return True
@@ -270,7 +270,7 @@ class Reader:
         """Have a frame from memory that both ends share."""
         self.borrowed += size_of(reference)
         if self.borrower is None:
-            raise MalformedMessage("a message has a frame in memory that this process does not share")
+            raise MalformedMessageError("a message has a frame in memory that this process does not share")
         try:
             self._parts.append(self.borrower.take(reference))
         except MemoryError:
@@ -279,13 +279,13 @@ class Reader:
             self._parts.append(_NOTHING)
             self._too_large = size_of(reference)
         except OSError as error:
-            raise MalformedMessage(f"a message has a frame in memory that cannot be had: {error}") from None
+            raise MalformedMessageError(f"a message has a frame in memory that cannot be had: {error}") from None
 
     def _begin(self, size: int, there: memoryview) -> None:
         """Have the rest of a part come to memory of its own; of a frame without memory, to none."""
         try:
             self._part, self._filled = _memory(size), len(there)
-        except MalformedMessage:
+        except MalformedMessageError:
             if not self.spares or not self._parts:
                 raise
             self._parts[0] = _copy(self._parts[0])  # what is passed over lands on it
@@ -301,8 +301,8 @@ def _memory(size: int) -> memoryview:
         raise _no_memory(size) from None
 
 
-def _no_memory(size: int) -> MalformedMessage:
-    return MalformedMessage(f"a message announces {size} bytes, which this process cannot have")
+def _no_memory(size: int) -> MalformedMessageError:
+    return MalformedMessageError(f"a message announces {size} bytes, which this process cannot have")
 
 
 def _copy(data: memoryview) -> memoryview:
@@ -325,4 +325,4 @@ def _unpack(parts: list[memoryview]) -> Any:
     try:
         return decode(head, named)
     except (ValueError, TypeError, LookupError) as error:
-        raise MalformedMessage(f"the head of a message is none: {error}") from None
+        raise MalformedMessageError(f"the head of a message is none: {error}") from None

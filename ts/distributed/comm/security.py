@@ -15,7 +15,7 @@ import distributed
 
 from ts.distributed.comm.addresses import PLAIN, TLS
 from ts.distributed.comm.credentials import check_secret
-from ts.distributed.comm.messages import Limits
+from ts.distributed.comm.messages import TransportLimits
 
 
 class Security(distributed.Security):
@@ -26,7 +26,7 @@ class Security(distributed.Security):
         require_encryption: bool | None = None,
         *,
         secret: bytes | None = None,
-        limits: Limits | None = None,
+        limits: TransportLimits | None = None,
         **tls: Any,
     ) -> None:
         if secret is not None:

@@ -35,36 +35,36 @@ from numpy.typing import NDArray
 
 from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_sealed_file, open_sealed_file
 
-MARK: Final = slice(16, 32)  # of a segment: of which connection it is
-LEAST: Final = 1 << 18  # bytes of a part for which it pays
-_MOST: Final = 1 << 40  # bytes of one, in a reference
+CONNECTION_ID_SLICE: Final = slice(16, 32)  # of a segment: of which connection it is
+MIN_SHARED_BYTES: Final = 1 << 18  # bytes of a part for which it pays
+_MAX_PART_BYTES: Final = 1 << 40  # bytes of one, in a reference
 SHARED: Final = 1 << 63  # no size of a part over the socket is as large as a reference
 _FILES: Final = 1 << 23
 
 _SEGMENTS: Final = 16  # that a process makes, and
 _MAPPINGS: Final = 64  # that it maps of others: each takes files; parts that come in more of them are copied
-_SPARE: Final = 4  # times the size of a part that its segment may have
-_ON_ITS_WAY: Final = 1 << 25  # bytes that one connection sends before the other end takes them
+_MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # times the size of a part that its segment may have
+_MAX_IN_FLIGHT_BYTES: Final = 1 << 25  # bytes that one connection sends before the other end takes them
 
 _FREE, _SENT, _TAKEN = range(3)
-_PATIENCE: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}  # seconds until a segment may go for another
+_RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}  # seconds until a segment may go for another
 
 _made: dict[int, int] = {}  # bytes of each segment of this process, by its file
-_lenders: set[weakref.ref[Lender]] = set()
+_lenders: set[weakref.ref[SegmentSender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 _forks = 0  # of this process: what it had before is another's as well
 
 
 def size_of(reference: int) -> int:
     """How many bytes a part has, here or there."""
-    return reference & (_MOST - 1) if reference >= SHARED else reference
+    return reference & (_MAX_PART_BYTES - 1) if reference >= SHARED else reference
 
 
 class _Segment:
     def __init__(self, capacity: int, mark: bytes) -> None:
         self.file = create_sealed_file(PAGE_BYTES + capacity)
         try:
-            os.pwrite(self.file, bytes(MARK.start) + mark, 0)
+            os.pwrite(self.file, bytes(CONNECTION_ID_SLICE.start) + mark, 0)
             self.mapping = mmap.mmap(self.file, PAGE_BYTES + capacity)
         except BaseException:
             os.close(self.file)
@@ -95,7 +95,7 @@ class _Segment:
         os.close(self.file)
 
 
-class Lender:
+class SegmentSender:
     """The segments that one connection sends parts in; from any thread."""
 
     def __init__(self, most: int, mark: bytes) -> None:
@@ -111,7 +111,7 @@ class Lender:
     def lend(self, part: memoryview) -> int | None:
         """A reference to a copy of the part; None where it is to go over the socket."""
         size = len(part)
-        if not LEAST <= size < _MOST:
+        if not MIN_SHARED_BYTES <= size < _MAX_PART_BYTES:
             return None
         with self._lock:
             if not self._close.alive or self._is_behind():
@@ -142,13 +142,13 @@ class Lender:
     def _is_behind(self) -> bool:
         """Whether the other end reads so slowly that a socket, which is full some time, is better."""
         sent = [each.memory.size for each in self._segments if each.state == _SENT]
-        return sum(sent) >= _ON_ITS_WAY
+        return sum(sent) >= _MAX_IN_FLIGHT_BYTES
 
     def _free(self, size: int) -> _Segment | None:
         fitting = [
             each
             for each in self._segments
-            if each.state == _FREE and size <= each.memory.size <= size * _SPARE
+            if each.state == _FREE and size <= each.memory.size <= size * _MAX_SEGMENT_OVERSIZE_FACTOR
         ]
         return min(fitting, key=lambda each: each.memory.size, default=None)
 
@@ -171,7 +171,7 @@ class Lender:
         """Make room, if there is a segment that nobody seems to need here."""
         now = time.monotonic()
         for each in self._segments:
-            if each.used < now - _PATIENCE[each.state]:
+            if each.used < now - _RECLAIM_AFTER_SECONDS[each.state]:
                 self._segments.remove(each)
                 each.let_go()
                 return True
@@ -187,7 +187,7 @@ class Lender:
             self._lock.release()
 
 
-def _others() -> list[Lender]:
+def _others() -> list[SegmentSender]:
     """What lends over all connections of this process."""
     return [lender for each in list(_lenders) if (lender := each()) is not None]
 
@@ -197,7 +197,7 @@ def _let_all_go(segments: list[_Segment]) -> None:
         segments.pop().let_go()
 
 
-class Borrower:
+class SegmentReceiver:
     """The segments of another process that one connection gets parts in; for one thread."""
 
     def __init__(self, process: int, mark: bytes) -> None:
@@ -220,9 +220,9 @@ class Borrower:
             file = open_sealed_file(self._process, number)
             try:
                 there = os.fstat(file).st_size - PAGE_BYTES
-                if not size <= there <= max(size, LEAST) * _SPARE:
+                if not size <= there <= max(size, MIN_SHARED_BYTES) * _MAX_SEGMENT_OVERSIZE_FACTOR:
                     raise NotSharedMemoryError(f"{size} bytes are announced in a segment of {there}")
-                if os.pread(file, len(self._mark), MARK.start) != self._mark:
+                if os.pread(file, len(self._mark), CONNECTION_ID_SLICE.start) != self._mark:
                     raise NotSharedMemoryError("the announced segment belongs to another connection")
                 mapping = _mapping(file)
                 if mapping is None:

@@ -24,7 +24,7 @@ from collections.abc import Generator
 from typing import Final, NamedTuple
 
 from ts._core.shared_memory import create_sealed_file, open_sealed_file
-from ts.distributed.comm.segments import Borrower, Lender
+from ts.distributed.comm.segments import SegmentReceiver, SegmentSender
 
 _KEY: Final = 32
 _NONCE: Final = 16
@@ -34,17 +34,17 @@ _YES: Final = b"\1"
 _NO: Final = b"\0"
 
 
-class Sharing(NamedTuple):
+class SharedMemorySession(NamedTuple):
     """How large parts go, and come; None: over the socket."""
 
-    lender: Lender | None = None
-    borrower: Borrower | None = None
+    lender: SegmentSender | None = None
+    borrower: SegmentReceiver | None = None
 
 
-Steps = Generator[tuple[bytes, int], bytes, Sharing]
+Steps = Generator[tuple[bytes, int], bytes, SharedMemorySession]
 
 
-class _Offer:
+class _ShmHandshake:
     """What an end says of itself."""
 
     def __init__(self, role: bytes, most: int) -> None:
@@ -58,7 +58,7 @@ class _Offer:
                 self._file = create_sealed_file(_KEY)
                 os.pwrite(self._file, self._key, 0)
 
-    def __enter__(self) -> _Offer:
+    def __enter__(self) -> _ShmHandshake:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -73,7 +73,7 @@ class _Offer:
         """That the file of this end is its own."""
         return _proof(self._key, self._role, _OFFER.unpack(theirs)[2], self._nonce)
 
-    def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> Borrower | None:
+    def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
         """What takes the other's memory, if it can be seen and is the other's."""
         process, file, nonce = _OFFER.unpack(theirs)
         if self._file is None or not process:
@@ -81,16 +81,16 @@ class _Offer:
         key = _read(process, file)
         if key is None or not hmac.compare_digest(proof, _proof(key, role, self._nonce, nonce)):
             return None
-        return Borrower(process, nonce)
+        return SegmentReceiver(process, nonce)
 
-    def sharing(self, borrower: Borrower | None, seen: bytes) -> Sharing:
+    def sharing(self, borrower: SegmentReceiver | None, seen: bytes) -> SharedMemorySession:
         lends = self._file is not None and seen == _YES
-        return Sharing(Lender(self._most, self._nonce) if lends else None, borrower)
+        return SharedMemorySession(SegmentSender(self._most, self._nonce) if lends else None, borrower)
 
 
 def listener(most: int) -> Steps:
     """The end that was connected to. `most`: bytes that this process shares; 0: none."""
-    with _Offer(b"listener", most) as ours:
+    with _ShmHandshake(b"listener", most) as ours:
         answer = yield ours.data, _OFFER.size + _PROOF
         theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]
         borrower = ours.borrower(theirs, b"connector", proof)
@@ -100,7 +100,7 @@ def listener(most: int) -> Steps:
 
 def connector(most: int) -> Steps:
     """The end that connects."""
-    with _Offer(b"connector", most) as ours:
+    with _ShmHandshake(b"connector", most) as ours:
         theirs = yield b"", _OFFER.size
         answer = yield ours.data + ours.proof(theirs), _PROOF + 1
         borrower = ours.borrower(theirs, b"listener", answer[:_PROOF])
@@ -108,7 +108,7 @@ def connector(most: int) -> Steps:
         return ours.sharing(borrower, answer[_PROOF:])
 
 
-def _said(borrower: Borrower | None) -> bytes:
+def _said(borrower: SegmentReceiver | None) -> bytes:
     return _NO if borrower is None else _YES
 
 

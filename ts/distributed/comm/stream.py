@@ -21,20 +21,20 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.distributed.comm.messages import MalformedMessage, Reader, Writer
+from ts.distributed.comm.messages import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.comm.sockets import NOT_NOW, Outgoing
 
 _UNREAD: Final = 64  # messages that wait for somebody to receive them before the socket is left alone, and
 _UNREAD_BYTES: Final = 1 << 26
-_AT_A_TIME: Final = 1024  # messages that are handed out before it is asked whether there is room for more
-_LOOK: Final = 0.001  # seconds between looks at shared memory
-_TURNS: Final = 16  # calls of the system for one connection before others have their turn
+_MAX_MESSAGES_PER_WAKEUP: Final = 1024  # messages that are handed out before it is asked whether there is room for more
+_SHM_POLL_INTERVAL: Final = 0.001  # seconds between looks at shared memory
+_SYSCALLS_PER_TURN: Final = 16  # calls of the system for one connection before others have their turn
 
 
-class Stream:
+class AsyncConnection:
     """One end of a connection."""
 
-    def __init__(self, sock: socket.socket, reader: Reader, writer: Writer) -> None:
+    def __init__(self, sock: socket.socket, reader: MessageDecoder, writer: MessageEncoder) -> None:
         self._socket, self._is_tls = sock, isinstance(sock, ssl.SSLSocket)
         self._loop = asyncio.get_running_loop()
         self._reader, self._writer = reader, writer
@@ -94,7 +94,7 @@ class Stream:
                 return  # whoever was first has told the loop
             if at_once and not self._is_tls:  # those are for one thread
                 try:
-                    self._outgoing.send(self._socket, _TURNS)
+                    self._outgoing.send(self._socket, _SYSCALLS_PER_TURN)
                     return
                 except OSError as error:
                     if not isinstance(error, NOT_NOW):
@@ -115,7 +115,7 @@ class Stream:
     async def taken(self) -> None:
         """Wait until the other end has what was sent in memory that both share."""
         while not self.closed and self._writer.on_its_way:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_SHM_POLL_INTERVAL)
 
     async def receive(self) -> Any:
         """Wait for the next message."""
@@ -158,7 +158,7 @@ class Stream:
         """Read on, from any thread, if there is room again."""
         self._loop.call_soon_threadsafe(self._read_on)
 
-    def detach(self) -> tuple[socket.socket, Reader, Writer]:
+    def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
         """Give the socket away, between two messages, with what reads and writes them: the connection goes on
         without this."""
         self._check()
@@ -207,7 +207,7 @@ class Stream:
         messages: list[Any] = []
         before = self._reader.borrowed
         try:
-            for _ in range(_TURNS):
+            for _ in range(_SYSCALLS_PER_TURN):
                 target = self._reader.target()
                 count = self._socket.recv_into(target)
                 if not count:
@@ -221,14 +221,14 @@ class Stream:
                     break
                 if self._each is None and messages and self._unread >= _UNREAD_BYTES:
                     break  # `_take` stops reading until a message is received
-                if len(messages) >= _AT_A_TIME:
+                if len(messages) >= _MAX_MESSAGES_PER_WAKEUP:
                     self._look_again()
                     break
             else:
                 self._look_again()
         except NOT_NOW:
             pass  # until the loop says so again
-        except (OSError, MalformedMessage) as error:
+        except (OSError, MalformedMessageError) as error:
             self._take(messages)
             self.close(error)
             return
@@ -264,7 +264,7 @@ class Stream:
             return
         try:
             with self._lock:
-                self._outgoing.send(self._socket, _TURNS)
+                self._outgoing.send(self._socket, _SYSCALLS_PER_TURN)
         except NOT_NOW:
             if not self._writing:
                 self._loop.add_writer(self._socket, self._send)

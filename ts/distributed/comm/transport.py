@@ -24,10 +24,10 @@ from typing import Any, Final, Generic, TypeVar
 from ts.distributed.comm import greeting
 from ts.distributed.comm.addresses import TLS, join_host_port, split_address, split_host_port
 from ts.distributed.comm.credentials import check_credentials
-from ts.distributed.comm.handshake import NotAuthenticated
-from ts.distributed.comm.messages import Limits
+from ts.distributed.comm.handshake import AuthenticationError
+from ts.distributed.comm.messages import TransportLimits
 from ts.distributed.comm.sockets import NOT_NOW, tune
-from ts.distributed.comm.stream import Stream
+from ts.distributed.comm.stream import AsyncConnection
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ _RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 class Connection:
     """One end of a connection. `stream` is for callers that do more than write and read in turns."""
 
-    def __init__(self, stream: Stream, local_address: str, peer_address: str) -> None:
+    def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
         self.stream = stream
         self._local_addr, self._peer_addr = local_address, peer_address
         self._finalizer = weakref.finalize(self, stream.close_soon)
@@ -99,7 +99,7 @@ async def open_connection(
     kind: type[ConnectionType],
     *,
     secret: bytes | None = None,
-    limits: Limits | None = None,
+    limits: TransportLimits | None = None,
     ssl_context: ssl.SSLContext | None = None,
     require_encryption: bool | None = None,
     **unused: Any,
@@ -124,9 +124,9 @@ async def open_connection(
         async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
             ends = await _run_greeting(sock, greeting.connector(scheme, secret, limits))
         return _connection(kind, sock, scheme, ends)
-    except (ssl.SSLError, NotAuthenticated) as error:
+    except (ssl.SSLError, AuthenticationError) as error:
         sock.close()
-        raise NotAuthenticated(f"{address}: {error}") from error
+        raise AuthenticationError(f"{address}: {error}") from error
     except BaseException:
         sock.close()
         raise
@@ -157,7 +157,7 @@ class Listener(Generic[ConnectionType]):
         *,
         default_port: int = 0,
         secret: bytes | None = None,
-        limits: Limits | None = None,
+        limits: TransportLimits | None = None,
         ssl_context: ssl.SSLContext | None = None,
         require_encryption: bool | None = None,
         **unused: Any,
@@ -171,7 +171,7 @@ class Listener(Generic[ConnectionType]):
         self._socket: socket.socket | None = None
         self._unauthenticated: dict[asyncio.Task[None], None] = {}  # the oldest first
         self._authenticated: set[asyncio.Task[None]] = set()
-        self._max_connections = max_connections(limits or Limits())
+        self._max_connections = max_connections(limits or TransportLimits())
 
     async def start(self) -> None:
         """Listen; OSError if the address is in use."""
@@ -269,7 +269,7 @@ class Listener(Generic[ConnectionType]):
         await self.serve(connection)
 
 
-def max_connections(limits: Limits) -> int:
+def max_connections(limits: TransportLimits) -> int:
     """Return how many connections a process accepts: fewer than its limits if it may open fewer files."""
     try:
         import resource
@@ -286,7 +286,7 @@ def _connection(
 ) -> ConnectionType:
     names = sock.getsockname(), sock.getpeername()
     local, peer = (f"{scheme}://{join_host_port(*name[:2])}" for name in names)
-    return kind(Stream(sock, *ends), local, peer)
+    return kind(AsyncConnection(sock, *ends), local, peer)
 
 
 async def _run_greeting(sock: socket.socket, steps: greeting.Steps) -> greeting.Ends:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.inherited import carried, carry
 from ts.autograd.graph import GradientEdge
-from ts.distributed.gradients.passes import Pass
+from ts.distributed.gradients.passes import BackwardPass
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -36,30 +36,30 @@ def current_id() -> int | None:
     return context_id
 
 
-def enter(context_id: int | None) -> None:
+def set_current_context(context_id: int | None) -> None:
     """Be inside of a context from now on, or of none."""
     carry(context_id)
 
 
 @contextmanager
-def inside(context_id: int | None) -> Iterator[None]:
+def entered_context(context_id: int | None) -> Iterator[None]:
     """Run what another process asks for inside of its context."""
     before = current_id()
-    enter(context_id)
+    set_current_context(context_id)
     try:
         yield
     finally:
-        enter(before)
+        set_current_context(before)
 
 
-class Context:
+class DistAutogradContext:
     """A context, as much of it as is in this process."""
 
     def __init__(self, agent: RpcAgent, number: int) -> None:
         self.id = number
         self.known: set[int] = set()  # other processes that this one called or was called by
         self.sends: dict[int, list[GradientEdge]] = {}  # the tensors of each message
-        self.passes: dict[int, Pass] = {}
+        self.passes: dict[int, BackwardPass] = {}
         self._agent = agent
         self._numbers = itertools.count()
         self._gradients: dict[Tensor, Tensor] = {}
@@ -97,11 +97,11 @@ class Context:
         with self._lock:
             return dict(self._gradients)
 
-    def pass_of(self, number: int) -> Pass:
+    def pass_of(self, number: int) -> BackwardPass:
         """A way back, which is made when something is first heard of it."""
         with self._lock:
             if number not in self.passes:
-                self.passes[number] = Pass(self._agent, self, number)
+                self.passes[number] = BackwardPass(self._agent, self, number)
             return self.passes[number]
 
     def close(self) -> None:
@@ -112,14 +112,14 @@ class Context:
         self.sends.clear()
 
 
-class Contexts:
+class DistAutogradContainer:
     """All contexts that this process takes part in."""
 
     def __init__(self, agent: RpcAgent) -> None:
         self._agent = agent
         self._here = agent.info.id
         self._numbers = itertools.count()
-        self._open: dict[int, Context] = {}
+        self._open: dict[int, DistAutogradContext] = {}
         self._ended: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -137,24 +137,24 @@ class Contexts:
         """A number that no other process has for a context or a pass."""
         return self._here << _BITS | next(self._numbers)
 
-    def new(self) -> Context:
+    def new(self) -> DistAutogradContext:
         """Begin a context, which this thread is inside of. RuntimeError where it is inside of one."""
         if current_id() in self._open:
             raise RuntimeError("Already have an autograd context id for this thread.")
-        made = Context(self._agent, self.number())
+        made = DistAutogradContext(self._agent, self.number())
         with self._lock:
             self._open[made.id] = made
-        enter(made.id)
+        set_current_context(made.id)
         return made
 
-    def find(self, context_id: Any) -> Context:
+    def find(self, context_id: Any) -> DistAutogradContext:
         """A context by its number; RuntimeError where there is none."""
         found = self._open.get(context_id) if type(context_id) is int else None
         if found is None:
             raise RuntimeError(f"Could not find autograd context with id: {context_id}")
         return found
 
-    def join(self, context_id: Any, process: Any) -> Context:
+    def join(self, context_id: Any, process: Any) -> DistAutogradContext:
         """The context of a message, with the process that it comes from.
 
         RuntimeError where it has ended; ValueError where these are no numbers of context and process.
@@ -165,7 +165,7 @@ class Contexts:
         with self._lock:
             known = context_id in self._open
             if not known and context_id >> _BITS != self._here and context_id not in self._ended:
-                self._open[context_id] = Context(self._agent, context_id)
+                self._open[context_id] = DistAutogradContext(self._agent, context_id)
         found = self.find(context_id)
         found.meet(process)
         return found

@@ -17,14 +17,14 @@ from ts._core.tensor.tensor import Tensor
 from ts._core.vm.future import Future
 from ts.autograd.graph import GradientEdge, get_gradient_edge
 from ts.distributed.gradients.routes import START, messages
-from ts.distributed.loop import at_once
+from ts.distributed.loop import non_blocking
 
 if TYPE_CHECKING:
-    from ts.distributed.gradients.contexts import Context
+    from ts.distributed.gradients.contexts import DistAutogradContext
     from ts.distributed.rpc.agent import RpcAgent
 
 
-def backward(agent: RpcAgent, context: Context, roots: list[Tensor], retain_graph: bool) -> None:
+def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor], retain_graph: bool) -> None:
     """Add the gradients of the sum of `roots` to those of the context, in all processes that took part."""
     edges = _edges(roots)
     by_process = messages(agent, context, edges)
@@ -74,12 +74,12 @@ def _wait(parts: list[Future[Any]]) -> None:
     """Wait until all are done, or one has failed."""
     done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
     for part in parts:
-        part.add_done_callback(at_once(done.put))
+        part.add_done_callback(non_blocking(done.put))
     for _ in parts:
         done.get().value()
 
 
-def _give_up(agent: RpcAgent, context: Context, number: int, processes: list[int]) -> None:
+def _give_up(agent: RpcAgent, context: DistAutogradContext, number: int, processes: list[int]) -> None:
     """Let no process wait for gradients that will not come."""
     context.pass_of(number).fail(RuntimeError("the pass was given up"))
     for process in processes:

@@ -17,28 +17,28 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ts._core.autograd.staged import StagedRun
+from ts._core.autograd.staged import PartialBackward
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.future import Future
 from ts.autograd.graph import GradientEdge
 from ts.distributed import values
-from ts.distributed.loop import at_once
+from ts.distributed.loop import non_blocking
 
 if TYPE_CHECKING:
-    from ts.distributed.gradients.contexts import Context
-    from ts.distributed.gradients.recording import Origin
+    from ts.distributed.gradients.contexts import DistAutogradContext
+    from ts.distributed.gradients.recording import MessageOrigin
     from ts.distributed.rpc.agent import RpcAgent
 
 _thread = threading.local()  # `part`: the pass that the thread is busy with
 
 
-class Pass:
+class BackwardPass:
     """See the file."""
 
-    def __init__(self, agent: RpcAgent, context: Context, number: int) -> None:
+    def __init__(self, agent: RpcAgent, context: DistAutogradContext, number: int) -> None:
         self.done: Future[None] = Future()
         self._agent, self._context, self._number = agent, context, number
-        self._run: StagedRun | None = None
+        self._run: PartialBackward | None = None
         self._places: dict[int, int] = {}  # of messages among the roots of the run
         self._edges: list[list[GradientEdge]] = []
         self._arrived: deque[tuple[int, list[Any]]] = deque()
@@ -70,7 +70,7 @@ class Pass:
             self._edges = list(roots.values())
             self._open += len(roots)
             self._limits = nullcontext if own else self._agent.executor.within
-            self._run = StagedRun(self._edges, keep, self._context.add)
+            self._run = PartialBackward(self._edges, keep, self._context.add)
 
     def deliver(self, number: int, gradients: list[Any]) -> None:
         """Take the gradients of a message's tensors."""
@@ -109,7 +109,7 @@ class Pass:
         finally:
             _thread.part = outer
 
-    def send(self, origin: Origin, gradients: Sequence[Tensor | None]) -> None:
+    def send(self, origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
         """Send the gradients of a message that this process got to the one that sent it."""
         if origin.context_id != self._context.id:
             raise RuntimeError(_ENDED)
@@ -119,7 +119,7 @@ class Pass:
         with self._lock:
             self._open += 1
         future = agent.submit(agent.peer(origin.sender), message, agent.timeout(-1.0))
-        future.add_done_callback(at_once(self._sent))
+        future.add_done_callback(non_blocking(self._sent))
 
     def _sent(self, future: Future[Any]) -> None:
         error = future.exception()
@@ -147,9 +147,9 @@ _ENDED = (
 )
 
 
-def send_back(origin: Origin, gradients: Sequence[Tensor | None]) -> None:
+def send_back(origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
     """Send gradients on in the pass that this thread is busy with."""
-    part: Pass | None = getattr(_thread, "part", None)
+    part: BackwardPass | None = getattr(_thread, "part", None)
     if part is None:
         raise RuntimeError(
             "gradients of what other processes computed are found by torch.distributed.autograd.backward("

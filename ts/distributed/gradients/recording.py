@@ -22,14 +22,14 @@ from ts.autograd.graph import get_gradient_edge
 from ts.distributed import values
 from ts.distributed.gradients import passes
 from ts.distributed.gradients.contexts import current_id
-from ts.distributed.values import Parcel, Tag, Travel
+from ts.distributed.values import Parcel, Tag, WireContext
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.peers import Peer
 
 
-class Origin(NamedTuple):
+class MessageOrigin(NamedTuple):
     """The message that tensors came with."""
 
     context_id: int
@@ -41,7 +41,7 @@ class RecvRpc(Function):
     """The node whose results are the tensors of a message; back, it sends their gradients to the sender."""
 
     @staticmethod
-    def forward(ctx: Any, anchor: Tensor, origin: Origin, *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, anchor: Tensor, origin: MessageOrigin, *tensors: Tensor) -> tuple[Tensor, ...]:
         ctx.origin = origin
         ctx.set_materialize_grads(False)
         ctx.mark_dirty(*tensors)
@@ -67,7 +67,7 @@ def pack(
     agent: RpcAgent,
     context_id: int | None,
     peer: Peer | None = None,
-    travel: Travel | None = None,
+    travel: WireContext | None = None,
 ) -> Parcel:
     """A value as a parcel, inside of a context if there is one; `peer` gets it, who has to take part.
 
@@ -89,7 +89,7 @@ def pack(
     return (Tag.RECORDED, context_id, agent.info.id, number, data), memory
 
 
-def unpack(parcel: Any, agent: RpcAgent, travel: Travel | None = None) -> tuple[Any, int | None]:
+def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> tuple[Any, int | None]:
     """The value of a parcel, and its context if it has one; MalformedValue or ValueError where it is none."""
     travel = travel or agent.rref_context.travel
     data, memory = parcel
@@ -103,7 +103,7 @@ def unpack(parcel: Any, agent: RpcAgent, travel: Travel | None = None) -> tuple[
         if type(number) is not int:
             raise ValueError(f"no message: {number!r}")
         with enable_grad():
-            RecvRpc.apply(_anchor(), Origin(context_id, sender, number), *recorded)
+            RecvRpc.apply(_anchor(), MessageOrigin(context_id, sender, number), *recorded)
     return value, context_id
 
 

@@ -19,7 +19,7 @@ from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.gradients.recording import Received
 
 if TYPE_CHECKING:
-    from ts.distributed.gradients.contexts import Context
+    from ts.distributed.gradients.contexts import DistAutogradContext
     from ts.distributed.rpc.agent import RpcAgent
 
 START: Final = -1  # stands for the message that the roots would have come with
@@ -28,7 +28,7 @@ Message = tuple[int, int]  # its sender, and its number there
 Links = dict[int, list[Message]]
 
 
-def links_of(context: Context, roots: list[GradientEdge]) -> Links:
+def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]) -> Links:
     """For each message that this process sent, those that it got which lead to it."""
     numbers = [START, *context.sends]
     links: Links = {number: [] for number in numbers}
@@ -48,10 +48,10 @@ def _places(bits: int) -> Iterator[int]:
         yield place
 
 
-def messages(agent: RpcAgent, context: Context, roots: list[GradientEdge]) -> dict[int, list[int]]:
+def messages(agent: RpcAgent, context: DistAutogradContext, roots: list[GradientEdge]) -> dict[int, list[int]]:
     """The messages that have gradients in a pass, by the number of their sender."""
     here = agent.info.id
-    links: dict[int, Links | Exception] = {here: links_of(context, roots)}
+    links: dict[int, Links | Exception] = {here: message_dependencies(context, roots)}
     todo: list[Message] = [(here, START)]
     found: dict[int, list[int]] = defaultdict(list)
     seen = set(todo)
@@ -70,7 +70,7 @@ def messages(agent: RpcAgent, context: Context, roots: list[GradientEdge]) -> di
     return found
 
 
-def _ask(agent: RpcAgent, context: Context, links: dict[int, Any]) -> None:
+def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -> None:
     """Ask all processes of a context for their links; one that has gone matters only where it is needed."""
     known = set(context.known)
     while known - set(links):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ts._core.vm.future import Future
 from ts.distributed import values
 from ts.distributed.gradients import engine, recording
-from ts.distributed.gradients.routes import links_of
+from ts.distributed.gradients.routes import message_dependencies
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -50,7 +50,7 @@ def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked
     match about, kind, rest:
         case "backward", "links", (context_id,):
             context = contexts.find(context_id)
-            asked.result((links_of(context, []), list(context.known)))
+            asked.result((message_dependencies(context, []), list(context.known)))
         case "backward", "begin", (context_id, int(number), numbers, bool(keep)):
             part = contexts.find(context_id).pass_of(number)
             part.done.add_done_callback(asked.outcome)

@@ -29,15 +29,15 @@ from typing import Any, Final
 
 from distributed.comm.core import listen
 
-from ts.distributed.comm import Channel, Comm
+from ts.distributed.comm import BlockingConnection, Comm
 from ts.distributed.comm.addresses import join_host_port
 from ts.distributed.comm.calls import Reply, answer
 from ts.distributed.comm.credentials import Credentials
-from ts.distributed.comm.messages import TooLarge
+from ts.distributed.comm.messages import MessageTooLargeError
 from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.gradients import recording, service
-from ts.distributed.gradients.contexts import Contexts, current_id
-from ts.distributed.loop import inside, loop, run
+from ts.distributed.gradients.contexts import DistAutogradContainer, current_id
+from ts.distributed.loop import on_event_loop, loop, run
 from ts.distributed.rpc import debug_info
 from ts.distributed.rpc.all_gather import AllGatherState
 from ts.distributed.rpc.call_executor import CallExecutor
@@ -51,7 +51,7 @@ from ts.distributed.rpc.rpc_future import RpcFuture
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.rref_context import RRefContext, parse_id
 from ts.distributed.rpc.worker_directory import WorkerDirectory
-from ts.distributed.values import Parcel, Travel
+from ts.distributed.values import Parcel, WireContext
 from ts.runtime.function import ScriptFunction
 
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
@@ -93,7 +93,7 @@ class RpcAgent:
         self.info = self.directory.info
         self.peer = self.directory.peer
         self.rref_context = RRefContext(self)
-        self.contexts = Contexts(self)
+        self.contexts = DistAutogradContainer(self)
         self.all_gather_state = AllGatherState(self)
         loop().call_soon_threadsafe(self._ready.set)
 
@@ -148,7 +148,7 @@ class RpcAgent:
         peer: Peer,
         message: list[Any],
         timeout: float,
-        travel: Travel | None,
+        travel: WireContext | None,
         timing: Timing | None,
     ) -> RRef:
         identity, fork = self.rref_context.new(), self.rref_context.new()
@@ -158,14 +158,14 @@ class RpcAgent:
         rref._created = self.submit(peer, message, self.timeout(timeout), timing=timing)
         return rref
 
-    def _encode_call(self, peer: Peer, callee: Any, args: Any, kwargs: Any, travel: Travel) -> list[Any]:
+    def _encode_call(self, peer: Peer, callee: Any, args: Any, kwargs: Any, travel: WireContext) -> list[Any]:
         name = list(self._sent_code.name(callee))
         arguments = tuple(args or ()), dict(kwargs or {})
         if isinstance(callee, ScriptFunction):
             arguments = callee.bind(*arguments), {}
         return [name, *self.serialize(peer, arguments, travel)]
 
-    def serialize(self, peer: Peer, value: Any, travel: Travel | None = None) -> Parcel:
+    def serialize(self, peer: Peer, value: Any, travel: WireContext | None = None) -> Parcel:
         """Serialize a value for a peer, recorded in the current distributed autograd context, if any."""
         return recording.pack(value, self, current_id(), peer, travel)
 
@@ -186,7 +186,7 @@ class RpcAgent:
         peer: Peer,
         message: list[Any],
         timeout: float,
-        travel: Travel | None = None,
+        travel: WireContext | None = None,
         timing: Timing | None = None,
     ) -> Any:
         """Send a request, block, and return the value of the response, or raise the exception in it.
@@ -194,7 +194,7 @@ class RpcAgent:
         travel      context for deserializing the value
         timing      measurement of the call, if profiled
         """
-        if inside():
+        if on_event_loop():
             raise RuntimeError("a function that waits for the loop was called in it")
         deadline = None if timeout == NO_TIMEOUT else time.monotonic() + timeout
         self._attach_code(peer, message)
@@ -224,7 +224,7 @@ class RpcAgent:
         peer: Peer,
         message: list[Any],
         timeout: float,
-        travel: Travel | None = None,
+        travel: WireContext | None = None,
         timing: Timing | None = None,
     ) -> RpcFuture:
         """Send a request without blocking; return a future of the value that `ask` would return."""
@@ -310,7 +310,7 @@ class RpcAgent:
 
         def hand_over(reply: Reply) -> None:
             try:
-                channel = Channel.over(comm.stream)
+                channel = BlockingConnection.over(comm.stream)
             except (RuntimeError, ConnectionError):  # a message is in transit, or the connection is closed
                 reply(_HELLO_RESPONSE)
             else:
@@ -369,7 +369,7 @@ class RpcAgent:
                 case ("timed", tuple(message)):
                     response.arrived = time.perf_counter_ns()
             match message:
-                case TooLarge():
+                case MessageTooLargeError():
                     raise message.error()
                 case _ if caller < 0:
                     raise ValueError("expected a hello message before the first request")

@@ -11,7 +11,7 @@ from ts._core.vm.future import Future
 from ts.distributed.comm import Security
 from ts.distributed.comm.addresses import PLAIN, TLS
 from ts.distributed.gradients.contexts import current_id
-from ts.distributed.gradients.contexts import inside as inside_of
+from ts.distributed.gradients.contexts import entered_context as inside_of
 from ts.distributed.missing_extra import require_initialized as _require_initialized  # noqa: F401
 from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state

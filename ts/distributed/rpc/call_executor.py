@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from ts._core.vm.future import Future
 from ts.distributed.gradients import recording
-from ts.distributed.gradients.contexts import inside as inside_of
+from ts.distributed.gradients.contexts import entered_context as inside_of
 from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE, ReceivedCode, UnknownCodeError
 from ts.distributed.rpc.connection_threads import is_server_thread
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.rpc.responses import ResponseWriter, send_outcome, send_result
 from ts.distributed.rpc.rref_context import OwnerRRef, parse_id
-from ts.frontend.terms import Terms
+from ts.frontend.terms import LoadPolicy
 from ts.ops.rref import WorkerInfo
 from ts.runtime.function import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
@@ -39,7 +39,7 @@ class CallExecutor:
     def __init__(self, agent: RpcAgent, options: RpcBackendOptions) -> None:
         self._agent = agent
         self._options = options
-        self._terms = Terms(options.limits, options.allowed_ops)
+        self._terms = LoadPolicy(options.limits, options.allowed_ops)
         self._lock = threading.Lock()
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.received_code = ReceivedCode(options.allow_python, self._terms)

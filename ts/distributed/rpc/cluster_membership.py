@@ -35,7 +35,7 @@ from ts.distributed.comm import Comm, Security
 from ts.distributed.comm.addresses import PLAIN, TLS
 from ts.distributed.comm.backend import connect
 from ts.distributed.errors import WorkerUnavailableError
-from ts.distributed.loop import inside, run
+from ts.distributed.loop import on_event_loop, run
 from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.worker_directory import LOCAL, RemainingSeconds, WorkerDirectory
 from ts.ops.rref import WorkerInfo
@@ -140,7 +140,7 @@ class ClusterWorkerDirectory(WorkerDirectory):
     def close(self) -> None:
         """Leave the cluster and close all connections."""
         super().close()
-        if inside():
+        if on_event_loop():
             self._stop()
         elif self._membership_task is not None:
             run(self._announce_leave())

@@ -16,8 +16,8 @@ from concurrent.futures import Future
 from typing import Any, Final
 
 from ts.distributed.comm.calls import Reply
-from ts.distributed.comm.channel import Channel
-from ts.distributed.comm.messages import TooLarge
+from ts.distributed.comm.channel import BlockingConnection
+from ts.distributed.comm.messages import MessageTooLargeError
 
 _LIVENESS_POLL_INTERVAL_SECONDS: Final = 1.0
 
@@ -36,14 +36,14 @@ class ConnectionThreads:
 
     def __init__(self, max_threads: int) -> None:
         self._max_threads = max_threads
-        self._channels: set[Channel] = set()
+        self._channels: set[BlockingConnection] = set()
 
     @property
     def full(self) -> bool:
         """Whether the maximum number of server threads is reached."""
         return len(self._channels) >= self._max_threads
 
-    def start(self, channel: Channel, greeting: Any, handle: Handle) -> Future[None]:
+    def start(self, channel: BlockingConnection, greeting: Any, handle: Handle) -> Future[None]:
         """Send `greeting`, then serve the connection in a new thread; the future finishes when it closes."""
         over: Future[None] = Future()
         self._channels.add(channel)
@@ -69,10 +69,10 @@ class ConnectionThreads:
             channel.hang_up()
 
 
-def _serve(channel: Channel, handle: Handle) -> None:
+def _serve(channel: BlockingConnection, handle: Handle) -> None:
     """Read one call, handle it, and write its response."""
     message = channel.next()
-    if type(message) is TooLarge:
+    if type(message) is MessageTooLargeError:
         (number, _), call = message.message, message
     else:
         number, call = message
@@ -84,7 +84,7 @@ def _serve(channel: Channel, handle: Handle) -> None:
 class _PendingReply(Reply):
     """Response to a call: any thread may provide it, the server thread writes it."""
 
-    def __init__(self, channel: Channel, number: Any) -> None:
+    def __init__(self, channel: BlockingConnection, number: Any) -> None:
         self._channel, self._number = channel, number
         self._open = [number]
         self._server = threading.get_ident()

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from typing import Any, Final
 from weakref import WeakSet
 
-from ts.distributed.comm import Channel
+from ts.distributed.comm import BlockingConnection
 from ts.distributed.comm.backend import connect
-from ts.distributed.comm.calls import Calls, Done
+from ts.distributed.comm.calls import RequestMultiplexer, Done
 from ts.distributed.loop import loop
 from ts.distributed.rpc.reliable_delivery import ReliableOutbox
 from ts.ops.rref import WorkerInfo
@@ -46,14 +46,14 @@ class Peer:
         self.address = address
         self._hello = ["hello", own_id, info.id]  # a different process at this address closes the connection
         self._connection_arguments = connection_arguments
-        self._calls: Calls | None = None
+        self._calls: RequestMultiplexer | None = None
         self.outbox = ReliableOutbox(self.send)
         self._lock = threading.Lock()  # guards the fields below
         self._unsent: list[tuple[Any, Done]] = []
         self._connecting = False
         self._closed = False
         self._channels = threading.local()
-        self._all_channels: WeakSet[Channel] = WeakSet()
+        self._all_channels: WeakSet[BlockingConnection] = WeakSet()
 
     def send(self, message: Any, done: Done) -> None:
         """Send a message once the connection is established; the event loop runs `done(response, error)`."""
@@ -73,11 +73,11 @@ class Peer:
         _submit(calls, message, done)
 
     async def _connect(self) -> None:
-        calls: Calls | None = None
+        calls: RequestMultiplexer | None = None
         error: Exception | None = None
         try:
             async with asyncio.timeout(_CONNECT_TIMEOUT_SECONDS):
-                calls = Calls(
+                calls = RequestMultiplexer(
                     await connect(self.address, **self._connection_arguments()), self._on_connection_lost
                 )
             calls.submit(self._hello, _ignore)
@@ -113,12 +113,12 @@ class Peer:
         if not self._closed and (self._calls is None or self._calls.closed):
             self.send(self._hello, done)
 
-    def channel(self, timeout: float | None) -> Channel:
+    def channel(self, timeout: float | None) -> BlockingConnection:
         """Return this thread's blocking connection; OSError if none is established in `timeout` seconds."""
         channel = getattr(self._channels, "channel", None)
         if channel is None or channel.closed or channel.stale:
             patience = _CONNECT_TIMEOUT_SECONDS if timeout is None else min(timeout, _CONNECT_TIMEOUT_SECONDS)
-            channel = self._channels.channel = Channel(
+            channel = self._channels.channel = BlockingConnection(
                 self.address, timeout=patience, **self._connection_arguments()
             )
             with self._lock:
@@ -140,7 +140,7 @@ class Peer:
             own.close()
 
 
-def _submit(calls: Calls, message: Any, done: Done) -> None:
+def _submit(calls: RequestMultiplexer, message: Any, done: Done) -> None:
     try:
         calls.submit(message, done)
     except OSError as error:

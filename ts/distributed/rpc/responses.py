@@ -20,7 +20,7 @@ from ts._core.vm.future import Future
 from ts.distributed.comm.calls import Reply
 from ts.distributed.gradients import recording
 from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE
-from ts.distributed.values import Travel
+from ts.distributed.values import WireContext
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -37,7 +37,7 @@ class ResponseWriter:
     def __init__(self, agent: RpcAgent, reply: Reply) -> None:
         self._agent = agent
         self._reply = reply
-        self.travel: Travel | None = None  # how the callee's types are serialized
+        self.travel: WireContext | None = None  # how the callee's types are serialized
         self.arrived: int | None = None  # arrival time of a profiled call in nanoseconds
         self._queued_ns = 0
 
@@ -148,7 +148,7 @@ def send_future_result(result: Any, writer: Any) -> None:
         writer.failed(RuntimeError(text))
 
 
-def decode_response(message: Any, agent: RpcAgent, travel: Travel | None = None) -> Any:
+def decode_response(message: Any, agent: RpcAgent, travel: WireContext | None = None) -> Any:
     """Return the value in a response message, or raise the exception in it; RuntimeError if malformed."""
     match message:
         case ("value", data, memory, *_):

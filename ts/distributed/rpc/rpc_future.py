@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ts._core.vm.execution import Execution
+from ts._core.vm.execution import ScriptCoroutine
 from ts._core.vm.future import Future
-from ts.distributed.loop import at_once, inside
+from ts.distributed.loop import non_blocking, on_event_loop
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -23,8 +23,8 @@ class RpcFuture(Future[Any]):
 
     def call(self, callback: Callable[[Any], Any]) -> None:
         """Run a callback, in the pool if this is the event loop's thread and the callback may block."""
-        wakes = isinstance(getattr(callback, "__self__", None), Execution)
-        if inside() and not wakes and not isinstance(callback, at_once):
+        wakes = isinstance(getattr(callback, "__self__", None), ScriptCoroutine)
+        if on_event_loop() and not wakes and not isinstance(callback, non_blocking):
             self.agent.pool.submit(super().call, callback)
         else:
             super().call(callback)

@@ -12,15 +12,15 @@ from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.rpc_future import RpcFuture, copy_outcome, map_future
 from ts.distributed.rpc.state import current
 from ts.distributed.rpc.wait_all import add_to_wait_all
-from ts.ops.rref import Reference, WorkerInfo
+from ts.ops.rref import RRefValue, WorkerInfo
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.peers import Peer
-    from ts.distributed.values import Travel
+    from ts.distributed.values import WireContext
 
 
-class RRef(Reference):
+class RRef(RRefValue):
     """Remote reference to a value; the constructor makes one to a value of this process.
 
     value       the value
@@ -32,7 +32,7 @@ class RRef(Reference):
     _peer: Peer
     _identity: tuple[int, int]
     _fork: tuple[int, int]
-    _travel: Travel | None = None  # serialization of the callee's types
+    _travel: WireContext | None = None  # serialization of the callee's types
     _type: Future[Any] | None = None  # of the value, once requested
     _created: Future[Any] | None = None  # finished when the owner has started to compute the value
 

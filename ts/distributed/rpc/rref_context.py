@@ -25,7 +25,7 @@ from ts.distributed.rpc.callable_registry import signature_of
 from ts.distributed.rpc.responses import ResponseWriter, with_remote_traceback
 from ts.distributed.rpc.rpc_future import RpcFuture
 from ts.distributed.rpc.rref import RRef
-from ts.distributed.values import Travel
+from ts.distributed.values import WireContext
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -44,7 +44,7 @@ class OwnerRRef:
     def __init__(self, agent: RpcAgent) -> None:
         self.value = RpcFuture(agent)
         self.forks: dict[GloballyUniqueId, int] = {}  # fork -> id of the worker that holds it
-        self.travel: Travel | None = None  # serialization of the callee's types
+        self.travel: WireContext | None = None  # serialization of the callee's types
 
     def begins(self) -> None:
         """Ignore the start of the computation, which `ResponseWriter` records."""
@@ -69,7 +69,7 @@ class RRefContext:
     def __init__(self, agent: RpcAgent) -> None:
         self.agent = agent
         self.here = agent.info.id
-        self.travel = Travel(RRef, self.pack, self.unpack)
+        self.travel = WireContext(RRef, self.pack, self.unpack)
         self._next_local_id = itertools.count()
         self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
         # Fork -> the RRef that it was created from, and the time until which that is retained.
@@ -93,7 +93,7 @@ class RRefContext:
                 "num_pending_users": len(self._pending_forks),
             }
 
-    def wire_context_for(self, callee: Any) -> Travel:
+    def wire_context_for(self, callee: Any) -> WireContext:
         """Return the context for serializing a callee's arguments and results."""
         signature = signature_of(callee)
         return self.travel if signature is None else self.travel._replace(signature=signature)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ts._core.vm.future import Future
-from ts.distributed.loop import at_once
+from ts.distributed.loop import non_blocking
 
 
 class _PendingCalls(threading.local):
@@ -48,7 +48,7 @@ def _wait(calls: list[Future[Any]]) -> None:
     """Wait until all calls have finished, then raise the exception of the first failed one, in call order."""
     done: queue.SimpleQueue[None] = queue.SimpleQueue()
     for call in calls:
-        call.add_done_callback(at_once(lambda _: done.put(None)))
+        call.add_done_callback(non_blocking(lambda _: done.put(None)))
     for _ in calls:
         done.get()
     for call in calls:

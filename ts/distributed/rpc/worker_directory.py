@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.distributed.comm.credentials import Credentials
-from ts.distributed.rendezvous import Meeting, Place
+from ts.distributed.rendezvous import Rendezvous, RendezvousAddress
 from ts.distributed.rpc.peers import Peer
 from ts.ops.rref import WorkerInfo
 
@@ -114,9 +114,9 @@ class StaticWorkerDirectory(WorkerDirectory):
     """Fixed set of workers that join in one rendezvous and shut down together."""
 
     def __init__(
-        self, place: Place, name: str, security: Credentials | None, timeout: float, agent: RpcAgent
+        self, place: RendezvousAddress, name: str, security: Credentials | None, timeout: float, agent: RpcAgent
     ) -> None:
-        self._meeting = Meeting(
+        self._meeting = Rendezvous(
             place, name, lambda transport_security: agent.listen(transport_security, LOCAL), security, timeout
         )
         super().__init__(agent, WorkerInfo(name, place.rank), self._meeting.security)

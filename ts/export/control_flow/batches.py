@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from ts._core.tensor.tensor import Tensor
 from ts._functorch import predispatch
-from ts.export.fake import device_of, fake_array, standing
+from ts.export.fake import device_of, fake_array, fake_for
 from ts.func.trees import flatten, unflatten
 from ts.fx.node import has_side_effect
 
 if TYPE_CHECKING:
-    from ts.export.recorder import Recorder
+    from ts.export.recorder import ExportTracer
 
 for _function in (predispatch._vmap_increment_nesting, predispatch._vmap_decrement_nesting):
     has_side_effect(_function)
 
 
 def record_vmap(
-    recorder: Recorder, call: Any, size: Any, dims: list[Any], leaves: list[Any], shape: Any, kwargs: Any
+    recorder: ExportTracer, call: Any, size: Any, dims: list[Any], leaves: list[Any], shape: Any, kwargs: Any
 ) -> Any:
     """The results of a call of a batched function, recorded."""
     recorder._call(predispatch.lazy_load_decompositions, (), None)
@@ -43,20 +43,20 @@ def record_vmap(
     return unflatten(results, made)
 
 
-def _element(recorder: Recorder, x: Tensor, dim: int, level: int) -> Tensor:
+def _element(recorder: ExportTracer, x: Tensor, dim: int, level: int) -> Tensor:
     x = recorder.fake_of(x)
     sizes, steps = list(x.array.shape), [s // x.array.itemsize for s in x.array.strides]
     del sizes[dim], steps[dim]
-    made = standing(fake_array(sizes, x.array.dtype, steps), device_of(x), x.requires_grad)
+    made = fake_for(fake_array(sizes, x.array.dtype, steps), device_of(x), x.requires_grad)
     recorder._bind(recorder._call(predispatch._add_batch_dim, (recorder.node_of(x), dim, level), made), made)
     return made
 
 
-def _whole(recorder: Recorder, x: Tensor, dim: int, size: Any, level: int) -> Tensor:
+def _whole(recorder: ExportTracer, x: Tensor, dim: int, size: Any, level: int) -> Tensor:
     x = recorder.fake_of(x)
     sizes = list(x.array.shape)
     sizes.insert(dim if dim >= 0 else dim + len(sizes) + 1, size)
-    made = standing(fake_array(sizes, x.array.dtype), device_of(x), x.requires_grad)
+    made = fake_for(fake_array(sizes, x.array.dtype), device_of(x), x.requires_grad)
     arguments = (recorder.node_of(x), level, recorder.node_of(size), dim)
     recorder._bind(recorder._call(predispatch._remove_batch_dim, arguments, made), made)
     return made

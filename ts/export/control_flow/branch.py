@@ -11,26 +11,26 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.aliases import Aliases
-from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.checks import SubgraphResult
 from ts.export import assertions, expressions
 from ts.export.control_flow.sources import Sources
 from ts.export.fake import fake, is_fake
 from ts.export.nodes import symbol_of
-from ts.export.recorder import Recorder
+from ts.export.recorder import ExportTracer
 from ts.fx.node import Node
 from ts.ops.namespace import overload_named
 from ts.utils import _pytree as pytree
 
 
-class Branch(Recorder):
+class Branch(ExportTracer):
     """The recording of a function inside of another recording."""
 
     inside = True
 
-    def __init__(self, parent: Recorder, sources: Sources) -> None:
+    def __init__(self, parent: ExportTracer, sources: Sources) -> None:
         observer = parent.environment.observer
         super().__init__(parent.environment)
         parent.environment.observer = observer
@@ -50,13 +50,13 @@ class Branch(Recorder):
         """Inputs for arguments, in their order; none for values of Python."""
         nodes: list[Node | None] = []
         for x in values:
-            if isinstance(x, Tensor | Symbolic):
+            if isinstance(x, Tensor | SymNumber):
                 nodes.append(self._input(f"arg{len(nodes)}_1", x))
             else:
                 nodes.append(None)
         return nodes
 
-    def outcome(self, function: Callable[..., Any], args: Any) -> Outcome:
+    def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
         """What the function gives, recorded."""
         environment = self.environment
         before, environment.observer = environment.observer, self.arithmetic
@@ -71,7 +71,7 @@ class Branch(Recorder):
         finally:
             environment.observer = before
         outside = [x for x in pytree.tree_leaves(args) if isinstance(x, Tensor)] + self._outside
-        return Outcome(leaves, spec, outside, self._aliases)
+        return SubgraphResult(leaves, spec, outside, self._aliases)
 
     # ---- what comes from around
 
@@ -161,7 +161,7 @@ class Branch(Recorder):
         """x.shape"""
         found = super().shape(x)
         for n in found:
-            if isinstance(n, Symbolic):
+            if isinstance(n, SymNumber):
                 self._read.setdefault(n.node.expr, x)
         return found
 

@@ -15,17 +15,17 @@ from ts.backends.meta.array import MetaArray
 from ts.export.control_flow.branch import Branch
 from ts.export.control_flow.sources import Sources
 from ts.export.control_flow.subgraphs import attributes, call, module_of
-from ts.export.fake import device_of, standing
+from ts.export.fake import device_of, fake_for
 from ts.export.nodes import expression_of, symbol_of
 from ts.fx.node import Node
 from ts.utils import _pytree as pytree
 
 if TYPE_CHECKING:
-    from ts.export.environment import Environment
-    from ts.export.recorder import Recorder
+    from ts.export.environment import ShapeEnv
+    from ts.export.recorder import ExportTracer
 
 
-def record_cond(recorder: Recorder, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
     """The results of `cond`, recorded."""
     check_calls(true_fn, false_fn, operands)
     sources = Sources(
@@ -61,7 +61,7 @@ def in_common(*branches: Branch) -> list[Node]:
     )
 
 
-def _merged(environment: Environment, a: Any, b: Any) -> Any:
+def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
     """What may be the one or the other."""
     if not isinstance(a, Tensor):
         return a if known_equal(a, b) else _between(environment, a, b)
@@ -72,7 +72,7 @@ def _merged(environment: Environment, a: Any, b: Any) -> Any:
     same = all(n is m for n, m in zip(sizes, a.array.shape, strict=True))
     strides = a.array.strides if same else _strides(sizes, a.array)
     array = MetaArray(sizes, a.array.dtype, strides)
-    return standing(array, device_of(a), a.requires_grad or b.requires_grad)
+    return fake_for(array, device_of(a), a.requires_grad or b.requires_grad)
 
 
 def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
@@ -93,11 +93,11 @@ def _as_number(stride: Any) -> int:
     return 1 << 62 if hint is None else int(hint)
 
 
-def _follows_from_data(environment: Environment, n: Any) -> bool:
+def _follows_from_data(environment: ShapeEnv, n: Any) -> bool:
     return isinstance(n, SymInt) and not environment.has_hint(n.node.expr)
 
 
-def _between(environment: Environment, n: Any, m: Any) -> Any:
+def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
     """A symbol that is neither less nor more than both."""
     ends = [environment.between(expression_of(x)) for x in (n, m)]
     low, high = min(e.low for e in ends), max(e.high for e in ends)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.map import check_body, map_op
 from ts._higher_order_ops.scan import check_combine, scan_op
@@ -15,15 +15,15 @@ from ts.export.control_flow.branch import Branch
 from ts.export.control_flow.branches import in_common
 from ts.export.control_flow.sources import Sources
 from ts.export.control_flow.subgraphs import attributes, call, module_of
-from ts.export.fake import device_of, fake_array, standing
+from ts.export.fake import device_of, fake_array, fake_for
 from ts.export.nodes import symbol_of
 from ts.utils import _pytree as pytree
 
 if TYPE_CHECKING:
-    from ts.export.recorder import Recorder
+    from ts.export.recorder import ExportTracer
 
 
-def record_while_loop(recorder: Recorder, cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
+def record_while_loop(recorder: ExportTracer, cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
     """The results of `while_loop`, recorded. Numbers that are carried may be any."""
     environment = recorder.environment
     carried = [recorder.fake_of(x) if isinstance(x, Tensor) else x for x in carried]
@@ -58,7 +58,7 @@ def record_while_loop(recorder: Recorder, cond_fn: Any, body_fn: Any, carried: A
     return pytree.tree_unflatten(results, second.spec)
 
 
-def record_map(recorder: Recorder, f: Any, xs: Any, args: Any) -> Any:
+def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
     """The results of `map`, recorded."""
     xs, args = _fakes(recorder, xs), _fakes(recorder, args)
     with recorder.paused():
@@ -71,14 +71,14 @@ def record_map(recorder: Recorder, f: Any, xs: Any, args: Any) -> Any:
         results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in found.leaves]
     inputs = list(branch.lifted)
     module = module_of(branch, inputs, tuple(map(branch.node_of, found.leaves)))
-    taken = [x for x in args if isinstance(x, Tensor | Symbolic)]  # values of Python are in the graph
+    taken = [x for x in args if isinstance(x, Tensor | SymNumber)]  # values of Python are in the graph
     first, others = [list(map(recorder.node_of, part)) for part in (xs, taken)]
     graphs = attributes(recorder, {"body_graph": module})
     call(recorder, map_op, (*graphs, first, [*others, *inputs]), results)
     return pytree.tree_unflatten(results, found.spec)
 
 
-def record_scan(recorder: Recorder, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
+def record_scan(recorder: ExportTracer, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
     """The results of `scan`, recorded."""
     init, xs = _fakes(recorder, init), _fakes(recorder, xs)
     with recorder.paused():
@@ -101,20 +101,20 @@ def record_scan(recorder: Recorder, combine_fn: Any, init: Any, xs: Any, additio
     return tuple(results)
 
 
-def _fakes(recorder: Recorder, values: Sequence[Any]) -> list[Any]:
+def _fakes(recorder: ExportTracer, values: Sequence[Any]) -> list[Any]:
     return [recorder.fake_of(x) if isinstance(x, Tensor) else x for x in values]
 
 
 def _like(x: Tensor) -> Tensor:
     """Another fake tensor of the same kind."""
     array = x.array
-    return standing(MetaArray(array.shape, array.dtype, array.strides), device_of(x), x.requires_grad)
+    return fake_for(MetaArray(array.shape, array.dtype, array.strides), device_of(x), x.requires_grad)
 
 
 def _slice(x: Tensor) -> Tensor:
     """A slice along the first dimension, on memory of its own."""
-    return standing(fake_array(x.array.shape[1:], x.array.dtype), device_of(x), x.requires_grad)
+    return fake_for(fake_array(x.array.shape[1:], x.array.dtype), device_of(x), x.requires_grad)
 
 
 def _stacked(x: Tensor, n: Any) -> Tensor:
-    return standing(fake_array((n, *x.array.shape), x.array.dtype), device_of(x), x.requires_grad)
+    return fake_for(fake_array((n, *x.array.shape), x.array.dtype), device_of(x), x.requires_grad)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.surroundings import walk
 
@@ -26,7 +26,7 @@ class Sources:
             for place, x in walk(name, root, _joined, 0, self._seen):
                 if isinstance(x, Tensor):
                     self._tensors[id(x)] = place
-                elif isinstance(x, Symbolic):
+                elif isinstance(x, SymNumber):
                     self.numbers.setdefault(x.node.expr, place)
 
     def tensor(self, *known: Tensor | None) -> str | None:

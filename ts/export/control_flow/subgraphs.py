@@ -6,7 +6,7 @@ import operator as python_operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.export.control_flow.branch import Branch
 from ts.export.regions import WRAPPERS, wrap
@@ -15,7 +15,7 @@ from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, map_arg
 
 if TYPE_CHECKING:
-    from ts.export.recorder import Recorder
+    from ts.export.recorder import ExportTracer
 
 _NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")  # the inputs of their graphs have the names of the operands
 
@@ -53,7 +53,7 @@ def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Grap
     return made
 
 
-def attributes(recorder: Recorder, modules: dict[str, GraphModule]) -> list[Node]:
+def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[Node]:
     """Let modules be attributes of the recorded one, under names with the next free number."""
     number = 0
     while any(f"{name}_{number}" in recorder.submodules for name in modules):
@@ -65,12 +65,12 @@ def attributes(recorder: Recorder, modules: dict[str, GraphModule]) -> list[Node
     return found
 
 
-def call(recorder: Recorder, target: Any, args: tuple[Any, ...], results: Sequence[Any]) -> None:
+def call(recorder: ExportTracer, target: Any, args: tuple[Any, ...], results: Sequence[Any]) -> None:
     """The node of an operator, and those that take its results out."""
     node = recorder._call(target, args, tuple(results))
     for k, x in enumerate(results):
         item = recorder._call(python_operator.getitem, (node, k), x)
-        if isinstance(x, Tensor | Symbolic):
+        if isinstance(x, Tensor | SymNumber):
             recorder._bind(item, x)
 
 

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import ts
-from ts._core.tensor.sizes import decided
-from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.sizes import evaluate_guard
+from ts._core.tensor.symbols import SymNumber, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.export.decompositions.products import matmul
@@ -291,7 +291,7 @@ def replace(x: Tensor, value: Tensor) -> None:
 
 def _root(x: Any) -> Any:
     """The square root of a number or symbol."""
-    if not isinstance(x, Symbolic):
+    if not isinstance(x, SymNumber):
         return math.sqrt(x)
     number: Any = ts.sym_float(x) if isinstance(x, SymInt) else x
     return number**0.5
@@ -354,7 +354,7 @@ def grid_sampler(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners
 @decomposes("aten::one_hot", implicit=True)
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     """1 at the place of the class, 0 elsewhere."""
-    if num_classes == -1 or not decided(num_classes > 0):
+    if num_classes == -1 or not evaluate_guard(num_classes > 0):
         return NotImplemented
     text = "one_hot: Class values must be"
     aten._assert_async.msg(aten.all(aten.ge.Scalar(x, 0)), f"{text} non-negative.")
@@ -388,7 +388,7 @@ def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
 
 def _has_elements(x: Tensor, pad: list[Any]) -> bool:
     """Whether all dimensions but that of the batch have some."""
-    return all(decided(n != 0) for n in x.shape[-(len(pad) // 2) - 1 :])
+    return all(evaluate_guard(n != 0) for n in x.shape[-(len(pad) // 2) - 1 :])
 
 
 @decomposes("aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d")

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import ts
-from ts._core.tensor.sizes import decided
+from ts._core.tensor.sizes import evaluate_guard
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.export.decompositions.shapes import broadcast, swapped, t
@@ -175,7 +175,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
         of_left: list[int] = []
         of_right: list[int] = []
         for d in rest:
-            left, right = (not decided(x.shape[d] == 1) for x in (found, other))
+            left, right = (not evaluate_guard(x.shape[d] == 1) for x in (found, other))
             if left and right:
                 counts[d] -= 1
                 if counts[d] == 1:
@@ -231,7 +231,7 @@ def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
     if not dims:
         return aten.mul.Tensor(x, y)
     n = x.dim()
-    one = [[bool(decided(size == 1)) for size in operand.shape] for operand in (x, y)]
+    one = [[bool(evaluate_guard(size == 1)) for size in operand.shape] for operand in (x, y)]
     kept = [d for d in range(n) if d not in dims]
     batch = [d for d in kept if not one[0][d] and not one[1][d]]
     left = [d for d in kept if not one[0][d] and one[1][d]]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.tensor.sizes import decided
+from ts._core.tensor.sizes import evaluate_guard
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions.arithmetic import either
 from ts.export.decompositions.table import decomposes
@@ -114,7 +114,7 @@ def linalg_norm(
 def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """log(sum(exp x)), away from the largest."""
     dims = [dim] if isinstance(dim, int) else list(dim)
-    if not all(decided(x.shape[d] != 0) for d in dims):
+    if not all(evaluate_guard(x.shape[d] != 0) for d in dims):
         return NotImplemented
     most = aten.amax(x, dims, True)
     infinite = aten.eq.Scalar(aten.abs(most), math.inf)

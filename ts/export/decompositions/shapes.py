@@ -7,9 +7,9 @@ from typing import Any
 
 import ts
 from ts._core.layers import dispatch_modes
-from ts._core.tensor.sizes import decided, known_equal, known_one
+from ts._core.tensor.sizes import evaluate_guard, known_equal, known_one
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import TracedBy, current_tracer
+from ts._core.thread.context import TracingScope, current_tracer
 from ts.export.decompositions.table import decomposes
 
 aten = ts.ops.aten
@@ -127,7 +127,7 @@ def can_view(x: Tensor, shape: list[Any]) -> bool:
     """Whether a tensor of this shape can lie in the memory of `x`, as it lies there."""
     recorder = current_tracer()
     if not hasattr(recorder, "guessing"):
-        with TracedBy(None), dispatch_modes.without_all():
+        with TracingScope(None), dispatch_modes.without_all():
             return _can_view(x, shape)
     with recorder.guessing():
         return recorder.unrecorded(_can_view, x, shape)  # type: ignore[no-any-return]
@@ -184,7 +184,7 @@ def broadcast(shapes: list[list[Any]]) -> list[Any]:
     for shape in shapes:
         for d in range(1, len(shape) + 1):
             same = known_equal(shape[-d], found[-d])
-            if not same and (known_one(found[-d]) or not decided(shape[-d] == 1)):
+            if not same and (known_one(found[-d]) or not evaluate_guard(shape[-d] == 1)):
                 found[-d] = shape[-d]
     return found
 
@@ -192,9 +192,9 @@ def broadcast(shapes: list[list[Any]]) -> list[Any]:
 @decomposes("aten::narrow", implicit=True)
 def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """`length` elements from `start` on."""
-    if decided(start < 0):
+    if evaluate_guard(start < 0):
         start = start + x.shape[dim]
-    if not decided(start + length <= x.shape[dim]):  # which a slice does not ask
+    if not evaluate_guard(start + length <= x.shape[dim]):  # which a slice does not ask
         return NotImplemented
     return aten.slice.Tensor(x, dim, start, start + length)
 
@@ -203,7 +203,7 @@ def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
 def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
     """Parts of one size, the last maybe smaller."""
     size = x.shape[dim]
-    if decided(split_size == 0):
+    if evaluate_guard(split_size == 0):
         return [aten.alias(x)]
     count = max(int((size + split_size - 1) // split_size), 1)
     sizes = [split_size] * (count - 1) + [size - split_size * (count - 1)]
@@ -228,7 +228,7 @@ def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
     """So many parts, of sizes that differ by one at most."""
     size, found, start = x.shape[dim], [], 0
     for k in range(sections):
-        end = start + (size // sections) + (1 if decided(k < size % sections) else 0)
+        end = start + (size // sections) + (1 if evaluate_guard(k < size % sections) else 0)
         found.append(aten.slice.Tensor(x, dim, start, end))
         start = end
     return found
@@ -338,7 +338,7 @@ def repeat_interleave_by_counts(
     """Repeat each element by its own count: select by the repeated indices."""
     if dim is None:
         x, dim = flatten(x), 0
-    if repeats.dim() == 0 or (repeats.dim() == 1 and decided(repeats.shape[0] == 1)):
+    if repeats.dim() == 0 or (repeats.dim() == 1 and evaluate_guard(repeats.shape[0] == 1)):
         repeats = aten.expand(aten.reshape(repeats, [1]), [x.shape[dim]])
     return aten.index_select(x, dim, aten.repeat_interleave.Tensor(repeats, output_size=output_size))
 
@@ -450,7 +450,7 @@ def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type:
         return aten.view(roll(flatten(x), shifts, [0]), list(x.shape))
     for shift, dim in zip(shifts, dims, strict=True):
         size = x.shape[dim]
-        if not decided(size != 0):
+        if not evaluate_guard(size != 0):
             return NotImplemented
         places = aten.add.Tensor(aten.arange(size, device=x.device), (size - shift) % size)
         x = aten.index_select(x, dim, aten.fmod.Scalar(places, size))

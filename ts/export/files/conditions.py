@@ -16,19 +16,19 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.symbols import SymNumber, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.errors import ArchiveError
-from ts.export.checks import Check, WholeNumber
+from ts.export.checks import Check, IntegerGuard
 from ts.export.files import formulas, trees
-from ts.export.files.formulas import Attribute, Call, Constant, Formula, Item, Name, Operation
+from ts.export.files.formulas import Attribute, Call, Constant, Formula, Subscript, Name, Operation
 from ts.export.files.symbols import Symbols
-from ts.export.powers import MOST_BITS, power
+from ts.export.powers import MAX_BITS, power
 
 _Compute = Callable[[list[Any]], Any]
 
 
-class _Place(NamedTuple):
+class _SymbolSource(NamedTuple):
     """Where the number of a symbol is: in a dimension of a leaf, times a factor, with an offset."""
 
     leaf: int
@@ -54,7 +54,7 @@ class Conditions:
         self.ranges = ranges
         self.paths = trees.argument_paths(in_spec, names)
         self.names = [name + "".join(map(str, path)) for name, path in self.paths]
-        self.places: dict[Any, _Place] = {}
+        self.places: dict[Any, _SymbolSource] = {}
 
     def checks(self, values: list[Any], guards: list[str]) -> list[Check]:
         """All of them: for arguments as `values` are, and the conditions in the file's own words."""
@@ -67,7 +67,7 @@ class Conditions:
                     found += self._of_size(leaf, dim, size, seen)
             elif isinstance(value, SymInt):
                 found += self._of_number(leaf, value.node.expr)
-            elif not isinstance(value, Symbolic):
+            elif not isinstance(value, SymNumber):
                 found.append(self._of_constant(leaf, value))
         return found + [self._of_guard(text) for text in guards]
 
@@ -77,12 +77,12 @@ class Conditions:
         for leaf, value in enumerate(values):
             if isinstance(value, Tensor):
                 sizes += [(leaf, dim, n) for dim, n in enumerate(value.array.shape)]
-            elif isinstance(value, Symbolic):
+            elif isinstance(value, SymNumber):
                 sizes.append((leaf, None, value))
-        symbolic = [(leaf, dim, n.node.expr) for leaf, dim, n in sizes if isinstance(n, Symbolic)]
+        symbolic = [(leaf, dim, n.node.expr) for leaf, dim, n in sizes if isinstance(n, SymNumber)]
         for leaf, dim, expression in symbolic:
             if expression.is_Symbol:
-                self.places.setdefault(expression, _Place(leaf, dim, 1, 0, self._at(leaf, dim)))
+                self.places.setdefault(expression, _SymbolSource(leaf, dim, 1, 0, self._at(leaf, dim)))
         for leaf, dim, expression in symbolic:
             if len(expression.free_symbols) != 1 or expression.is_Symbol:
                 continue
@@ -93,7 +93,7 @@ class Conditions:
                 at = self._at(leaf, dim)
                 name = f"({at} {'-' if offset > 0 else '+'} {abs(offset)})" if offset else at
                 name = name if factor == 1 else f"{name} // {factor}"
-                self.places.setdefault(symbol, _Place(leaf, dim, int(factor), int(offset), name))
+                self.places.setdefault(symbol, _SymbolSource(leaf, dim, int(factor), int(offset), name))
 
     def _at(self, leaf: int, dim: int | None) -> str:
         return self.names[leaf] if dim is None else f"{self.names[leaf]}.size()[{dim}]"
@@ -102,7 +102,7 @@ class Conditions:
 
     def _of_size(self, leaf: int, dim: int, size: Any, seen: set[Any]) -> list[Check]:
         at = self._at(leaf, dim)
-        if not isinstance(size, Symbolic):
+        if not isinstance(size, SymNumber):
             return [self._compared(leaf, dim, at, "==", size)]
         expression = size.node.expr
         places = {s: self.places.get(s) for s in expression.free_symbols}
@@ -137,7 +137,7 @@ class Conditions:
     def _of_number(self, leaf: int, expression: Any) -> list[Check]:
         """That an argument is an int, and in its range or what it has to be."""
         name = self.names[leaf]
-        found: list[Check] = [WholeNumber(name, leaf)]
+        found: list[Check] = [IntegerGuard(name, leaf)]
         place = self.places.get(expression)
         if place is None or (place.leaf, place.dim) != (leaf, None):
             if all(s in self.places for s in expression.free_symbols):
@@ -149,7 +149,7 @@ class Conditions:
                 found.append(self._compared(leaf, None, name, "<=", ends.upper))
         return found
 
-    def _of_range(self, symbol: Any, place: _Place, at: str) -> list[Check]:
+    def _of_range(self, symbol: Any, place: _SymbolSource, at: str) -> list[Check]:
         """What the number of a symbol may be; that it is one."""
         found = []
         leaf, dim, factor, offset, _ = place
@@ -221,12 +221,12 @@ class Conditions:
                 if called is not None and (len(arguments) == 1 or (called in (max, min) and arguments)):
                     parts = [self._computed(x, text) for x in arguments]
                     return lambda leaves: called(*(part(leaves) for part in parts))
-            case Item(
+            case Subscript(
                 of=Call(function=Attribute(of=source, name="size"), arguments=()), key=Constant(value=int(d))
             ):
                 leaf = self._leaf(source, text)
                 return lambda leaves: leaves[leaf].size()[d]
-            case Item() | Attribute():
+            case Subscript() | Attribute():
                 leaf = self._leaf(formula, text)
                 return lambda leaves: leaves[leaf]
         raise ArchiveError(f"the condition {text[:120]!r} cannot be read")
@@ -236,7 +236,7 @@ class Conditions:
         steps: list[tuple[bool, Any]] = []
         while not isinstance(source, Name):
             match source:
-                case Item(of=of, key=Constant(value=key)):
+                case Subscript(of=of, key=Constant(value=key)):
                     steps.append((False, key))
                     source = of
                 case Attribute(of=of, name=name):
@@ -276,7 +276,7 @@ def _dotted(formula: Formula) -> str:
 
 
 def _shift(a: Any, b: Any) -> Any:
-    if isinstance(a, int) and not 0 <= b <= MOST_BITS - a.bit_length():
+    if isinstance(a, int) and not 0 <= b <= MAX_BITS - a.bit_length():
         raise OverflowError("a number is too large")
     return a << b
 

@@ -20,12 +20,12 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any, Final
 
 from ts.archive.output import replaced, write_record
-from ts.archive.records import Records, opened
+from ts.archive.records import ZipRecords, opened
 from ts.errors import ArchiveError
 
 FORMAT: Final = "pt2"
 VERSION: Final = 0
-_MOST_RECORDS: Final = 1 << 20
+_MAX_RECORDS: Final = 1 << 20
 ExtraFiles = Mapping[str, str | bytes] | None
 
 
@@ -33,9 +33,9 @@ class Container:
     """A `.pt2` file that is open."""
 
     def __init__(self, file: IO[bytes], mapped: bool = False) -> None:
-        self.records = Records(file, scripted=None, mapped=mapped)
+        self.records = ZipRecords(file, scripted=None, mapped=mapped)
         entries = self.records.zip.infolist()
-        if len(entries) > _MOST_RECORDS:
+        if len(entries) > _MAX_RECORDS:
             raise ArchiveError(f"the file has {len(entries)} records")
         if len(self.records.zip.NameToInfo) != len(entries):
             raise ArchiveError("the file has two records of the same name")

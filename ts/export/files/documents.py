@@ -21,11 +21,11 @@ from typing import Any, Final
 from ts._core.thread import deadline
 from ts.errors import ArchiveError
 from ts.export.files import schema
-from ts.export.files.schema import Choice
+from ts.export.files.schema import TaggedUnion
 
 _BYTES_EACH: Final = 20  # of memory that a byte of JSON may take as objects
 _NANOSECONDS_EACH: Final = 20
-_DEEPEST: Final = 300  # of objects and lists
+_MAX_NESTING_DEPTH: Final = 300  # of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)  # one that does not end goes to the end
 _MARKS: Final = re.compile(r"[\[{\]}]")
@@ -39,8 +39,8 @@ def read(text: str, cls: Any, record: str) -> Any:
 
 def parse(text: str, record: str) -> Any:
     """JSON as it is: no key twice, nothing that JSON does not have, not too deep."""
-    deadline.spend(_NANOSECONDS_EACH * len(text), bytes=_BYTES_EACH * len(text))
-    if _depth(text) > _DEEPEST:
+    deadline.charge(_NANOSECONDS_EACH * len(text), bytes=_BYTES_EACH * len(text))
+    if _depth(text) > _MAX_NESTING_DEPTH:
         raise ArchiveError(f"{record} is nested too deeply")
     try:
         return json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
@@ -50,7 +50,7 @@ def parse(text: str, record: str) -> Any:
 
 def _depth(text: str) -> int:
     """How deep objects and lists are in each other."""
-    if text.count("[") + text.count("{") <= _DEEPEST:
+    if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0
     deepest = depth = 0
     for mark in _MARKS.findall(_TEXTS.sub("", text)):
@@ -87,7 +87,7 @@ def _reader(kind: Any) -> _Reads:
         return _dict_reader(typing.get_args(kind)[1])
     if origin is types.UnionType:
         return _optional_reader(_reader(typing.get_args(kind)[0]))
-    if isinstance(kind, type) and issubclass(kind, Choice):
+    if isinstance(kind, type) and issubclass(kind, TaggedUnion):
         return _choice_reader(kind)
     if dataclasses.is_dataclass(kind):
         return _object_reader(kind)
@@ -192,7 +192,7 @@ def write(value: Any) -> str:
 
 
 def _written(value: Any) -> Any:
-    if isinstance(value, Choice):
+    if isinstance(value, TaggedUnion):
         return {value.kind: _written(value.value)}
     if isinstance(value, list):
         return [_written(x) for x in value]

@@ -15,9 +15,9 @@ from typing import Any, Final, NoReturn
 
 from ts.errors import ArchiveError
 
-_LONGEST: Final = 1 << 14  # characters
-_DEEPEST: Final = 60  # levels of nesting
-_HIGHEST: Final = 150  # levels of the tree, which sums have without nesting
+_MAX_FORMULA_CHARS: Final = 1 << 14  # characters
+_MAX_NESTING_DEPTH: Final = 60  # levels of nesting
+_MAX_TREE_HEIGHT: Final = 150  # levels of the tree, which sums have without nesting
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<text>'[^'\\]*'|\"[^\"\\]*\")|(?P<mark>\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%<>()\[\],.=&|^])|(?P<end>$))",
@@ -50,7 +50,7 @@ class Call:
 
 
 @dataclass(slots=True, frozen=True)
-class Item:
+class Subscript:
     """x[key]"""
 
     of: Formula
@@ -73,7 +73,7 @@ class Operation:
     operands: tuple[Formula, ...]
 
 
-Formula = Constant | Name | Call | Item | Attribute | Operation
+Formula = Constant | Name | Call | Subscript | Attribute | Operation
 
 
 def _parts(formula: Formula) -> tuple[Formula, ...]:
@@ -82,7 +82,7 @@ def _parts(formula: Formula) -> tuple[Formula, ...]:
             return operands
         case Call(function=function, arguments=arguments, options=options):
             return (function, *arguments, *(value for _, value in options))
-        case Item(of=of, key=key):
+        case Subscript(of=of, key=key):
             return (of, key)
         case Attribute(of=of):
             return (of,)
@@ -97,7 +97,7 @@ def parse(text: str) -> Formula:
 class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
-        if len(text) > _LONGEST:
+        if len(text) > _MAX_FORMULA_CHARS:
             self.fail("it is too long")
         self.at = 0
         self.depth = 0
@@ -133,7 +133,7 @@ class _Parser:
         if self.kind != "end":
             self.fail(f"{self.token!r} stands behind its end")
         level = [found]
-        for _ in range(_HIGHEST):
+        for _ in range(_MAX_TREE_HEIGHT):
             level = [part for x in level for part in _parts(x)]
             if not level:
                 return found
@@ -147,7 +147,7 @@ class _Parser:
             condition = self.disjunction()
             self.expect("else")
             self.depth += 1
-            if self.depth > _DEEPEST:
+            if self.depth > _MAX_NESTING_DEPTH:
                 self.fail("it is nested too deeply")
             found = Operation("if", (condition, found, self.choice()))
             self.depth -= 1
@@ -155,7 +155,7 @@ class _Parser:
 
     def disjunction(self) -> Formula:
         self.depth += 1
-        if self.depth > _DEEPEST:
+        if self.depth > _MAX_NESTING_DEPTH:
             self.fail("it is nested too deeply")
         found = self.conjunction()
         while self.take("or"):
@@ -215,7 +215,7 @@ class _Parser:
         found = self.primary()
         if self.take("**"):
             self.depth += 1
-            if self.depth > _DEEPEST:
+            if self.depth > _MAX_NESTING_DEPTH:
                 self.fail("it is nested too deeply")
             found = Operation("**", (found, self.signed()))
             self.depth -= 1
@@ -226,12 +226,12 @@ class _Parser:
         steps = 0
         while (mark := self.take("(", "[", ".")) != "":
             steps += 1
-            if steps > _DEEPEST:
+            if steps > _MAX_NESTING_DEPTH:
                 self.fail("it is nested too deeply")
             if mark == "(":
                 found = self.call(found)
             elif mark == "[":
-                found = Item(found, self.choice())
+                found = Subscript(found, self.choice())
                 self.expect("]")
             elif self.kind == "name":
                 found = Attribute(found, self.advance())

@@ -24,7 +24,7 @@ from ts.archive import saving
 from ts.errors import ArchiveError
 from ts.export import signature as kinds
 from ts.export.checks import Check, Line
-from ts.export.fake import fake_array, standing
+from ts.export.fake import fake_array, fake_for
 from ts.export.files import documents, schema, targets, trees
 from ts.export.files.conditions import Conditions
 from ts.export.files.container import Container
@@ -42,8 +42,8 @@ from ts.fx.namespace import CUSTOM_BUILTINS
 from ts.fx.node import Node
 from ts.nn.modules.module import Module
 
-_LONGEST_NAME: Final = 1 << 10
-_DEEPEST_GRAPH: Final = 20
+_MAX_NAME_CHARS: Final = 1 << 10
+_MAX_GRAPH: Final = 20
 _MEMORY_FORMATS: Final = {n: name for name, n in schema.MEMORY_FORMATS.items()}
 _SIZE_KINDS: Final = {
     "as_sym_int": (kinds.SymIntArgument, "sym_int_values", (int, SymInt)),
@@ -80,7 +80,7 @@ def _check_versions(program: schema.Program, expected_opset: dict[str, int] | No
 def check_name(name: str) -> str:
     """A name of a value: a word of Python that is none of its own."""
     is_word = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
-    if len(name) > _LONGEST_NAME or not is_word or name == "__debug__":
+    if len(name) > _MAX_NAME_CHARS or not is_word or name == "__debug__":
         raise ArchiveError(f"{name[:80]!r} is no name of a value")
     return name
 
@@ -88,7 +88,7 @@ def check_name(name: str) -> str:
 def check_path(name: str) -> str:
     """A name of a parameter or buffer, with dots."""
     parts = name.split(".")
-    if len(name) > _LONGEST_NAME or len(parts) > 100 or not all(parts):
+    if len(name) > _MAX_NAME_CHARS or len(parts) > 100 or not all(parts):
         raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
     for part in parts:
         if part.startswith("__") or part in _OF_MODULES:
@@ -203,7 +203,7 @@ class _Reader:
 
     # ---- signature
 
-    def input_spec(self, written: schema.Choice) -> InputSpec:
+    def input_spec(self, written: schema.TaggedUnion) -> InputSpec:
         """What an input is."""
         kind, value = written.kind, written.value
         if kind == "user_input":
@@ -226,7 +226,7 @@ class _Reader:
             f"the program holds an object of the class {value.arg.class_fqn[:80]}, which ts has not"
         )
 
-    def output_spec(self, written: schema.Choice) -> OutputSpec:
+    def output_spec(self, written: schema.TaggedUnion) -> OutputSpec:
         """What an output is."""
         kind, value = written.kind, written.value
         if kind == "user_output":
@@ -236,7 +236,7 @@ class _Reader:
         made, field = _OUTPUTS[kind]
         return OutputSpec(made, _tensor(value.arg), field and getattr(value, field))
 
-    def argument(self, written: schema.Choice) -> Any:
+    def argument(self, written: schema.TaggedUnion) -> Any:
         """A value that users give or get."""
         if written.kind == "as_tensor":
             return _tensor(written.value)
@@ -263,7 +263,7 @@ class _Reader:
         dtype = dtype_of(meta.dtype)
         array = fake_array(sizes, dtype.numpy_dtype, strides)
         differentiable = dtype.is_floating_point or dtype.is_complex
-        return standing(array, device_of(meta.device), meta.requires_grad and differentiable)
+        return fake_for(array, device_of(meta.device), meta.requires_grad and differentiable)
 
 
 _OUTPUTS: Final = {
@@ -280,7 +280,7 @@ def _tensor(written: schema.Name) -> kinds.TensorArgument:
     return kinds.TensorArgument(check_name(written.name))
 
 
-def _plain(written: schema.Choice) -> Any:
+def _plain(written: schema.TaggedUnion) -> Any:
     return None if written.kind == "as_none" else written.value
 
 
@@ -298,7 +298,7 @@ class _GraphReader:
     """Reads one graph; those of branches and loops in it have readers of their own."""
 
     def __init__(self, reader: _Reader, written: schema.Graph, depth: int) -> None:
-        if depth > _DEEPEST_GRAPH:
+        if depth > _MAX_GRAPH:
             raise ArchiveError("branches and loops are nested too deeply")
         self.reader = reader
         self.written = written
@@ -362,7 +362,7 @@ class _GraphReader:
 
     # ---- inputs
 
-    def input(self, written: schema.Choice, spec: InputSpec | None) -> None:
+    def input(self, written: schema.TaggedUnion, spec: InputSpec | None) -> None:
         """A parameter of the graph."""
         if written.kind == "as_tensor":
             name = written.value.name
@@ -384,7 +384,7 @@ class _GraphReader:
                 raise ArchiveError(f"the input {name} has another name in the signature")
             spec.arg.name = node.name
 
-    def known(self, written: schema.Choice) -> Any:
+    def known(self, written: schema.TaggedUnion) -> Any:
         """What is known of a value: the fake tensor or symbol for it."""
         kind, value = written.kind, written.value
         graph = self.written
@@ -436,7 +436,7 @@ class _GraphReader:
         items = self.items(node, written.outputs, metadata)
         node.meta["val"] = items if len(written.outputs) == 1 else tuple(items)
 
-    def result_name(self, written: schema.Node) -> tuple[str, schema.Choice | None]:
+    def result_name(self, written: schema.Node) -> tuple[str, schema.TaggedUnion | None]:
         """The name of the node, and the result that it is; None where results are taken out of it."""
         outputs = written.outputs
         name = written.name
@@ -454,7 +454,7 @@ class _GraphReader:
             return check_name(outputs[0].value.value), outputs[0]
         return check_name(name or "call"), outputs[0]
 
-    def items(self, node: Node, outputs: Sequence[schema.Choice], metadata: dict[str, Any]) -> list[Any]:
+    def items(self, node: Node, outputs: Sequence[schema.TaggedUnion], metadata: dict[str, Any]) -> list[Any]:
         """Nodes that take the results out of a call."""
         found = []
         for place, each in enumerate(outputs):
@@ -492,7 +492,7 @@ class _GraphReader:
             raise ArchiveError(f"{name[:80]!r} is used before there is such a value")
         return found
 
-    def value(self, written: schema.Choice) -> Any:
+    def value(self, written: schema.TaggedUnion) -> Any:
         """An argument of a call."""
         kind, value = written.kind, written.value
         read = _ARGUMENTS.get(kind)
@@ -514,15 +514,15 @@ class _GraphReader:
             return [list(x) for x in value]
         return list(value) if isinstance(value, list) else value
 
-    def one(self, value: schema.Choice) -> Any:
+    def one(self, value: schema.TaggedUnion) -> Any:
         """A number, or the value that it is."""
         return self.node(value.value) if value.kind == "as_name" else value.value
 
-    def optional(self, value: schema.Choice) -> Any:
+    def optional(self, value: schema.TaggedUnion) -> Any:
         """A tensor, or None."""
         return self.node(value.value.name) if value.kind == "as_tensor" else None
 
-    def attribute(self, written: schema.GraphOf) -> Node:
+    def attribute(self, written: schema.SubgraphArgument) -> Node:
         """The module of a branch or a loop."""
         name = check_name(written.name)
         if name.startswith("_") or name in OF_PROGRAMS:

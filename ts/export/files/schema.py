@@ -1,6 +1,6 @@
 """The JSON of a `.pt2` file: what its objects have, of which type.
 
-A class for each object; the annotations say what reading checks and writing writes.  A `Choice` is an object
+A class for each object; the annotations say what reading checks and writing writes.  A `TaggedUnion` is an object
 with one entry, whose key says what the value is:
 
     {"as_tensor": {"name": "x"}}         Argument("as_tensor", Name("x"))
@@ -39,7 +39,7 @@ KEYWORD: Final = 2
 
 
 @dataclass(slots=True)
-class Choice:
+class TaggedUnion:
     """An object with one entry: its key, and its value."""
 
     kind: str
@@ -58,7 +58,7 @@ class Device:
     index: int | None = None
 
 
-class Hint(Choice):
+class Hint(TaggedUnion):
     """What a symbol is in the example."""
 
     kinds = {"as_int": int, "as_bool": bool, "as_float": float}
@@ -72,19 +72,19 @@ class Expression:
     hint: Hint | None = None
 
 
-class SymInt(Choice):
+class SymInt(TaggedUnion):
     """A size: a number, or an expression."""
 
     kinds = {"as_expr": Expression, "as_int": int}
 
 
-class SymFloat(Choice):
+class SymFloat(TaggedUnion):
     """A float that is computed."""
 
     kinds = {"as_expr": Expression, "as_float": float}
 
 
-class SymBool(Choice):
+class SymBool(TaggedUnion):
     """A truth that is computed."""
 
     kinds = {"as_expr": Expression, "as_bool": bool}
@@ -129,39 +129,39 @@ class Complex:
     imag: float
 
 
-class IntOrName(Choice):
+class IntOrName(TaggedUnion):
     """A whole number, or the value that it is."""
 
     kinds = {"as_name": str, "as_int": int}
 
 
-class FloatOrName(Choice):
+class FloatOrName(TaggedUnion):
     """A float, or the value that it is."""
 
     kinds = {"as_name": str, "as_float": float}
 
 
-class BoolOrName(Choice):
+class BoolOrName(TaggedUnion):
     """A truth, or the value that it is."""
 
     kinds = {"as_name": str, "as_bool": bool}
 
 
-class OptionalTensor(Choice):
+class OptionalTensor(TaggedUnion):
     """A tensor, or None."""
 
     kinds = {"as_tensor": Name, "as_none": bool}
 
 
 @dataclass(slots=True)
-class GraphOf:
+class SubgraphArgument:
     """The graph of a branch or a loop, and the name of its module."""
 
     name: str
     graph: Graph
 
 
-class Argument(Choice):
+class Argument(TaggedUnion):
     """What an operator takes or gives."""
 
 
@@ -206,7 +206,7 @@ Argument.kinds = {
     "as_float": float, "as_floats": list[float], "as_string": str, "as_strings": list[str],
     "as_sym_int": IntOrName, "as_sym_ints": list[IntOrName], "as_scalar_type": int, "as_memory_format": int,
     "as_layout": int, "as_device": Device, "as_bool": bool, "as_bools": list[bool],
-    "as_sym_bool": BoolOrName, "as_sym_bools": list[BoolOrName], "as_graph": GraphOf,
+    "as_sym_bool": BoolOrName, "as_sym_bools": list[BoolOrName], "as_graph": SubgraphArgument,
     "as_optional_tensors": list[OptionalTensor], "as_custom_obj": CustomObject, "as_operator": str,
     "as_sym_float": FloatOrName, "as_sym_floats": list[FloatOrName], "as_optional_tensor": OptionalTensor,
     "as_complex": Complex, "as_nested_tensors": list[list[Name]], "as_int_lists": list[list[int]],
@@ -217,14 +217,14 @@ Argument.kinds = {
 # ---- signature ---------------------------------------------------------------------------------------
 
 
-class Constant(Choice):
+class Constant(TaggedUnion):
     """A number, text or None."""
 
     kinds = {"as_none": bool, "as_int": int, "as_float": float, "as_string": str, "as_bool": bool}
 
 
 @dataclass(slots=True)
-class OfUser:
+class UserSpec:
     """An argument, or a result."""
 
     arg: Argument
@@ -278,11 +278,11 @@ class Token:
     arg: Name
 
 
-class InputSpec(Choice):
+class InputSpec(TaggedUnion):
     """What an input of the graph is."""
 
     kinds = {
-        "user_input": OfUser, "parameter": Parameter, "buffer": Buffer, "tensor_constant": TensorConstant,
+        "user_input": UserSpec, "parameter": Parameter, "buffer": Buffer, "tensor_constant": TensorConstant,
         "custom_obj": CustomObjectInput, "token": Token, "constant_input": ConstantInput,
     }  # fmt: skip
 
@@ -310,11 +310,11 @@ class UserInputMutation:
     user_input_name: str
 
 
-class OutputSpec(Choice):
+class OutputSpec(TaggedUnion):
     """What an output of the graph is."""
 
     kinds = {
-        "user_output": OfUser, "loss_output": Loss, "buffer_mutation": BufferMutation,
+        "user_output": UserSpec, "loss_output": Loss, "buffer_mutation": BufferMutation,
         "gradient_to_parameter": Parameter, "gradient_to_user_input": UserInputMutation,
         "user_input_mutation": UserInputMutation, "token": Token, "parameter_mutation": Parameter,
     }  # fmt: skip

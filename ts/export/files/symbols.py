@@ -17,15 +17,15 @@ from ts._core.thread import deadline
 from ts.errors import ArchiveError
 from ts.export.files import formulas
 from ts.export.files.formulas import Call, Constant, Formula, Name, Operation
-from ts.export.files.schema import Choice, Expression, Hint, Range
+from ts.export.files.schema import TaggedUnion, Expression, Hint, Range
 
 if TYPE_CHECKING:
-    from ts.export.environment import Environment
+    from ts.export.environment import ShapeEnv
 
-_MOST_BITS: Final = 256  # of a number
-_MOST_NODES: Final = 200  # of an expression
-_HIGHEST_POWER: Final = 64
-_MOST_TERMS: Final = 1 << 9  # that an expression may have as a sum of products
+_MAX_BITS: Final = 256  # of a number
+_MAX_NODES: Final = 200  # of an expression
+_MAX_POWER: Final = 64
+_MAX_TERMS: Final = 1 << 9  # that an expression may have as a sum of products
 _ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "negative", "nonpositive"))
 _SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
 
@@ -49,7 +49,7 @@ class Symbols:
 
     def __init__(self, ranges: dict[str, Range]) -> None:
         self._said = ranges
-        self._environment: Environment | None = None
+        self._environment: ShapeEnv | None = None
         self._symbols: dict[str, Any] = {}
         self._known: dict[str, Any] = {}  # expressions by their text
 
@@ -59,18 +59,18 @@ class Symbols:
         return bool(self._said) or self._environment is not None
 
     @property
-    def environment(self) -> Environment:
+    def environment(self) -> ShapeEnv:
         """What is known of the symbols."""
         if self._environment is None:
             require_sympy()
-            from ts.export.environment import Environment
+            from ts.export.environment import ShapeEnv
 
-            self._environment = Environment()
+            self._environment = ShapeEnv()
         return self._environment
 
     # ---- reading
 
-    def number(self, choice: Choice) -> Any:
+    def number(self, choice: TaggedUnion) -> Any:
         """A number of Python, or a symbol."""
         if choice.kind != "as_expr":
             return choice.value
@@ -87,9 +87,9 @@ class Symbols:
             _ = self.environment
             formula = formulas.parse(text)
             terms = _terms(formula)
-            if terms > _MOST_TERMS:
+            if terms > _MAX_TERMS:
                 raise ArchiveError(f"the size {text[:80]!r} is none: it is too large")
-            deadline.spend(terms * 100_000)
+            deadline.charge(terms * 100_000)
             try:
                 found = _checked(_Builder(self, text).build(formula), text)
             except (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
@@ -107,7 +107,7 @@ class Symbols:
             _ = self.environment
             import sympy
 
-            from ts.export.ranges import Range as Ends
+            from ts.export.ranges import ValueRange as Ends
 
             if assumptions is None:
                 is_float = name.startswith("zuf")
@@ -170,7 +170,7 @@ class _Builder:
         import sympy
 
         self.nodes += 1
-        if self.nodes > _MOST_NODES:
+        if self.nodes > _MAX_NODES:
             self.fail("it is too large")
         match formula:
             case Constant(value=bool(x)):
@@ -285,13 +285,13 @@ class _Builder:
         if not exponent.is_Integer:
             return
         bits = int(base).bit_length() * int(exponent) if base.is_Integer else 0
-        if abs(exponent) > _HIGHEST_POWER or bits > _MOST_BITS:
+        if abs(exponent) > _MAX_POWER or bits > _MAX_BITS:
             self.fail("a power is too large")
 
     def checked(self, found: Any) -> Any:
-        if found.is_Integer and int(found).bit_length() > _MOST_BITS:
+        if found.is_Integer and int(found).bit_length() > _MAX_BITS:
             self.fail("a number is too large")
-        if found.is_Pow and found.exp.is_Integer and abs(found.exp) > _HIGHEST_POWER:  # a power of a power
+        if found.is_Pow and found.exp.is_Integer and abs(found.exp) > _MAX_POWER:  # a power of a power
             self.fail("a power is too large")
         return found
 
@@ -306,7 +306,7 @@ _OF_WHOLE: Final = frozenset((
     "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PowByNatural", "BitwiseFn_bitwise_and",
     "BitwiseFn_bitwise_or", "BitwiseFn_bitwise_xor",
 ))  # fmt: skip
-_MANY: Final = 1 << 5
+_MAX_VALUES: Final = 1 << 5
 _PRODUCTS: Final = frozenset(
     ("Mul", "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PythonMod", "IntTrueDiv", "*", "/", "//", "%")
 )
@@ -316,17 +316,17 @@ def _terms(formula: Formula) -> int:
     """How many terms a formula has, at most, when products of sums are multiplied out."""
     match formula:
         case Call(function=Name(name=name), arguments=parts) | Operation(operator=name, operands=parts):
-            each = [min(_terms(x), _MOST_TERMS + 1) for x in parts]
+            each = [min(_terms(x), _MAX_TERMS + 1) for x in parts]
         case _:
             return 1
     if name in _PRODUCTS:
-        return math.prod(each[:_MOST_NODES])
+        return math.prod(each[:_MAX_NODES])
     if name in ("Pow", "PowByNatural", "**") and len(each) == 2:
         power = parts[1]
         if isinstance(power, Call) and power.arguments:
             power = power.arguments[0]
         n = power.value if isinstance(power, Constant) and type(power.value) is int else 1
-        return int(each[0] ** min(n, _HIGHEST_POWER))
+        return int(each[0] ** min(n, _MAX_POWER))
     return sum(each)
 
 
@@ -366,7 +366,7 @@ def functions() -> dict[str, tuple[Any, int, int]]:
         "Or": sympy.Or, "Xor": sympy.Xor,
     }  # fmt: skip
     table: dict[str, tuple[Any, int, int]] = {name: (f, 2, 2) for name, f in two.items()}
-    table |= {name: (f, 1, 1) for name, f in one.items()} | {name: (f, 1, _MANY) for name, f in many.items()}
+    table |= {name: (f, 1, 1) for name, f in one.items()} | {name: (f, 1, _MAX_VALUES) for name, f in many.items()}
     _tables.append(table)
     return table
 
@@ -408,6 +408,6 @@ def expression_of(x: Any) -> Expression:
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:
     """A number or symbol as a choice of a file."""
-    from ts._core.tensor.symbols import Symbolic
+    from ts._core.tensor.symbols import SymNumber
 
-    return cls("as_expr", expression_of(x)) if isinstance(x, Symbolic) else cls(plain, x)
+    return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

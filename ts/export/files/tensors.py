@@ -16,7 +16,7 @@ from ts import devices, dtypes
 from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.archive import saving
 from ts.archive.records import device_named
-from ts.archive.storages import Storage, WrittenStorages, view
+from ts.archive.storages import Storage, StorageWriter, view
 from ts.errors import ArchiveError, MissingCudaError
 from ts.export.files import documents, schema
 from ts.export.files.container import Container, ContainerWriter
@@ -24,7 +24,7 @@ from ts.nn.parameter import Parameter
 
 _DTYPES: Final = {number: d for d, number in schema.DTYPES.items()}
 _PREFIXES: Final = {"weights": "weight_", "constants": "tensor_"}
-_MOST_DIMENSIONS: Final = 64
+_MAX_DIMENSIONS: Final = 64
 
 
 def dtype_of(number: int) -> dtypes.dtype:
@@ -94,7 +94,7 @@ class TensorFolder:
             data = self.bytes[record] = self.container.records.storage(record, size)
         whole = data[: len(data) - len(data) % dtype.itemsize].view(dtype.numpy_dtype)
         numbers = [*meta.sizes, *meta.strides, meta.storage_offset]
-        if any(n.kind != "as_int" for n in numbers) or len(meta.sizes) > _MOST_DIMENSIONS:
+        if any(n.kind != "as_int" for n in numbers) or len(meta.sizes) > _MAX_DIMENSIONS:
             raise ArchiveError(f"the tensor in {record} has no sizes")
         sizes, strides = (tuple(n.value for n in each) for each in (meta.sizes, meta.strides))
         storage = Storage(whole, "cpu")
@@ -112,7 +112,7 @@ class WrittenFolder:
     def __init__(self, writer: ContainerWriter, name: str) -> None:
         self.writer = writer
         self.name = name
-        self.storages = WrittenStorages()
+        self.storages = StorageWriter()
         self.config: dict[str, schema.Payload] = {}
 
     def add(self, name: str, x: Any) -> None:

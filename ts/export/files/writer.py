@@ -15,7 +15,7 @@ import operator
 from typing import Any, Final
 
 from ts import devices, dtypes
-from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts._core.tensor.symbols import SymNumber, SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.archive import saving
 from ts.errors import ArchiveError
@@ -125,7 +125,7 @@ def _input_spec(spec: InputSpec) -> schema.InputSpec:
             plain = _constant(spec.arg.value)
             value = schema.Constant(plain.kind, plain.value)
             return schema.InputSpec("constant_input", schema.ConstantInput(spec.arg.name, value))
-        return schema.InputSpec("user_input", schema.OfUser(_of_signature(spec.arg)))
+        return schema.InputSpec("user_input", schema.UserSpec(_of_signature(spec.arg)))
     name = schema.Name(spec.arg.name)
     if kind is InputKind.PARAMETER:
         return schema.InputSpec("parameter", schema.Parameter(name, target))
@@ -151,7 +151,7 @@ _OUTPUTS: Final = {
 
 def _output_spec(spec: OutputSpec, signature: Any) -> schema.OutputSpec:
     if spec.kind is OutputKind.USER_OUTPUT:
-        return schema.OutputSpec("user_output", schema.OfUser(_of_signature(spec.arg)))
+        return schema.OutputSpec("user_output", schema.UserSpec(_of_signature(spec.arg)))
     kind, made = _OUTPUTS[spec.kind]
     name = schema.Name(spec.arg.name)
     return schema.OutputSpec(kind, made(name) if spec.target is None else made(name, spec.target))
@@ -216,7 +216,7 @@ class _GraphWriter:
     def input(self, node: Node) -> Argument:
         """A parameter of the graph."""
         value = node.meta.get("val")
-        if isinstance(value, Tensor | Symbolic):
+        if isinstance(value, Tensor | SymNumber):
             return self.result(node.name, value)
         return _constant(value)
 
@@ -321,7 +321,7 @@ class _GraphWriter:
             return Argument("as_operator", targets.name_of(x))
         if isinstance(x, devices.device):
             return Argument("as_device", schema.Device(x.type, x.index))
-        if isinstance(x, Symbolic):
+        if isinstance(x, SymNumber):
             raise ArchiveError(f"{x} stands in the graph without a node, and cannot be saved")
         return _constant(x)
 
@@ -333,7 +333,7 @@ class _GraphWriter:
                 inner = getattr(inner, part)
             if not isinstance(inner, GraphModule):
                 raise ArchiveError(f"the attribute {x.target} is no graph, and cannot be saved")
-            return Argument("as_graph", schema.GraphOf(x.name, _GraphWriter(inner, None).graph()))
+            return Argument("as_graph", schema.SubgraphArgument(x.name, _GraphWriter(inner, None).graph()))
         value = x.meta.get("val")
         if isinstance(value, SymInt) or (type(value) is int and x.op == "call_function"):
             return Argument("as_sym_int", schema.IntOrName("as_name", x.name))

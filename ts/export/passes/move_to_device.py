@@ -11,7 +11,7 @@ from typing import Any
 
 from ts import devices
 from ts._core.tensor.tensor import Tensor
-from ts.export.fake import device_of, is_fake, standing
+from ts.export.fake import device_of, is_fake, fake_for
 from ts.export.program import ExportedProgram
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
@@ -69,7 +69,7 @@ def _move_graph(graph: Graph, target: Callable[[devices.device], devices.device]
     def value(x: Any) -> Any:
         if not is_fake(x):
             return x
-        return standing(x.array, target(device_of(x)), x.requires_grad)
+        return fake_for(x.array, target(device_of(x)), x.requires_grad)
 
     for node in graph.nodes:
         node.args = tuple(device(x) for x in node.args)

@@ -24,7 +24,7 @@ from ts.analysis.effects import has_side_effects
 from ts.errors import CompilationError, FrontendError, LimitExceeded, NotSupportedError
 from ts.frontend import hints
 from ts.frontend.annotations import to_type
-from ts.frontend.failures import Noted, calls_in
+from ts.frontend.failures import FunctionErrors, calls_in
 from ts.frontend.match import construct_list, construct_tuple
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.ranges import HiddenRange
@@ -108,7 +108,7 @@ class Emitter:
         self.lines = False  # whether the debugger wants a `prim::Line` before each statement
         self.holds_breakpoint = False
         self.warned = False
-        self.noted = Noted()
+        self.noted = FunctionErrors()
         self.failed_names: set[str] = set()  # of variables whose assignment does not compile
         self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing
         self._numbers: dict[str, Value] = {}
@@ -124,7 +124,7 @@ class Emitter:
             if self.lines and not isinstance(node, ast.While) and not _is_text(node):
                 self.mark("line")
             try:
-                deadline.spend(_STATEMENT_NS, bytes=_STATEMENT_BYTES)
+                deadline.charge(_STATEMENT_NS, bytes=_STATEMENT_BYTES)
                 STATEMENTS[type(node)](self, node)
             except FrontendError as error:
                 self._note(error, node)
@@ -152,7 +152,7 @@ class Emitter:
 
     def expr(self, node: ast.expr, hint: Type | None = None) -> Value:
         """Emit an expression that has to be a value; `hint` is the type its place asks for."""
-        deadline.spend(_EXPRESSION_NS, bytes=_EXPRESSION_BYTES)
+        deadline.charge(_EXPRESSION_NS, bytes=_EXPRESSION_BYTES)
         emit = EXPRESSIONS.get(type(node))
         if emit is not None:
             value = emit(self, node, hint)

@@ -63,7 +63,7 @@ def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type 
     return base.attr(em, em.range(node), node.attr)
 
 
-_LONGEST_NUMBER = 4096  # bits of an int that an error shows in whole
+_MAX_NUMBER_CHARS = 4096  # bits of an int that an error shows in whole
 
 
 @expression(ast.Constant)
@@ -71,7 +71,7 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
     value = node.value
     if type(value) in (int, float, complex):
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            text = str(value) if value.bit_length() < _LONGEST_NUMBER else f"{value:#x}"[:20] + "..."
+            text = str(value) if value.bit_length() < _MAX_NUMBER_CHARS else f"{value:#x}"[:20] + "..."
             raise CompilationError(
                 f"Integral constant out of range (must fit in a signed 64 bit integer): {text}",
                 em.range(node),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ts.frontend.emit.emitter import Emitter
 
 _PARAMETERS: Final = ("dst_worker_name", "user_callable", "args", "kwargs", "timeout")
-_FEWEST: Final = 2
+_MIN_ARGUMENTS: Final = 2
 
 
 def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
@@ -69,9 +69,9 @@ def _check_forms(em: Emitter, node: ast.Call, form: str) -> None:
             "give all arguments by their places",
         )
     count = len(node.args)
-    if not _FEWEST <= count <= len(_PARAMETERS):
+    if not _MIN_ARGUMENTS <= count <= len(_PARAMETERS):
         forms = "\n".join(
-            f"{form}({', '.join(_PARAMETERS[:n])})" for n in range(len(_PARAMETERS), _FEWEST - 1, -1)
+            f"{form}({', '.join(_PARAMETERS[:n])})" for n in range(len(_PARAMETERS), _MIN_ARGUMENTS - 1, -1)
         )
         raise CompilationError(
             f"Possible forms of call to {form}(..) are\n{forms}\nNow the number of arguments is {count}",

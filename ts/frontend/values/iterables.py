@@ -35,7 +35,7 @@ class SliceValue(SugaredValue):
         self.step = step
 
 
-class Counted(SugaredValue):
+class StaticLengthIterable(SugaredValue):
     """An iterable that may know while compiling how long it is; a loop over it is then unrolled."""
 
     static_length: int | None
@@ -51,7 +51,7 @@ class Counted(SugaredValue):
         return self
 
 
-class RangeValue(Counted):
+class RangeValue(StaticLengthIterable):
     """`range(...)` of a loop: its length and its elements are computed, it is no list."""
 
     kind = "range"
@@ -138,7 +138,7 @@ class ReversedValue(SugaredValue):
         return self.iterable.getitem(em, range, from_end)
 
 
-class IterableTree(Counted):
+class IterableTree(StaticLengthIterable):
     """`zip(...)` and `enumerate(...)`: several iterables in step."""
 
     kind = "iterabletree"

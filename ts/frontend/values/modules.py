@@ -119,11 +119,11 @@ class ModuleValue(SugaredValue):
             return to_sugared(em, concrete.python_functions[name], range, name)
         listing = _LISTINGS.get(name)
         if listing is not None and (concrete.container in ("dict", "parameter dict") or name in _OF_ANY):
-            return Listing(self, name)
+            return StaticModuleList(self, name)
         if name in concrete.failed:
             return None
         if name == "_modules" and concrete.container is not None:
-            return Table(self, "keys")
+            return StaticModuleDict(self, "keys")
         if concrete.is_static(name):
             return to_sugared(em, getattr(concrete.python_class, name), range, name)
         return self._method(em, range, name)
@@ -215,7 +215,7 @@ class ModuleValue(SugaredValue):
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
         container = None if self.concrete is None else self.concrete.container
         if container in ("dict", "parameter dict"):
-            return Listing(self, "keys").items(em, range)
+            return StaticModuleList(self, "keys").items(em, range)
         if container is not None:
             return SugaredTuple([value for _, value in self.dictionary(em)])
         raise CompilationError(
@@ -398,7 +398,7 @@ _OF_ANY: Final[dict[str, _List]] = {
 _LISTINGS: Final[dict[str, _List]] = {"keys": _keys, "values": _values, "items": _items, **_OF_ANY}
 
 
-class Listing(SugaredValue):
+class StaticModuleList(SugaredValue):
     """`keys`, `values`, `items` of a container, `named_modules` and its like: known at compile time."""
 
     kind = "module listing"
@@ -430,14 +430,14 @@ class PairListing(SugaredTuple):
         raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 
 
-class Table(Listing):
+class StaticModuleDict(StaticModuleList):
     """`_modules` of a container: a dictionary that is known at compile time."""
 
     kind = "module dictionary"
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         if name in ("keys", "values", "items"):
-            return Listing(self.module, name)
+            return StaticModuleList(self.module, name)
         return super().attr(em, range, name)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:

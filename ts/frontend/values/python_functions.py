@@ -138,7 +138,7 @@ class PythonFunction(SugaredValue):
         node = em.insert("prim::PythonOp", matched.inputs, 1, range)
         node.set("name", self.name)
         by_name = [argument.name for argument in schema.arguments if argument.kwarg_only]
-        node.set("function", _ByName(self.function, by_name) if by_name else self.function, "ival")
+        node.set("function", _KeywordOnlyAdapter(self.function, by_name) if by_name else self.function, "ival")
         return SimpleValue(node.output().set_type(result))
 
 
@@ -218,7 +218,7 @@ _BUILTINS = {
 }
 
 
-class _ByName:
+class _KeywordOnlyAdapter:
     """A callable whose last parameters are only given by name: the program gives all by their places."""
 
     def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
@@ -238,7 +238,7 @@ def python_schema(
 
     `self_type` is the type of the first argument of a method.
     """
-    called = function.function if isinstance(function, _ByName) else function
+    called = function.function if isinstance(function, _KeywordOnlyAdapter) else function
     name = getattr(called, "__qualname__", type(called).__qualname__)
     plain = inspect.unwrap(function)
     parameters: list[inspect.Parameter] = []
@@ -279,7 +279,7 @@ def python_schema(
                 has_default=has_default,
                 kwarg_only=parameter is not None
                 and parameter.kind is parameter.KEYWORD_ONLY
-                and not isinstance(function, _ByName),
+                and not isinstance(function, _KeywordOnlyAdapter),
             )
         )
     return FunctionSchema(name, "", tuple(arguments), (Argument("0", types[1]),), is_vararg=is_vararg)

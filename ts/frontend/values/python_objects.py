@@ -56,7 +56,7 @@ from ts.ir.value import Value
 from ts.module_names import is_own, own_name
 from ts.ops import registry
 from ts.ops.namespace import Namespace, Packet
-from ts.ops.rref import Reference
+from ts.ops.rref import RRefValue
 
 if TYPE_CHECKING:
     from ts.frontend.emit.emitter import Emitter
@@ -311,7 +311,7 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
     if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
         return GLOBALS[cls.__name__]
-    if issubclass(cls, Reference):  # only Python makes them
+    if issubclass(cls, RRefValue):  # only Python makes them
         raise CompilationError(BARE["RRef"], range)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         type_ = object_type(cls)

@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts._core.tensor.symbols import SymNumber, SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.absent import names_for
 from ts.errors import GuardOnDataDependentSymNode
@@ -49,7 +49,7 @@ class CallMethodKey:
 
 
 def _truth_or(a: Any, otherwise: bool) -> bool:
-    if not isinstance(a, Symbolic):
+    if not isinstance(a, SymNumber):
         if isinstance(a, bool):
             return a
         raise AssertionError(f"expected a bool, got {type(a)}")
@@ -140,7 +140,7 @@ def sym_eq(x: Any, y: Any) -> Any:
 def _is_concrete(a: Any, kind: type, plain: type | tuple[type, ...]) -> bool:
     if not isinstance(a, kind | plain if isinstance(plain, type) else (kind, *plain)):
         raise AssertionError(f"expected {kind.__name__}, got {type(a)}")
-    return not isinstance(a, Symbolic) or not a.node.expr.free_symbols
+    return not isinstance(a, SymNumber) or not a.node.expr.free_symbols
 
 
 def is_concrete_int(a: Any) -> bool:
@@ -160,7 +160,7 @@ def is_concrete_bool(a: Any) -> bool:
 
 def has_static_value(a: Any) -> bool:
     """Whether a number is certain to be one number."""
-    if not isinstance(a, Symbolic):
+    if not isinstance(a, SymNumber):
         return True
     if isinstance(a, SymBool):
         return bool(a.node.is_settled())
@@ -170,7 +170,7 @@ def has_static_value(a: Any) -> bool:
 
 def is_symbolic(val: Any) -> bool:
     """Whether it is a symbol."""
-    return isinstance(val, Symbolic) and bool(val.node.expr.free_symbols)
+    return isinstance(val, SymNumber) and bool(val.node.expr.free_symbols)
 
 
 def is_nested_int(s: Any) -> bool:
@@ -180,7 +180,7 @@ def is_nested_int(s: Any) -> bool:
 
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:
     """The number in the example; for one that follows from data `fallback`, if there is one."""
-    if not isinstance(a, Symbolic):
+    if not isinstance(a, SymNumber):
         return a
     if a.node.has_hint() or fallback is None:
         return guarding_hint_or_throw(a)
@@ -189,7 +189,7 @@ def optimization_hint(a: Any, fallback: int | None = None) -> Any:
 
 def guarding_hint_or_throw(a: Any) -> Any:
     """The number in the example; GuardOnDataDependentSymNode for one that follows from data."""
-    if not isinstance(a, Symbolic):
+    if not isinstance(a, SymNumber):
         return a
     if not a.node.has_hint():
         raise a.node.environment.depends_on_data(a.node.expr)
@@ -217,7 +217,7 @@ def constrain_unify(a: Any, b: Any) -> None:
 
 
 def _nodes(x: Any) -> Iterator[Any]:
-    if isinstance(x, Symbolic):
+    if isinstance(x, SymNumber):
         yield x.node
     elif isinstance(x, Tensor):
         yield from _nodes((*x.shape, *x.stride()))

@@ -58,7 +58,7 @@ class OperatorSupport(OperatorSupportBase):
         )
 
 
-class _BySaying(OperatorSupportBase):
+class _CallableOperatorSupport(OperatorSupportBase):
     """As a function says."""
 
     def __init__(self, says: Callable[[Submodules, Node], bool]) -> None:
@@ -70,17 +70,17 @@ class _BySaying(OperatorSupportBase):
 
 def create_op_support(is_node_supported: Callable[[Submodules, Node], bool]) -> OperatorSupportBase:
     """What a function says is supported."""
-    return _BySaying(is_node_supported)
+    return _CallableOperatorSupport(is_node_supported)
 
 
 def chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
     """What all of them support."""
-    return _BySaying(lambda submodules, node: all(x.is_node_supported(submodules, node) for x in op_support))
+    return _CallableOperatorSupport(lambda submodules, node: all(x.is_node_supported(submodules, node) for x in op_support))
 
 
 def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
     """What one of them supports."""
-    return _BySaying(lambda submodules, node: any(x.is_node_supported(submodules, node) for x in op_support))
+    return _CallableOperatorSupport(lambda submodules, node: any(x.is_node_supported(submodules, node) for x in op_support))
 
 
 class OpSupports:
@@ -89,14 +89,14 @@ class OpSupports:
     @classmethod
     def decline_if_input_dtype(cls, dtype: Any) -> OperatorSupportBase:
         """Nodes without arguments of this dtype."""
-        return _BySaying(
+        return _CallableOperatorSupport(
             lambda submodules, node: all(_get_arg_dtype(arg) != dtype for arg in node.all_input_nodes)
         )
 
     @classmethod
     def decline_if_node_in_names(cls, disallow_set: set[str]) -> OperatorSupportBase:
         """Nodes that are not called so."""
-        return _BySaying(lambda submodules, node: node.name not in disallow_set)
+        return _CallableOperatorSupport(lambda submodules, node: node.name not in disallow_set)
 
 
 def _get_arg_dtype(arg: Node) -> Any:

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Final
 
 from ts.ir.drawing.dot import dot
 from ts.ir.drawing.layout import arrange
-from ts.ir.drawing.picture import Picture, picture_of
+from ts.ir.drawing.picture import Diagram, picture_of
 from ts.ir.drawing.svg import STYLE, svg
 
 if TYPE_CHECKING:
     from ts.ir.graph import Graph
 
-__all__ = ["STYLE", "Picture", "arrange", "dot", "draw", "picture_of", "svg"]
+__all__ = ["STYLE", "Diagram", "arrange", "dot", "draw", "picture_of", "svg"]
 
 _SUFFIXES: Final = (".svg", ".dot", ".gv")
 

@@ -1,6 +1,6 @@
 """The text of a picture in Graphviz's language, which lays it out itself.
 
-In: a `Picture`; it needs no places.  Out: the text::
+In: a `Diagram`; it needs no places.  Out: the text::
 
     digraph "graph" {
       n1 [label="%x : Tensor" ...];
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ts.ir.drawing.picture import Box, Picture
+from ts.ir.drawing.picture import Box, Diagram
 
 _COLOURS: Final = {
     "operator": "#e3edfb",
@@ -31,7 +31,7 @@ _COLOURS: Final = {
 }
 
 
-def dot(picture: Picture) -> str:
+def dot(picture: Diagram) -> str:
     """The text."""
     lines = [
         'digraph "graph" {\n',
@@ -46,7 +46,7 @@ class _Writer:
         self._names: dict[Box, str] = {}
         self._clusters = 0
 
-    def picture(self, picture: Picture, level: int) -> Iterator[str]:
+    def picture(self, picture: Diagram, level: int) -> Iterator[str]:
         indent = "  " * level
         for box in picture.boxes:
             yield from self._box(box, level)

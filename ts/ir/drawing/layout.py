@@ -1,6 +1,6 @@
 """Places for the boxes of a picture, in layers, after Sugiyama, Tagawa and Toda.
 
-In: a `Picture`.  Out: the same, with the places of its boxes and the points of its wires::
+In: a `Diagram`.  Out: the same, with the places of its boxes and the points of its wires::
 
     layer 0        [%x]      [%n]         every wire goes down, from a layer to the next
     layer 1       [mul]       :           what it passes on its way holds a place for it
@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import Final
 from unicodedata import east_asian_width
 
-from ts.ir.drawing.picture import Box, Line, Picture, Port
+from ts.ir.drawing.picture import Box, Line, Diagram, Port
 
 CHARACTER: Final = 7.0  # the width of one, at the size of the letters
 LINE: Final = 16.0  # the height of a line of text
@@ -33,7 +33,7 @@ _MARGIN: Final = 14.0  # around a block
 _TITLE: Final = 18.0  # of a block
 _ORDERINGS: Final = 8
 _MOVES: Final = 10
-_TRIFLE: Final = 4.0
+_MIN_OFFSET: Final = 4.0
 _LANE: Final = 8.0  # the width of a wire that passes
 
 
@@ -57,7 +57,7 @@ def text_width(text: str) -> float:
     return count * CHARACTER
 
 
-def arrange(picture: Picture) -> None:
+def arrange(picture: Diagram) -> None:
     """Give everything in the picture its place."""
     for box in picture.boxes:
         for inside in box.insides:
@@ -101,7 +101,7 @@ def _room(box: Box) -> float:
 _Wires = list[tuple[Port, list[_Place]]]  # the places that each wire passes, from its source to its target
 
 
-def _layers(picture: Picture) -> tuple[list[list[_Place]], _Wires]:
+def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
     """The places of each layer, joined with their neighbours; wires of one value go the same way."""
     depth = {box: box.depth for box in picture.boxes}
     reading = {wire.target for wire in picture.wires}
@@ -206,7 +206,7 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
             _fit(layer, wants)
     for layer in layers:
         for place in layer:  # lanes that bend by a trifle are straight: there is room between two places
-            if place.box is None and abs(place.up[0][0].x + place.up[0][1] - place.x) < _TRIFLE:
+            if place.box is None and abs(place.up[0][0].x + place.up[0][1] - place.x) < _MIN_OFFSET:
                 place.x = place.up[0][0].x + place.up[0][1]
     left = min((place.x - place.width / 2 for layer in layers for place in layer), default=0.0)
     for layer in layers:
@@ -239,7 +239,7 @@ def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
 # ---- rows, and the points of wires -------------------------------------------------------------------
 
 
-def _rows(picture: Picture, layers: Sequence[list[_Place]], wires: _Wires) -> None:
+def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> None:
     top = _MARGIN + (_TITLE if picture.text else 0.0)
     edges: dict[_Place, tuple[float, float]] = {}  # of the layer that a place is in
     for layer in layers:
@@ -261,7 +261,7 @@ def _rows(picture: Picture, layers: Sequence[list[_Place]], wires: _Wires) -> No
     for box, found in arriving.items():  # side by side on the upper edge
         for order, (_, number) in enumerate(sorted(found)):
             ends[number] = box.x + box.width * ((order + 1) / (len(found) + 1) - 0.5)
-        if len(found) == 1 and abs(found[0][0] - box.x) < _TRIFLE:
+        if len(found) == 1 and abs(found[0][0] - box.x) < _MIN_OFFSET:
             ends[found[0][1]] = found[0][0]
     drawn = set()
     for number, (port, way) in enumerate(wires):

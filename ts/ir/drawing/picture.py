@@ -1,6 +1,6 @@
 """What is in a picture of a graph: boxes for nodes, wires for values, blocks within boxes.
 
-In: a graph.  Out: `Picture`, plain data that knows nothing of places:
+In: a graph.  Out: `Diagram`, plain data that knows nothing of places:
 
     def f(x: Tensor, n: int):            [%x : Tensor]   [%n : int]      inputs
         for i in range(n):                      \\           |
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph, Node, Value
 
 _WIDEST: Final = 44  # characters of a line
-_MOST_LINES: Final = 8  # of what a box says beside its kind
+_MAX_LINES: Final = 8  # of what a box says beside its kind
 _FAR: Final = 10  # layers that a wire may pass
-_DEEPEST: Final = 24  # blocks within blocks that are drawn
+_MAX_BLOCK_DEPTH: Final = 24  # blocks within blocks that are drawn
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
-_LONGEST_PATH: Final = 200  # characters of `self.encoder.layers`
-_MOST_FOLDED: Final = 16  # elements of a list that is written where it is used
+_MAX_PATH_CHARS: Final = 200  # characters of `self.encoder.layers`
+_MAX_FOLDED: Final = 16  # elements of a list that is written where it is used
 _OPERANDS: Final = {"prim::If": ("condition",), "prim::Loop": ("most turns", "condition")}
 _ENDLESS: Final = "9223372036854775807"  # the turns of `while`
 _TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
@@ -58,7 +58,7 @@ class Box:
     lines: list[str] = field(default_factory=list)
     title: str = ""
     ports: list[Port] = field(default_factory=list)
-    insides: list[Picture] = field(default_factory=list)
+    insides: list[Diagram] = field(default_factory=list)
     node: Node | None = None
     names: Box | None = None  # the box of the value that this one names again
     depth: int = 0  # the longest way from the block's beginning
@@ -88,7 +88,7 @@ class Line:
 
 
 @dataclass(eq=False)
-class Picture:
+class Diagram:
     """A block."""
 
     text: str
@@ -102,7 +102,7 @@ class Picture:
     height: float = 0.0
 
 
-def picture_of(graph: Graph) -> Picture:
+def picture_of(graph: Graph) -> Diagram:
     """The picture of a graph."""
     return _Drawing().block(graph.block(), "", 0)
 
@@ -117,12 +117,12 @@ class _Drawing:
     """The boxes of values, over all blocks."""
 
     def __init__(self) -> None:
-        self._ports: dict[Value, tuple[Picture, Box, Port]] = {}
+        self._ports: dict[Value, tuple[Diagram, Box, Port]] = {}
         self._folded: dict[Value, str | None] = {}
         self._taken: list[Value] = []  # by blocks within that of the value
 
-    def block(self, block: Block, text: str, level: int) -> Picture:
-        picture = Picture(text)
+    def block(self, block: Block, text: str, level: int) -> Diagram:
+        picture = Diagram(text)
         for value in block.inputs():
             if not isinstance(value.type(), ClassType) or not _only_attributes(value):
                 box = Box("input", _declared(value), title=_declared(value, 500))
@@ -134,7 +134,7 @@ class _Drawing:
         self._results(picture, block)
         return picture
 
-    def _node(self, picture: Picture, node: Node, level: int) -> None:
+    def _node(self, picture: Diagram, node: Node, level: int) -> None:
         inputs = node.inputs()
         text, inputs_left = self._named(node, inputs)
         box = Box(_kind(node), cut(text), title=_title(node), node=node)
@@ -147,7 +147,7 @@ class _Drawing:
         for number, block in enumerate(blocks):
             if block.is_empty() and not block.outputs():
                 continue
-            if level < _DEEPEST:
+            if level < _MAX_BLOCK_DEPTH:
                 title = titles[number] if number < len(titles) else ""
                 box.insides.append(self.block(block, title, level + 1))
             else:
@@ -156,7 +156,7 @@ class _Drawing:
         self._wire(picture, box, [*inputs, *taken], since=picture.boxes[-1].depth if picture.boxes else 0)
         self._give(picture, box, node.outputs())
 
-    def _results(self, picture: Picture, block: Block) -> None:
+    def _results(self, picture: Diagram, block: Block) -> None:
         owner = block.owning_node()
         outputs = block.outputs()
         if not outputs and owner is not None:
@@ -170,14 +170,14 @@ class _Drawing:
         self._wire(picture, box, outputs, 0, below + 1)
         picture.boxes.append(box)
 
-    def _give(self, picture: Picture, box: Box, values: Iterable[Value]) -> None:
+    def _give(self, picture: Diagram, box: Box, values: Iterable[Value]) -> None:
         for value in values:
             port = Port(_declared(value), _declared(value, 500))
             box.ports.append(port)
             self._ports[value] = picture, box, port
         picture.boxes.append(box)
 
-    def _wire(self, picture: Picture, box: Box, values: Iterable[Value], since: int, below: int = 0) -> None:
+    def _wire(self, picture: Diagram, box: Box, values: Iterable[Value], since: int, below: int = 0) -> None:
         """Wires from the values to the box, and its depth: `since` is that of what reads nothing here."""
         near: list[tuple[Box, Port]] = []
         again: list[tuple[Value, Box]] = []
@@ -201,7 +201,7 @@ class _Drawing:
             self._taken.append(value)
             self._name_again(picture, box, source, self._ports[value][2])
 
-    def _name_again(self, picture: Picture, box: Box, source: Box, port: Port) -> None:
+    def _name_again(self, picture: Diagram, box: Box, source: Box, port: Port) -> None:
         text = port.text or source.text
         small = Box("again", text.partition(" : ")[0], title=port.title, names=source, depth=box.depth - 1)
         small.ports.append(Port("", port.title))
@@ -228,10 +228,10 @@ class _Drawing:
                 is_ours = isinstance(base.type(), ClassType) and _only_attributes(base)
                 return f"{base.debug_name()}.{name}" if is_ours else None
             told = self.folded(base)
-            return None if told is None or len(told) > _LONGEST_PATH else f"{told}.{name}"
+            return None if told is None or len(told) > _MAX_PATH_CHARS else f"{told}.{name}"
         if kind == "prim::ListConstruct" and value.use_count() != 1:
             return None  # who has it may write to it: it is one list
-        if kind in _FOLDED_LISTS and node.inputs_size() <= _MOST_FOLDED:
+        if kind in _FOLDED_LISTS and node.inputs_size() <= _MAX_FOLDED:
             parts = [self.folded(part) for part in node.inputs()]
             told = ", ".join([part for part in parts if part is not None])
             if None in parts or len(told) > _WIDEST - 14:
@@ -271,9 +271,9 @@ class _Drawing:
                 if argument.has_default and text == _literal(argument.default):
                     continue
             told.append(cut(f"{names[number]} = {text}" if names and number < len(names) else text))
-        yield from told[:_MOST_LINES]
-        if len(told) > _MOST_LINES:
-            yield f"… {len(told) - _MOST_LINES} more"
+        yield from told[:_MAX_LINES]
+        if len(told) > _MAX_LINES:
+            yield f"… {len(told) - _MAX_LINES} more"
 
 
 # ---- texts -------------------------------------------------------------------------------------------

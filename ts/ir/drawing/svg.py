@@ -1,6 +1,6 @@
 """The text of a picture in SVG.
 
-In: a `Picture` with places.  Out: one file that needs nothing else: its colours are classes of its style,
+In: a `Diagram` with places.  Out: one file that needs nothing else: its colours are classes of its style,
 light or dark as the reader's system says, and what a box is shows when one points at it.
 
     <g class="operator"><title>...</title><rect .../><text ...>aten::mul</text></g>
@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ts.ir.drawing.layout import LINE, PADDING
-from ts.ir.drawing.picture import Box, Line, Picture
+from ts.ir.drawing.picture import Box, Line, Diagram
 
 if TYPE_CHECKING:
     from ts.ir.graph import Node
@@ -61,7 +61,7 @@ _REPLACED: Final = {
 Attributes = Callable[["Node"], str]  # more attributes of a node's box, written as they stand in the file
 
 
-def svg(picture: Picture, style: str = STYLE, attributes: Attributes = lambda node: "") -> str:
+def svg(picture: Diagram, style: str = STYLE, attributes: Attributes = lambda node: "") -> str:
     """The text; without a style, of a page that has it."""
     writer = _Writer(attributes)
     size = f"{_number(picture.width)} {_number(picture.height)}"
@@ -82,7 +82,7 @@ class _Writer:
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
 
-    def picture(self, picture: Picture) -> Iterator[str]:
+    def picture(self, picture: Diagram) -> Iterator[str]:
         for line in picture.lines:
             yield from self._line(line)
         for box in picture.boxes:
@@ -121,7 +121,7 @@ class _Writer:
                 yield f'<text class="port" {place}>{_text(port.text)}</text>'
         yield "</g>\n"
 
-    def _block(self, picture: Picture) -> Iterator[str]:
+    def _block(self, picture: Diagram) -> Iterator[str]:
         yield f'\n<g class="block" transform="translate({_point(picture.x, picture.y)})">'
         yield f'<rect width="{_number(picture.width)}" height="{_number(picture.height)}" rx="6"/>'
         if picture.text:

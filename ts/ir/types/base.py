@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Self, cast
 
 from ts.errors import CompilationError
 
-MOST_PARTS: Final = 1 << 16
+MAX_PARTS: Final = 1 << 16
 _Str = str  # inside `Type`, `str` is a method
 
 
@@ -111,9 +111,9 @@ class Type:
     def _count(self, types: Iterable[Type]) -> int:
         """`parts` of a type made of `types`: `a = (a, a)`, often enough, has a type that nobody can spell."""
         count = 1 + sum(type.parts for type in types)
-        if count > MOST_PARTS:
+        if count > MAX_PARTS:
             raise CompilationError(
-                f"a {self._kind} of {count} parts is too large: a type may have {MOST_PARTS}",
+                f"a {self._kind} of {count} parts is too large: a type may have {MAX_PARTS}",
                 hint="hold in an object, or in an Any, what is nested that deeply",
             )
         return count

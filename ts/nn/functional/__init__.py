@@ -66,8 +66,8 @@ OPERATORS: Final = (  # those that PyTorch has here: every operator can be asked
     "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm",
     "scaled_dot_product_attention", "softplus", "softshrink",
 )  # fmt: skip
-HOMES: Final = {name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names}
-WRITTEN: Final = HOMES.keys()  # in the scripted subset, over operators that may have the same name
+NAME_TO_MODULE: Final = {name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names}
+WRITTEN: Final = NAME_TO_MODULE.keys()  # in the scripted subset, over operators that may have the same name
 
 
 def __getattr__(name: str) -> Any:
@@ -78,8 +78,8 @@ def __getattr__(name: str) -> Any:
             value: Any = importlib.import_module("ts.nn.grad")
         elif name == "_threshold":  # what `threshold` calls itself; generated code of `ts.fx` has that name
             value = __getattr__("threshold")
-        elif name in HOMES:
-            value = _overridable(HOMES[name], name)
+        elif name in NAME_TO_MODULE:
+            value = _overridable(NAME_TO_MODULE[name], name)
         else:
             value = registry.nn_function(_OPERATORS.get(name, name))
     globals()[name] = value
@@ -97,4 +97,4 @@ def _overridable(home: str, name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOMES, *OPERATORS})
+    return sorted({*globals(), *NAME_TO_MODULE, *OPERATORS})

@@ -16,7 +16,7 @@ from ts._core.tensor.kinds import (
 from ts._core.tensor.tensor import Tensor
 from ts.nn import grad as grad
 
-HOMES: dict[Str, Str]
+NAME_TO_MODULE: dict[Str, Str]
 WRITTEN: frozenset[Str]
 OPERATORS: tuple[Str, ...]
 

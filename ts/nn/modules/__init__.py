@@ -1,4 +1,4 @@
-"""The modules by family; each class is found by name on first use, through `HOMES`."""
+"""The modules by family; each class is found by name on first use, through `NAME_TO_MODULE`."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "upsampling": ("Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d"),
     "rnn": ("RNNBase", "RNN", "LSTM", "GRU", "RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"),
 }  # fmt: skip
-HOMES: Final = {name: f"ts.nn.modules.{family}" for family, names in _FAMILIES.items() for name in names}
+NAME_TO_MODULE: Final = {name: f"ts.nn.modules.{family}" for family, names in _FAMILIES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     with import_turn():
-        if name in HOMES:
-            value = getattr(importlib.import_module(HOMES[name]), name)
+        if name in NAME_TO_MODULE:
+            value = getattr(importlib.import_module(NAME_TO_MODULE[name]), name)
         elif name in _FAMILIES or name == "utils":
             value = importlib.import_module(f"ts.nn.modules.{name}")
         else:
@@ -79,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOMES, *_FAMILIES})
+    return sorted({*globals(), *NAME_TO_MODULE, *_FAMILIES})

@@ -25,7 +25,7 @@ _FUNCTIONS: Final[dict[str, tuple[str, ...]]] = {
     "weight_norms": ("weight_norm", "remove_weight_norm"),
     "spectral_norms": ("spectral_norm", "remove_spectral_norm"),
 }  # fmt: skip
-_HOMES: Final = {name: module for module, names in _FUNCTIONS.items() for name in names}
+_NAME_TO_MODULE: Final = {name: module for module, names in _FUNCTIONS.items() for name in names}
 _MODULES: Final = frozenset({"parametrizations", "parametrize", "prune", "rnn", *_FUNCTIONS})
 
 
@@ -34,8 +34,8 @@ _absent = names_for(__name__)
 
 def __getattr__(name: str) -> Any:
     with import_turn():
-        if name in _HOMES:
-            value = getattr(importlib.import_module(f"ts.nn.utils.{_HOMES[name]}"), name)
+        if name in _NAME_TO_MODULE:
+            value = getattr(importlib.import_module(f"ts.nn.utils.{_NAME_TO_MODULE[name]}"), name)
         elif name in _MODULES:
             value = importlib.import_module(f"ts.nn.utils.{name}")
         else:
@@ -45,4 +45,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_MODULES})
+    return sorted({*globals(), *_NAME_TO_MODULE, *_MODULES})

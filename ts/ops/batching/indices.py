@@ -9,7 +9,7 @@ from ts._core.layers.batch import Call
 from ts._core.tensor.tensor import Tensor
 from ts.ops.batching.rows import batch
 from ts.ops.batching.rules import aligned, one_by_one, padded, pointwise
-from ts.ops.batching.views import along, behind
+from ts.ops.batching.views import along, shift_dim
 
 
 def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
@@ -82,7 +82,7 @@ def _index_put(call: Call) -> Any:
 
 def _index_select(call: Call) -> Any:
     x, dim, index = call.values
-    d = behind(dim, call.rank(0))
+    d = shift_dim(dim, call.rank(0))
     if not call.wholes[2]:
         return x.index_select(d, index) if x.dim() > 1 else x.unsqueeze(1).index_select(1, index).squeeze(1)
     x = call.expanded(0)
@@ -105,7 +105,7 @@ def _index_write(name: str) -> Any:
             call.expanded(i) if isinstance(x, Tensor) and call.names[i] != "index" else x
             for i, x in enumerate(call.values)
         ]
-        values[call.at("dim")] = behind(call["dim"], call.rank(0))
+        values[call.at("dim")] = shift_dim(call["dim"], call.rank(0))
         return call.run(values) if call.rank(0) else one_by_one(call)
 
     return rule
@@ -115,7 +115,7 @@ def _index_rows(call: Call) -> Any:
     """Elements along the dimension that is indexed lie one below the other, and so do what is written."""
     if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
         return one_by_one(call)
-    d = behind(call["dim"], call.rank(0))
+    d = shift_dim(call["dim"], call.rank(0))
     values = list(call.values)
     for i, x in enumerate(values):
         if isinstance(x, Tensor) and call.names[i] != "index" and call.rank(i):
@@ -214,5 +214,5 @@ def _filled(call: Call) -> Any:
 def _scattered(call: Call) -> Any:
     values = list(call.values)
     values[0], values[1] = call.expanded(0), call.expanded(1)
-    values[call.at("dim")] = behind(call["dim"], call.rank(0))
+    values[call.at("dim")] = shift_dim(call["dim"], call.rank(0))
     return call.run(values)

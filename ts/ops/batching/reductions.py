@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.layers.batch import Call, Same
+from ts._core.layers.batch import Call, Unbatched
 from ts._core.tensor.tensor import Tensor
 from ts.ops.batching.rows import batch
 from ts.ops.batching.rules import in_rows
-from ts.ops.batching.views import along, behind
+from ts.ops.batching.views import along, shift_dim
 
 
 def over_all(function: Callable[..., Any]) -> Callable[[Call], Any]:
@@ -116,10 +116,10 @@ def _sum_to_size(call: Call) -> Any:
     rank = call.rank(0)
     lead = rank - len(size)
     dims = [*range(lead), *(lead + d for d, n in enumerate(size) if n == 1 and x.shape[1 + lead + d] != 1)]
-    found = x.sum([behind(d, rank) for d in dims], True) if dims else x
+    found = x.sum([shift_dim(d, rank) for d in dims], True) if dims else x
     return found.reshape([x.shape[0], *size])
 
 
 # Asked by who must choose one way for the whole batch.
-batch("_is_any_true _is_all_true", lambda call: Same(call.run(call.values)))
+batch("_is_any_true _is_all_true", lambda call: Unbatched(call.run(call.values)))
 batch("sum_to_size _grad_sum_to_size", _sum_to_size)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from ts._core.layers.batch import Call
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 Rule = Callable[[Call], Any]
 
@@ -42,7 +42,7 @@ def rows() -> dict[str, Rule]:
     return _rows
 
 
-def row_of(record: Record) -> Rule | None:
+def row_of(record: OperatorRecord) -> Rule | None:
     """The rule of an operator; one that is another name of another has that one's."""
     from ts.ops import registry
 

@@ -18,14 +18,14 @@ from ts._core.thread.once import warn
 from ts.ops.batching.rows import row_of
 from ts.ops.derivatives.formulas import decomposed
 from ts.ops.derivatives.rows import derivative_of
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 # Those of other families that work element by element all the same.
 _POINTWISE = frozenset({"activation_gradients", "polynomial"})
 
 
 @cache
-def composite(record: Record) -> Callable[..., Any] | None:
+def composite(record: OperatorRecord) -> Callable[..., Any] | None:
     """What computes an operator by others: its parts, or its own kernel; None where it needs a rule."""
     by_forms = record.variant and not (record.nondeterministic and record.variant == "inplace")
     if by_forms or row_of(record) is not None:
@@ -38,7 +38,7 @@ def composite(record: Record) -> Callable[..., Any] | None:
     return None
 
 
-def written_elsewhere(record: Record) -> bool:
+def written_elsewhere(record: OperatorRecord) -> bool:
     """Whether an operator writes to its first argument though it has no form that does not."""
     found = record.operator.signature.parameters
     return bool(found) and found[0].written and not record.variant
@@ -50,21 +50,21 @@ def on_batch(call: Call) -> Any:
     if rule is not None:
         return rule(call)
     if not any("Tensor" in r.kind for r in call.record.operator.signature.returns):
-        return answered(call)
+        return call_once_for_batch(call)
     return pointwise(call) if _is_pointwise(call.record) else one_by_one(call)
 
 
-def _is_pointwise(record: Record) -> bool:
+def _is_pointwise(record: OperatorRecord) -> bool:
     return bool(record.elementwise or record.keeps_dtype or record.family in _POINTWISE)
 
 
-def has_rule(record: Record) -> bool:
+def has_rule(record: OperatorRecord) -> bool:
     """Whether an operator works on all elements at once."""
     gives_tensors = any("Tensor" in r.kind for r in record.operator.signature.returns)
     return row_of(record) is not None or not gives_tensors or _is_pointwise(record)
 
 
-def answered(call: Call) -> Any:
+def call_once_for_batch(call: Call) -> Any:
     """What is no tensor is the same for all elements, where the operator asks for dtypes and shapes.
 
     RuntimeError for one that reads elements.
@@ -200,7 +200,7 @@ DIFFERENT_IN_ONE = (
 )
 
 
-def draws(record: Record, args: list[Any]) -> bool:
+def draws(record: OperatorRecord, args: list[Any]) -> bool:
     """Whether an operator that may draw random numbers does, given these arguments."""
     for p, x in zip(record.operator.signature.parameters, args, strict=True):
         if (p.name in ("p", "dropout_p", "dropout") and x == 0) or (

@@ -12,7 +12,7 @@ from ts.ops.batching.rows import batch
 from ts.ops.batching.rules import padded
 
 
-def behind(dim: int, rank: int) -> int:
+def shift_dim(dim: int, rank: int) -> int:
     """A dimension of an element as one of the batch.
 
     IndexError where an element of `rank` dimensions has none such.
@@ -50,9 +50,9 @@ def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
             if name == whole and (x is None or x == []):
                 values[i] = list(range(1, max(rank, 1) + 1))
             elif isinstance(x, list):
-                values[i] = [behind(d, rank + more) for d in x]
+                values[i] = [shift_dim(d, rank + more) for d in x]
             elif x is not None:
-                values[i] = behind(x, rank + more)
+                values[i] = shift_dim(x, rank + more)
         found = call.run(values)
         return _without_one(found) if numbers else found
 
@@ -126,7 +126,7 @@ def _flatten(call: Call) -> Any:
     x = call.values[0]
     if x.dim() == 1:
         return x.unsqueeze(1)
-    return x.flatten(behind(call.values[1], x.dim() - 1), behind(call.values[2], x.dim() - 1))
+    return x.flatten(shift_dim(call.values[1], x.dim() - 1), shift_dim(call.values[2], x.dim() - 1))
 
 
 def _transposed(call: Call) -> Any:
@@ -165,7 +165,7 @@ def _reversed(call: Call) -> Any:
 
 
 def _permute(call: Call) -> Any:
-    return call.values[0].permute([0, *(behind(d, call.rank(0)) for d in call["dims"])])
+    return call.values[0].permute([0, *(shift_dim(d, call.rank(0)) for d in call["dims"])])
 
 
 def _movedim(call: Call) -> Any:
@@ -173,7 +173,7 @@ def _movedim(call: Call) -> Any:
     for i in (1, 2):
         rank = call.rank(0)
         values[i] = (
-            [behind(d, rank) for d in values[i]] if isinstance(values[i], list) else behind(values[i], rank)
+            [shift_dim(d, rank) for d in values[i]] if isinstance(values[i], list) else shift_dim(values[i], rank)
         )
     return call.run(values)
 
@@ -192,20 +192,20 @@ def _roll(call: Call) -> Any:
     x, shifts, dims = call.values[:3]
     if not dims:
         return x.reshape(x.shape[0], -1).roll(shifts, [1]).reshape(x.shape)
-    return x.roll(shifts, [behind(d, call.rank(0)) for d in dims])
+    return x.roll(shifts, [shift_dim(d, call.rank(0)) for d in dims])
 
 
 def _diagonals(call: Call) -> Any:
     values = list(call.values)
     for name in ("dim1", "dim2"):
-        values[call.at(name)] = behind(call[name], call.rank(0))
+        values[call.at(name)] = shift_dim(call[name], call.rank(0))
     return call.run(values)
 
 
 def _embedded(call: Call) -> Any:
     values = list(call.values)
     for name in ("dim1", "dim2"):
-        values[call.at(name)] = behind(call[name], call.rank(0) + 1)
+        values[call.at(name)] = shift_dim(call[name], call.rank(0) + 1)
     return call.run(values)
 
 
@@ -256,7 +256,7 @@ def _made_rank(rank: int) -> Callable[[Call], Any]:
 
 
 def _narrow_by_tensor(call: Call) -> Any:
-    return call.values[0].narrow(behind(call["dim"], call.rank(0)), int(call["start"]), call["length"])
+    return call.values[0].narrow(shift_dim(call["dim"], call.rank(0)), int(call["start"]), call["length"])
 
 
 batch("view reshape _unsafe_view _reshape_copy", sized)
@@ -326,5 +326,5 @@ def _back(call: Call, *names: str) -> Any:
     rank = len(call[sizes])
     values[call.at(sizes)] = [call.size, *call[sizes]]
     for name in names:
-        values[call.at(name)] = behind(call[name], rank)
+        values[call.at(name)] = shift_dim(call[name], rank)
     return call.run(values)

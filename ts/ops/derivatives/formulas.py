@@ -25,7 +25,7 @@ from ts._core.dispatch.signature import Parameter, signature
 from ts.ops.derivatives.rows import Derivative, derivative_of, names_in
 
 if TYPE_CHECKING:
-    from ts.ops.registry import Record
+    from ts.ops.registry import OperatorRecord
 
 _SCALARS: Final = {
     "Tensor": "Tensor", "Scalar": "Union[int, float, complex]", "int": "int", "bool": "bool",
@@ -60,7 +60,7 @@ class Result(NamedTuple):
     kind: str  # Tensor, Tensor[], int ...
 
 
-class Read(NamedTuple):
+class FormulaParameter(NamedTuple):
     """A parameter of a formula: an argument, result or gradient, or a fact of one without its elements."""
 
     name: str  # self, self_size
@@ -71,7 +71,7 @@ class Read(NamedTuple):
 class Formula(NamedTuple):
     """A function over what was saved."""
 
-    reads: tuple[Read, ...]  # its parameters
+    reads: tuple[FormulaParameter, ...]  # its parameters
     gives: tuple[str, ...]  # names of the arguments that it gives gradients of, in order
     text: str
     namespace: dict[str, Any]
@@ -89,7 +89,7 @@ class Formula(NamedTuple):
 class Inputs:
     """The arguments and results of an operator by the names that formulas have for them."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: OperatorRecord) -> None:
         self.derivative = derivative_of(record)
         self.record = record.base or record
         found = signature(self.record.schema_text)
@@ -124,7 +124,7 @@ class Inputs:
 
 
 @cache
-def inputs_of(record: Record) -> Inputs:
+def inputs_of(record: OperatorRecord) -> Inputs:
     """The names of an operator, made once."""
     return Inputs(record)
 
@@ -139,17 +139,17 @@ def _gradient_type(kind: str, absent: bool) -> str:
     return f"List[{of_one}]" if kind == "Tensor[]" else of_one
 
 
-def gradient(record: Record, wanted: Sequence[str]) -> Formula:
+def gradient(record: OperatorRecord, wanted: Sequence[str]) -> Formula:
     """The function that gives the gradients of the `wanted` arguments, and of those that come with them."""
     inputs = Inputs(record)
     row = inputs.derivative
     assert row is not None
-    reads: dict[str, Read] = {}
+    reads: dict[str, FormulaParameter] = {}
     found = [(names, _with_facts(text, inputs, reads)) for names, text in row.wanted(wanted)]
     gives = tuple(name for names, _ in found for name in names)
     for name in _order(inputs, set().union(*(names_in(text) for _, text in found))):
         if inputs.annotation(name, row.absent) is not None:
-            reads[name] = Read(name, name, "")
+            reads[name] = FormulaParameter(name, name, "")
     types = [
         _type_of_fact(r, inputs) if r.fact else inputs.annotation(r.of, row.absent) for r in reads.values()
     ]
@@ -164,13 +164,13 @@ def gradient(record: Record, wanted: Sequence[str]) -> Formula:
     return Formula(tuple(reads.values()), gives, text, row.namespace)
 
 
-def _type_of_fact(read: Read, inputs: Inputs) -> str:
+def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
     """That of the fact, of a list that of the tensors in it."""
     of_one = FACTS[read.fact][0]
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 
 
-def _with_facts(text: str, inputs: Inputs, reads: dict[str, Read]) -> str:
+def _with_facts(text: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -> str:
     """A formula that reads sizes and their like as parameters of their own, which are added to `reads`.
 
     Those of gradients, which are not saved, it asks for itself.  `tensors.size()` are the sizes of each.
@@ -182,7 +182,7 @@ def _with_facts(text: str, inputs: Inputs, reads: dict[str, Read]) -> str:
         if of in gradients or inputs.annotation(of, False) not in kinds:
             return None
         name = f"{of}_{what}"
-        reads[name] = Read(name, of, what)
+        reads[name] = FormulaParameter(name, of, what)
         return name
 
     text = _LENGTH.sub(lambda m: f"{name}[{m[2]}]" if (name := fact(m[1], "size")) else m[0], text)
@@ -196,7 +196,7 @@ def _order(inputs: Inputs, read: set[str]) -> list[str]:
     return [name for name in dict.fromkeys([*names, "output_mask"]) if name in read]
 
 
-def node_name(record: Record) -> str:
+def node_name(record: OperatorRecord) -> str:
     """What PyTorch calls the node of an operator, or of one by another name: MulBackward0."""
     row = derivative_of(record)
     if row is not None and row.name:
@@ -206,7 +206,7 @@ def node_name(record: Record) -> str:
     return f"{words}Backward0"
 
 
-def decomposed(record: Record) -> Any:
+def decomposed(record: OperatorRecord) -> Any:
     """The function that an operator is computed by where it is differentiated: of the same arguments."""
     inputs = Inputs(record)
     row = inputs.derivative

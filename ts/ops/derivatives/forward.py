@@ -20,13 +20,13 @@ from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.layers.levels import tracked
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
-from ts.ops.derivatives.formulas import Inputs, Read, _compiled, decomposed, gradient, inputs_of, node_name
+from ts.ops.derivatives.formulas import Inputs, FormulaParameter, _compiled, decomposed, gradient, inputs_of, node_name
 from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, Derivative, derivative_of, names_in
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 
 @cache
-def composite(record: Record) -> Callable[..., Any] | None:
+def composite(record: OperatorRecord) -> Callable[..., Any] | None:
     """What computes an operator by others: its parts, or its own kernel; None where it has a rule."""
     row = derivative_of(record)
     if row is not None and row.decomposition and not record.variant:
@@ -37,7 +37,7 @@ def composite(record: Record) -> Callable[..., Any] | None:
 
 
 def tangents_of(
-    record: Record, primals: list[Any], tangents: list[Any], results: list[Any]
+    record: OperatorRecord, primals: list[Any], tangents: list[Any], results: list[Any]
 ) -> list[Tensor | None]:
     """The tangent of each result; None where it is zero.
 
@@ -86,7 +86,7 @@ def _or_zero(x: Any, t: Any) -> Any:
 
 
 def _linear(
-    record: Record, places: list[int], primals: list[Any], tangents: list[Any], count: int
+    record: OperatorRecord, places: list[int], primals: list[Any], tangents: list[Any], count: int
 ) -> list[Tensor | None]:
     given = list(primals)
     for i in places:
@@ -96,7 +96,7 @@ def _linear(
 
 
 def _elementwise(
-    record: Record,
+    record: OperatorRecord,
     inputs: Inputs,
     places: list[int],
     primals: list[Any],
@@ -118,7 +118,7 @@ def _elementwise(
 
 
 @cache
-def _gradient(record: Record, name: str) -> tuple[Any, tuple[Read, ...]]:
+def _gradient(record: OperatorRecord, name: str) -> tuple[Any, tuple[FormulaParameter, ...]]:
     """The function that gives the gradient of one argument, and what it reads."""
     formula = gradient(record, [name])
     return formula.function(), formula.reads
@@ -149,7 +149,7 @@ def _value(x: Any, fact: str) -> Any:
 
 
 @cache
-def _function(record: Record, text: str) -> tuple[Any, tuple[str, ...]]:
+def _function(record: OperatorRecord, text: str) -> tuple[Any, tuple[str, ...]]:
     """A formula over arguments, tangents and results as a function, and what it reads."""
     inputs = inputs_of(record)
     row = derivative_of(record)
@@ -171,7 +171,7 @@ def _function(record: Record, text: str) -> tuple[Any, tuple[str, ...]]:
 
 
 def _by_formula(
-    record: Record,
+    record: OperatorRecord,
     inputs: Inputs,
     row: Derivative,
     places: list[int],
@@ -198,7 +198,7 @@ def _by_formula(
 
 
 def _by_two_passes(
-    record: Record, primals: list[Any], tangents: list[Any], results: list[Any]
+    record: OperatorRecord, primals: list[Any], tangents: list[Any], results: list[Any]
 ) -> list[Tensor | None]:
     recorded = is_grad_enabled()
     xs: list[Tensor] = []

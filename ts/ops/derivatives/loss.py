@@ -11,7 +11,7 @@ from ts.ops.derivatives.rows import compose, derive
 
 MEAN: Final = 1
 SUM: Final = 2
-LEAST: Final = 1e-12  # what keeps the slope of a probability of 0 or 1 finite
+MIN_DENOMINATOR: Final = 1e-12  # what keeps the slope of a probability of 0 or 1 finite
 
 
 def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
@@ -120,7 +120,7 @@ def weighted(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) 
 
 def of_probability(self: Tensor, target: Tensor) -> Tensor:
     """Of a probability's cross entropy."""
-    return (self - target) / (self * (1 - self)).clamp_min(LEAST)
+    return (self - target) / (self * (1 - self)).clamp_min(MIN_DENOMINATOR)
 
 
 def of_wanted_probability(self: Tensor) -> Tensor:

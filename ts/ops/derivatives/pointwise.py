@@ -132,7 +132,7 @@ derive(
 # ---------------------------------------------------------------------------------------- functions
 
 
-def of_atan2(grad: Tensor, opposite: Tensor, adjacent: Tensor) -> Tensor:
+def atan2_grad(grad: Tensor, opposite: Tensor, adjacent: Tensor) -> Tensor:
     """The part of the gradient along the side, by the square of the length; none where that is 0."""
     square = opposite * opposite + adjacent * adjacent
     return ts.where(square == 0, 0, grad * adjacent / square)

@@ -37,7 +37,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from ts.ops.registry import Record
+    from ts.ops.registry import OperatorRecord
 
 ELEMENTWISE: Final = "elementwise"
 LINEAR: Final = "linear"
@@ -172,7 +172,7 @@ def _load(family: str) -> None:
         importlib.import_module(name)
 
 
-def derivative_of(record: Record) -> Derivative | None:
+def derivative_of(record: OperatorRecord) -> Derivative | None:
     """The row of an operator: its own, or that of what it computes with or is another name of."""
     from ts.ops import registry
 
@@ -190,7 +190,7 @@ def derivative_of(record: Record) -> Derivative | None:
 
 
 @cache
-def _renamed(row: Derivative | None, before: Record, record: Record) -> Derivative | None:
+def _renamed(row: Derivative | None, before: OperatorRecord, record: OperatorRecord) -> Derivative | None:
     """A row of one operator for another name of it, whose arguments may have other names, too."""
     old, new = ([a.name for a in r.schema.arguments] for r in (before, record))
     if row is None or old == new or len(old) != len(new):

@@ -7,54 +7,54 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.autograd.rule import Formula, From, How, Rule, set_rules
+from ts._core.autograd.rule import Formula, FormulaInputKind, DifferentiationKind, Rule, set_rules
 from ts._core.dispatch.signature import signature
 from ts.fusion.program import KIND
 from ts.ops.derivatives import formulas
 from ts.ops.derivatives.formulas import Inputs, decomposed, gradient, node_name
 from ts.ops.derivatives.rows import Derivative
-from ts.ops.registry import Record
+from ts.ops.registry import OperatorRecord
 
 _FACTS = {
-    "size": From.SIZE,
-    "stride": From.STRIDE,
-    "dim": From.RANK,
-    "dtype": From.DTYPE,
-    "numel": From.COUNT,
-    "is_complex": From.COMPLEX,
+    "size": FormulaInputKind.SIZE,
+    "stride": FormulaInputKind.STRIDE,
+    "dim": FormulaInputKind.RANK,
+    "dtype": FormulaInputKind.DTYPE,
+    "numel": FormulaInputKind.COUNT,
+    "is_complex": FormulaInputKind.COMPLEX,
 }
 
 
-def rule_of(record: Record) -> Rule:
+def rule_of(record: OperatorRecord) -> Rule:
     """How an operator is differentiated."""
     if record.name == KIND:
-        return Rule(How.LEFT)
+        return Rule(DifferentiationKind.LEFT)
     inputs = Inputs(record)
     row = inputs.derivative
     if row is not None and row.reason:
-        return Rule(How.REFUSED, text=row.reason) if row.refused else Rule(How.PLAIN)
+        return Rule(DifferentiationKind.REFUSED, text=row.reason) if row.refused else Rule(DifferentiationKind.PLAIN)
     if record.variant == "out":
         name = record.name.removeprefix("aten::")
         text = (
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
             "of the arguments requires grad."
         )
-        return Rule(How.REFUSED, text=text)
+        return Rule(DifferentiationKind.REFUSED, text=text)
     if row is None:
         if record.whole or not _gives_tensors(record):
-            return Rule(How.INSIDE)
-        return Rule(How.MISSING, **_forms(record))
+            return Rule(DifferentiationKind.INSIDE)
+        return Rule(DifferentiationKind.MISSING, **_forms(record))
     if row.decomposition:
-        return Rule(How.BY_PARTS, parts=decomposed(record))
+        return Rule(DifferentiationKind.BY_PARTS, parts=decomposed(record))
     return _by_formula(record, inputs, row)
 
 
-def _gives_tensors(record: Record) -> bool:
+def _gives_tensors(record: OperatorRecord) -> bool:
     found = signature(record.schema_text)
     return any(r.kind.startswith("Tensor") for r in found.returns) or any(p.written for p in found.parameters)
 
 
-def _forms(record: Record) -> dict[str, Any]:
+def _forms(record: OperatorRecord) -> dict[str, Any]:
     """Of what is written, or several."""
     found = signature(record.schema_text)
     in_place = record.variant or not found.returns or record.name.endswith("_")
@@ -66,7 +66,7 @@ def _forms(record: Record) -> dict[str, Any]:
     }
 
 
-def _by_formula(record: Record, inputs: Inputs, row: Derivative) -> Rule:
+def _by_formula(record: OperatorRecord, inputs: Inputs, row: Derivative) -> Rule:
     forms = _forms(record)
     if not record.variant:
         forms["results"] = inputs.differentiable
@@ -78,7 +78,7 @@ def _by_formula(record: Record, inputs: Inputs, row: Derivative) -> Rule:
         return _formula(inputs, gradient(record, wanted), wanted)
 
     return Rule(
-        How.BY_FORMULA, node_name(record), numbers, absent=row.absent, build=build, **forms
+        DifferentiationKind.BY_FORMULA, node_name(record), numbers, absent=row.absent, build=build, **forms
     )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Fo
     return Formula(formula.function(), sources, gives, tuple(name in wanted for name in formula.gives))
 
 
-def _source(inputs: Inputs, read: formulas.Read) -> tuple[int, int, bool]:
+def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
     """Where a parameter comes from: which kind of thing, its number, whether a number stands for a tensor."""
     names = list(inputs.parameters)
     if read.fact:  # of an argument, or of a result, which are counted on
@@ -97,15 +97,15 @@ def _source(inputs: Inputs, read: formulas.Read) -> tuple[int, int, bool]:
         return _FACTS[read.fact], everything.index(read.of), False
     if read.of in inputs.parameters:
         parameter = inputs.parameters[read.of]
-        return From.ARGUMENT, names.index(read.of), parameter.kind == "Tensor"
+        return FormulaInputKind.ARGUMENT, names.index(read.of), parameter.kind == "Tensor"
     if read.of == "output_mask":
-        return From.WANTED, 0, False
+        return FormulaInputKind.WANTED, 0, False
     for i, result in enumerate(inputs.results):
         is_list = result.kind == "Tensor[]"
         if read.of == result.name:
-            return (From.RESULTS if is_list else From.RESULT), i, False
+            return (FormulaInputKind.RESULTS if is_list else FormulaInputKind.RESULT), i, False
         if read.of == result.gradient or (read.of == "grad" and i == inputs.differentiable[0]):
-            return (From.GRADIENTS if is_list else From.GRADIENT), i, False
+            return (FormulaInputKind.GRADIENTS if is_list else FormulaInputKind.GRADIENT), i, False
     raise ValueError(f"a formula of {inputs.record.key} reads {read.of}")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _ENGLISH: Final = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
-_FEW: Final = 4  # measurements of which no spread is told
+_MIN_MEASUREMENTS_FOR_SPREAD: Final = 4  # measurements of which no spread is told
 _WIDE: Final = 0.1  # the spread, as a share of the median, that is warned of
 _WIDER: Final = 0.25
 
@@ -140,7 +140,7 @@ class Measurement:
         count, single = len(self.raw_times), len(self.raw_times) == 1
         lines = [object.__repr__(self), self.task_spec.summarize()]
         lines.append(f"  {'' if single else 'Median: '}{self.median / unit:.2f} {name}")
-        if count >= _FEW:
+        if count >= _MIN_MEASUREMENTS_FOR_SPREAD:
             low, high = np.quantile(self.times, [0.25, 0.75]) / unit
             lines.append(f"  IQR:    {self.iqr / unit:.2f} {name} ({low:.2f} to {high:.2f})")
         runs = f"{self.number_per_run} runs {'' if single else 'per measurement'}"

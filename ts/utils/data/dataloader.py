@@ -20,10 +20,10 @@ from ts.ops.generator import Generator
 from ts.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 from ts.utils.data.collate import default_collate, default_convert
 from ts.utils.data.dataset import Dataset, IterableDataset
-from ts.utils.data.iteration import Batches, ByWorkers, InProcess
+from ts.utils.data.iteration import Batches, MultiProcessingIterator, SingleProcessIterator
 from ts.utils.data.iteration import Batches as _BaseDataLoaderIter  # noqa: F401  PyTorch's names
-from ts.utils.data.iteration import ByWorkers as _MultiProcessingDataLoaderIter  # noqa: F401
-from ts.utils.data.iteration import InProcess as _SingleProcessDataLoaderIter  # noqa: F401
+from ts.utils.data.iteration import MultiProcessingIterator as _MultiProcessingDataLoaderIter  # noqa: F401
+from ts.utils.data.iteration import SingleProcessIterator as _SingleProcessDataLoaderIter  # noqa: F401
 from ts.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from ts.utils.data.worker import get_worker_info
 
@@ -130,7 +130,7 @@ class DataLoader(Generic[T]):
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
         self._length_told: int | None = None  # what `len` has said of an iterable data set
-        self._kept: ByWorkers | None = None
+        self._kept: MultiProcessingIterator | None = None
         self._initialized = True
         if num_workers:
             _warn_of_many(num_workers)
@@ -156,11 +156,11 @@ class DataLoader(Generic[T]):
 
     def __iter__(self) -> Batches:
         if self.num_workers == 0:
-            return InProcess(self)
+            return SingleProcessIterator(self)
         if not self.persistent_workers:
-            return ByWorkers(self)
+            return MultiProcessingIterator(self)
         if self._kept is None:
-            self._kept = ByWorkers(self)
+            self._kept = MultiProcessingIterator(self)
         else:
             self._kept.start(self._length_told)
         return self._kept

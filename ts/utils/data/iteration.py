@@ -29,8 +29,8 @@ import ts
 from ts.utils.data.collate import mapped
 from ts.utils.data.failure import ExceptionWrapper
 from ts.utils.data.fetch import Fetching, fetcher
-from ts.utils.data.parcels import IN_PIPE, Inbox
-from ts.utils.data.worker import EXHAUSTED, PATIENCE, Job, Task, work
+from ts.utils.data.parcels import IN_PIPE, BatchReceiver
+from ts.utils.data.worker import EXHAUSTED, SHUTDOWN_TIMEOUT_SECONDS, Job, Task, work
 
 
 class Batches(Iterator[Any]):
@@ -113,7 +113,7 @@ def _pinned(value: Any) -> Any:
     return value.pin_memory() if hasattr(value, "pin_memory") else value
 
 
-class InProcess(Batches):
+class SingleProcessIterator(Batches):
     """Batches made when they are asked for."""
 
     def __init__(self, loader: Any) -> None:
@@ -126,7 +126,7 @@ class InProcess(Batches):
         return self._fetch(next(self._indices))
 
 
-class ByWorkers(Batches):
+class MultiProcessingIterator(Batches):
     """Batches that worker processes make, `prefetch_factor` of them each ahead."""
 
     def __init__(self, loader: Any) -> None:
@@ -249,7 +249,7 @@ class _Worker:
     def __init__(self, context: Any, job: Job) -> None:
         self.connection, theirs = multiprocessing.Pipe()
         _open.add(self.connection)
-        self.inbox = Inbox(self.connection)
+        self.inbox = BatchReceiver(self.connection)
         self.is_active = True  # whether it has data left in this pass
         self.waiting = 0  # tasks whose batches have not been fetched
         self.process = context.Process(target=work, args=(theirs, job), daemon=True)
@@ -268,7 +268,7 @@ class _Worker:
 
     def has_died(self) -> NoReturn:
         """Raise RuntimeError that says how the worker ended, in PyTorch's words."""
-        self.process.join(PATIENCE)
+        self.process.join(SHUTDOWN_TIMEOUT_SECONDS)
         pid, code = self.process.pid, self.process.exitcode
         if code is not None and code < 0:
             how = f"is killed by signal: {signal.strsignal(-code)}. "
@@ -303,7 +303,7 @@ def _end(workers: list[_Worker], owner: int) -> None:
         with suppress(OSError):  # it may be gone already
             worker.connection.send_bytes(b"")
         worker.connection.close()
-    deadline = time.monotonic() + PATIENCE + 1
+    deadline = time.monotonic() + SHUTDOWN_TIMEOUT_SECONDS + 1
     for worker in workers:
         worker.process.join(max(0.0, deadline - time.monotonic()))
         if worker.process.is_alive():

@@ -96,7 +96,7 @@ def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
     return places, end
 
 
-class Outbox:
+class BatchSender:
     """The worker's end."""
 
     def __init__(self, connection: Connection, in_pipe: int) -> None:
@@ -148,7 +148,7 @@ class Outbox:
         return -1, dropped
 
 
-class Inbox:
+class BatchReceiver:
     """The program's end."""
 
     def __init__(self, connection: Connection) -> None:

@@ -7,7 +7,7 @@ batch, a failure or `EXHAUSTED`, one for each task, in their order.
 
 A thread reads the tasks.  So the program never waits for a worker that is busy, and a worker notices that the
 program has closed the pipe, or is gone, whatever it does: it finishes its batch, but not in more than
-`PATIENCE` seconds.
+`SHUTDOWN_TIMEOUT_SECONDS` seconds.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ import numpy as np
 import ts
 from ts.utils.data.failure import ExceptionWrapper
 from ts.utils.data.fetch import Fetching, fetcher
-from ts.utils.data.parcels import Outbox, packed
+from ts.utils.data.parcels import BatchSender, packed
 
-PATIENCE: Final = 5.0  # seconds that a worker has to end by itself
+SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # seconds that a worker has to end by itself
 EXHAUSTED: Final = "exhausted"  # in the label of the last parcel of a pass
 
 
@@ -43,7 +43,7 @@ class Task(NamedTuple):
     freed: list[int]
 
 
-class Label(NamedTuple):
+class BatchHeader(NamedTuple):
     """What a parcel holds: nothing, where the worker's data are exhausted."""
 
     epoch: int
@@ -90,7 +90,7 @@ def work(connection: Connection, job: Job) -> None:
     signal.signal(signal.SIGINT, _wait_for_the_program)
     _settle(job)
     tasks = _Tasks(connection)
-    outbox = Outbox(connection, job.in_pipe)
+    outbox = BatchSender(connection, job.in_pipe)
     batches = _Batches(job)
     for task in iter(tasks.next, None):
         outbox.freed(task.freed)
@@ -132,19 +132,19 @@ class _Batches:
         self._fetch: Any = None
         self._failed = self._guarded(lambda: job.init_fn and job.init_fn(job.id))[1]
 
-    def made(self, task: Task) -> tuple[Label, list[Any]]:
+    def made(self, task: Task) -> tuple[BatchHeader, list[Any]]:
         """What the answer to a task is."""
         if task.epoch != self._epoch:
             self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
         if self._is_exhausted:
-            return Label(task.epoch, EXHAUSTED), packed(None)
+            return BatchHeader(task.epoch, EXHAUSTED), packed(None)
         failed, self._failed = self._failed, None
         if failed is not None:
-            return Label(task.epoch), packed(failed)
+            return BatchHeader(task.epoch), packed(failed)
         parts, failed = self._guarded(lambda: self._pack(task.index))
         if self._is_exhausted:
-            return Label(task.epoch, EXHAUSTED), packed(None)
-        return Label(task.epoch), _packed_failure(failed) if failed else parts
+            return BatchHeader(task.epoch, EXHAUSTED), packed(None)
+        return BatchHeader(task.epoch), _packed_failure(failed) if failed else parts
 
     def _pack(self, index: Any) -> Any:
         if self._fetch is None:
@@ -193,7 +193,7 @@ class _Tasks:
     def _read(self) -> None:
         try:
             while True:
-                while not self._connection.poll(PATIENCE):
+                while not self._connection.poll(SHUTDOWN_TIMEOUT_SECONDS):
                     if os.getppid() != self._program:  # a fork that is not ours may hold the pipe open
                         raise EOFError
                 data = self._connection.recv_bytes()
@@ -204,5 +204,5 @@ class _Tasks:
             pass  # the program is gone: as if it had said so
         self._is_over = True
         self._queue.put(None)
-        time.sleep(PATIENCE)
+        time.sleep(SHUTDOWN_TIMEOUT_SECONDS)
         os._exit(1)
