@@ -9,7 +9,7 @@ PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal
 BUILD_INPUTS := setup.py pyproject.toml ts/bytecode/opcodes.py $(shell find ts backends -name '*.pyx' -o -name '*.h' -o -name '*.pxd' ! -name opcodes.pxd)
 
 # What runs where a wrong index is noticed: what goes straight into C, and whatever is made to break it.
-TRUSTING := tests/fuzz tests/trust $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container context conv deadline \
+TRUSTING := tests/fuzz tests/untrusted_input $(patsubst %,tests/test_%.py,native_arguments arguments bytecode container context conv deadline \
 	deep dispatch einsum execution extremes failing_code fusion futures gather interp kernel_memory leaks lifetimes limits many_threads masked matmul \
 	nests pool prims recurrent reduce resample scatter shared_values sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
@@ -20,7 +20,7 @@ demo: $(VENV)/installed
 	$(PY) examples/demo.py
 
 test: $(VENV)/installed-test
-	$(PYTEST) --ignore=tests/oracle
+	$(PYTEST) --ignore=tests/pytorch_parity
 
 # The tests of the CPU kernels at each SIMD level below the processor's own, which `make test` covers, and on emulated processors.
 test-simd: $(VENV)/installed-test
@@ -33,11 +33,11 @@ test-long: $(VENV)/installed-test
 # The tests of the core on a build with checks, and under the sanitizers of gcc; each in a copy of this tree under
 # build/, with objects and an environment of its own.  `make -C build/checked test` runs all of them there.
 checked:
-	$(PYTHON) .ci/mirror.py build/checked
+	$(PYTHON) .ci/copy_tree.py build/checked
 	TS_CHECKED=1 $(MAKE) -C build/checked test-trusting
 
 sanitize:
-	$(PYTHON) .ci/mirror.py build/sanitize
+	$(PYTHON) .ci/copy_tree.py build/sanitize
 	TS_SANITIZE=address,undefined $(MAKE) -C build/sanitize test-sanitized
 
 test-trusting: $(VENV)/installed-test
@@ -54,7 +54,7 @@ test-sanitized: $(VENV)/installed-test
 test-cuda: $(VENV)/installed-test
 	$(PIP) 'cupy-cuda12x[ctk]>=14'
 	$(PY) -c 'import ts; ts.cuda.init(); print(ts.cuda.get_device_name())'
-	$(PY) -m pytest -m cuda --ignore=tests/oracle
+	$(PY) -m pytest -m cuda --ignore=tests/pytorch_parity
 	$(PY) -m benchmarks cuda | tee benchmarks/CUDA.md
 
 # Packages that were written for PyTorch, installed into a folder of their own, with `ts` and with PyTorch.

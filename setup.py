@@ -9,7 +9,7 @@ Translating and compiling use every core, and do again only what changed and wha
 
     TS_JOBS=1                           how many files at once, where memory is short
     TS_CHECKED=1                        bounds and initialisation are checked, and what the interpreter's loop
-                                        takes for proved (``ts/_core/vm/checked.pxd``)
+                                        takes for proved (``ts/_core/vm/debug_asserts.pxd``)
     TS_SANITIZE=address,undefined       the sanitizers of these names, with debug information
     TS_PROGRESS=FILE                    how far the build is, a line every ten seconds, to the end of this
                                         file: pip shows nothing of what a build prints
@@ -180,7 +180,7 @@ def stamp() -> str:
 
 
 class Copy(build_py):
-    """Writes the stamp beside what is installed: kept code goes by it (`ts/bytecode/kept.py`).
+    """Writes the stamp beside what is installed: kept code goes by it (`ts/bytecode/disk_cache.py`).
 
     In an editable installation sources change by themselves, and there is none.
     """

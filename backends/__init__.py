@@ -19,8 +19,8 @@ import numpy as np
 from ts import devices
 from ts._core.dispatch.operator import forget_kernels
 
+from .array_namespace import Namespace, WrappedNamespace
 from .base import Backend
-from .namespace import Namespace, WrappedNamespace
 
 # modules of switches that programs set and ask for
 SETTINGS = (

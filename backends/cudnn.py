@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .settings import flags_of
+from .flags import flags_of
 
 enabled = True
 benchmark = False

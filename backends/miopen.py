@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from .settings import flags_of
+from .flags import flags_of
 
 immediate = False
 

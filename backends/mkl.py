@@ -9,7 +9,7 @@ from typing import Final
 
 from ts.backends.cpu import blas
 
-from .settings import Verbose as verbose
+from .flags import Verbose as verbose
 
 __all__ = ["VERBOSE_OFF", "VERBOSE_ON", "is_available", "verbose"]
 

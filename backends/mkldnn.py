@@ -8,8 +8,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Final
 
-from .settings import Verbose as verbose
-from .settings import flags_of
+from .flags import Verbose as verbose
+from .flags import flags_of
 
 __all__ = [
     "VERBOSE_OFF", "VERBOSE_ON", "VERBOSE_ON_CREATION", "allow_tf32", "deterministic", "enabled", "flags",

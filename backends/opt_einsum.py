@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .settings import flags_of
+from .flags import flags_of
 
 enabled = False
 strategy: str | None = None

@@ -14,8 +14,8 @@ from pathlib import Path
 if not __package__:  # run by its path
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from benchmarks import peers
-from benchmarks.measure import measure, slowest, table
+from benchmarks import peer_runtimes
+from benchmarks.timing import measure, slowest, table
 
 GROUPS = (
     "scalar", "elements", "dispatch", "recording", "pointwise", "mathematics", "products", "layers",
@@ -36,7 +36,7 @@ def main() -> None:
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
     machine = f"Python {platform.python_version()}, {platform.machine()}"
     print(f"{machine}; best of {arguments.rounds} interleaved rounds")
-    for peer, package in peers.missing().items():
+    for peer, package in peer_runtimes.missing().items():
         print(f"Without {peer}, which is not installed: pip install {package}")
     print()
     for name in arguments.groups or GROUPS:
@@ -47,7 +47,7 @@ def main() -> None:
         tables = group.tables() if hasattr(group, "tables") else {group.TITLE: group.cases()}
         for title, cases in tables.items():
             print(table(title, measure(cases, arguments.rounds)), end="\n\n", flush=True)
-            if len(cases) > 50 and peers.has_torch():
+            if len(cases) > 50 and peer_runtimes.has_torch():
                 print(slowest(cases, "PyTorch"), end="\n\n", flush=True)
 
 

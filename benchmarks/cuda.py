@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import Case
+from benchmarks import peer_runtimes
+from benchmarks.timing import Case
 
 SIZES = (1_000, 1_000_000, 16_000_000)
 ROWS = ((262_144, 4), (65_536, 64), (4096, 1024), (4096, 4096), (512, 50_257), (16, 65_536), (1, 16_000_000))
@@ -71,7 +71,7 @@ def _case(name: str, **contestants: Callable[[], object] | None) -> Case:
 
 def _torch() -> Any:
     """PyTorch, where it is installed and sees a device."""
-    if not peers.has_torch():
+    if not peer_runtimes.has_torch():
         return None
     import torch
 

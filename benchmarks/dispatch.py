@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import Case
+from benchmarks import peer_runtimes
+from benchmarks.timing import Case
 
 TITLE = "Overheads (per call, per operator)"
 STEPS = 2_000
@@ -73,10 +73,10 @@ def cases() -> list[Case]:
         "ts": lambda: view_chain(square, STEPS),
         "ts eager": lambda: views(square, STEPS),
     }
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
-        calls["PyTorch"] = peers.torch_script(add_ints)
+        calls["PyTorch"] = peer_runtimes.torch_script(add_ints)
         theirs = torch.jit.CompilationUnit(TINY_CHAIN).tiny_chain
         tx, ty = torch.from_numpy(x.numpy()), torch.from_numpy(y.numpy())
         chains["PyTorch"] = lambda: theirs(tx, ty, STEPS)

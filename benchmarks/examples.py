@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import OURS, Case
+from benchmarks import peer_runtimes
+from benchmarks.timing import OURS, Case
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 BATCHES = {  # shape of a sample, samples in a batch, batches in a pass
@@ -28,7 +28,7 @@ def tables() -> dict[str, list[Case]]:
     """Steps of training, with their batches; batches of loaders."""
     libraries = {OURS: ts}
     ts.set_num_threads(1)
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
         torch.set_num_threads(1)

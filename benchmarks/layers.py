@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import Case
+from benchmarks import peer_runtimes
+from benchmarks.timing import Case
 
 TITLE = "Layers, one thread"
 
@@ -98,7 +98,7 @@ def case(name: str, shapes: tuple[tuple[int, ...], ...], run: Callable[..., Any]
     """Each library on the same operands."""
     operands = [ts.randn(*shape) for shape in shapes]
     contestants: dict[str, Any] = {"ts": partial(run, ts, *operands)}
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
         torch.set_num_threads(1)

@@ -1,4 +1,5 @@
-"""The models of `tests/oracle/models`, as archives: how long they take to load, to run once, and again.
+"""The models of `tests/pytorch_parity/models`, as archives: how long they take to load, to run once, and
+again.
 
 The archives are PyTorch's where it is installed, and of `ts` otherwise.  "First call" compiles; "first call,
 kept code" finds what a process before has compiled (`ts.runtime.code_cache`).
@@ -17,9 +18,9 @@ from types import ModuleType
 from typing import Any
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import OURS, Case
-from tests.oracle import models
+from benchmarks import peer_runtimes
+from benchmarks.timing import OURS, Case
+from tests.pytorch_parity import models
 
 ROUNDS = 3  # of loads and first calls; interleaved
 
@@ -27,7 +28,7 @@ ROUNDS = 3  # of loads and first calls; interleaved
 def contestants() -> dict[str, ModuleType]:
     """The packages that take part, on one thread, without gradients."""
     found = {OURS: ts}
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
         torch.set_num_threads(1)

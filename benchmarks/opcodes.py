@@ -1,8 +1,8 @@
 """What the interpreter's loop runs: instructions a second, and the pairs that follow each other most often.
 
 In: the scalar programs.  Out: two tables.  Instructions are counted by a
-program that counts (`ts.bytecode.counting`), times are those of the program as it is: pairs that are one
-instruction in the loop count as two.
+program that counts (`ts.bytecode.instruction_counter`), times are those of the program as it is: pairs that
+are one instruction in the loop count as two.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from benchmarks import peers, programs
-from benchmarks.measure import repetitions, show_seconds
-from benchmarks.scalar import topic_words
-from ts.bytecode.counting import InstructionCounter
+from benchmarks import peer_runtimes, programs
+from benchmarks.scalar_programs import topic_words
+from benchmarks.timing import repetitions, show_seconds
+from ts.bytecode.instruction_counter import InstructionCounter
 from ts.bytecode.opcodes import PAIRS
-from ts.runtime.counted import CountedFunction
+from ts.runtime.instruction_counting import CountedFunction
 
 MAX_PAIRS = 20  # pairs that are shown
 PROGRAMS: dict[Callable[..., Any], tuple[Any, ...]] = {  # arguments that take the loop about a millisecond
@@ -46,7 +46,7 @@ def report(rounds: int) -> str:
     lines += ["| | instructions | time | a second | each |", "|---|---|---|---|---|"]
     pairs: Bag[tuple[str, str]] = Bag()
     for function, arguments in PROGRAMS.items():
-        timed = peers.interpreted(function)  # first: from now on nobody makes machine code beside it
+        timed = peer_runtimes.interpreted(function)  # first: from now on nobody makes machine code beside it
         counter = counted(function, arguments)
         number = sum(counter.instructions().values())
         seconds = best(timed, arguments, rounds)

@@ -15,8 +15,8 @@ from typing import Any, List
 import numpy as np
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import Case
+from benchmarks import peer_runtimes
+from benchmarks.timing import Case
 
 TITLE = "Operators (per call; scripted in a loop, and eager)"
 SIZES = (1, 100, 10_000)
@@ -139,7 +139,7 @@ def _type_text(value: Any) -> str:
 def cases() -> list[Case]:
     """Each expression at each size, scripted and eager."""
     libraries: dict[str, Any] = {"ts": ts}
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
         torch.set_num_threads(1)

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import Case
+from benchmarks import peer_runtimes
+from benchmarks.timing import Case
 
 TITLE = "Pointwise expression, one thread"
 SIZES = (1_000, 100_000, 4_000_000)
@@ -34,7 +34,7 @@ def cases() -> list[Case]:
             "ts": partial(ours, x, y),
             "NumPy": partial(numpy_expression, x.numpy(), y.numpy()),
         }
-        if peers.has_torch():
+        if peer_runtimes.has_torch():
             import torch
 
             torch.set_num_threads(1)

@@ -24,11 +24,11 @@ from distributed import Client, LocalCluster
 from distributed.comm import connect, listen
 
 import ts
-from benchmarks.measure import Case, table
+from benchmarks.timing import Case, table
 from ts import distributed
 from ts.distributed import rpc
-from ts.distributed.comm import BlockingConnection, TransportLimits, Security
-from ts.distributed.loop import run
+from ts.distributed.event_loop import run
+from ts.distributed.transport import BlockingConnection, Security, TransportLimits
 
 WORKERS: Final = ("worker1", "worker2")
 TASKS: Final = 10_000

@@ -24,8 +24,8 @@ import ts
 from benchmarks.rpc import free_port, options, same, serve
 from ts import distributed
 from ts.distributed import rpc
-from ts.distributed.comm import BlockingConnection
 from ts.distributed.rpc.state import current
+from ts.distributed.transport import BlockingConnection
 
 TASKS: Final = 5_000
 LARGE: Final = 1 << 22  # elements of float32: 16 MiB

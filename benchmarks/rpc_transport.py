@@ -31,8 +31,8 @@ import numpy as np
 from distributed.core import Server, Status, rpc
 from distributed.protocol import to_serialize
 
-from ts.distributed.comm import BlockingConnection, Comm, Security
-from ts.distributed.comm.calls import RequestMultiplexer, answer
+from ts.distributed.transport import BlockingConnection, Comm, Security
+from ts.distributed.transport.multiplexing import RequestMultiplexer, answer
 
 IN_FLIGHT = 1000
 LARGE = 16 << 20  # float32

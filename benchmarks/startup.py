@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import Case
+from benchmarks import peer_runtimes
+from benchmarks.timing import Case
 from ts.runtime.executor import prepare
 
 TITLE = "Start-up"
@@ -101,7 +101,7 @@ def first_tensors() -> dict[str, float]:
     """Import, and a scripted function of a tensor: compiled, and where a process has left its code."""
     with tempfile.TemporaryDirectory() as folder:
         found = {}
-        for name in ("ts", "torch") if peers.has_torch() else ("ts",):
+        for name in ("ts", "torch") if peer_runtimes.has_torch() else ("ts",):
             path = os.path.join(folder, f"{name}_line.py")
             with open(path, "w") as file:
                 file.write(FIRST_TENSOR.format(name))
@@ -121,7 +121,7 @@ def first_results_of_a_model() -> dict[str, float]:
         path = os.path.join(folder, "listener.pt")
         ts.jit.save(ts.jit.script(Listener()), path)
         found = {"ts": best_seconds(FROM_ARCHIVE.format("ts", path), 7)}
-        if peers.has_torch():
+        if peer_runtimes.has_torch():
             found["PyTorch"] = best_seconds(FROM_ARCHIVE.format("torch", path), 2)
     return found
 
@@ -137,15 +137,15 @@ def cases() -> list[Case]:
 
     imports = {"ts": import_seconds("ts", 7), "NumPy": import_seconds("numpy", 7)}
     compiles: dict[str, Any] = {"ts": compile_ours}
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
         imports["PyTorch"] = import_seconds("torch", 2)
         compiles["PyTorch"] = lambda: torch.jit.CompilationUnit(text).f.graph
-    if peers.has_numba():
+    if peer_runtimes.has_numba():
         imports["Numba"] = import_seconds("numba", 3)
     first = {"ts": best_seconds(FIRST_RESULT.format("ts"), 7)}
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         first["PyTorch"] = best_seconds(FIRST_RESULT.format("torch"), 2)
     return [
         Case("import", {}, seconds=imports),

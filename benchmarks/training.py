@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import ts
-from benchmarks import peers
-from benchmarks.measure import Case
+from benchmarks import peer_runtimes
+from benchmarks.timing import Case
 from benchmarks.training_steps import STEPS
 
 Shapes = list[tuple[int, ...]]
@@ -62,7 +62,7 @@ def step_case(rule: str, options: dict[str, Any], shapes: Shapes) -> Case:
         return run
 
     contestants = {"ts": step(ts)}
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
         torch.set_num_threads(1)
@@ -80,7 +80,7 @@ def clip_case(shapes: Shapes) -> Case:
         return lambda: library.nn.utils.clip_grad_norm_(parameters, 1.0)
 
     contestants = {"ts": clip(ts)}
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
         contestants["PyTorch"] = clip(torch)
@@ -90,7 +90,7 @@ def clip_case(shapes: Shapes) -> Case:
 def whole_case(name: str, make: Callable[[Any], Callable[[], object]]) -> Case:
     """A whole step in both libraries."""
     contestants = {"ts": make(ts)}
-    if peers.has_torch():
+    if peer_runtimes.has_torch():
         import torch
 
         torch.set_num_threads(1)

@@ -1,6 +1,6 @@
 """Pages `docs/reference/cli.md` and `cli-processes.md`: commands and options, from the argument parsers.
 
-Input: `ts.cli.main.parser`. Output: the pages. `python -m tests.generated` writes it; `tests/test_docs.py` checks it.
+Input: `ts.cli.main.parser`. Output: the pages. `python -m tests.regenerate` writes it; `tests/test_docs.py` checks it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEAD = """\
 # Command line
 
 Commands and options of `ts`, which is also `python -m ts`. This page is generated from the argument parsers by
-`python -m tests.generated`.
+`python -m tests.regenerate`.
 
 A command prints its result to standard output and errors to standard error. Exit codes: 0 for success, 1 if the program or the file is wrong or
 failed, 2 if the command line is wrong, and 130 after Ctrl-C. `ts diff` exits with 1 if the two archives differ, and with 2 if one cannot be read.
@@ -32,7 +32,7 @@ failed, 2 if the command line is wrong, and 130 after Ctrl-C. `ts diff` exits wi
 PROCESSES_HEAD = """\
 # Commands that start processes
 
-Servers, clusters and launched programs. This page is generated from the argument parsers by `python -m tests.generated`.
+Servers, clusters and launched programs. This page is generated from the argument parsers by `python -m tests.regenerate`.
 [Command line](cli.md) has the other commands and the common options.
 """
 

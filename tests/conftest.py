@@ -61,17 +61,17 @@ def quick_collections():
 def at_once(monkeypatch):
     """Every Code gets its machine code before it runs; with `forced` it can be left anywhere."""
     from ts._core.vm.native import force_exit
-    from ts.bytecode.native import worker
-    from ts.runtime import forms
+    from ts.bytecode.native import background_compilation
+    from ts.runtime import graph_variants
 
     def begin(forced=False):
         def lower(*args, **kwargs):
             code, program = lower_to_program(*args, **kwargs)
-            worker.compile_now(code, forced)
+            background_compilation.compile_now(code, forced)
             return code, program
 
-        lower_to_program = forms.lower_to_program
-        monkeypatch.setattr(forms, "lower_to_program", lower)
+        lower_to_program = graph_variants.lower_to_program
+        monkeypatch.setattr(graph_variants, "lower_to_program", lower)
 
     yield begin
     force_exit(-1)
@@ -79,17 +79,17 @@ def at_once(monkeypatch):
 
 @pytest.fixture(scope="module")
 def cuda():
-    """The cuda backend: of the GPU where there is one, else over the double of CuPy (`tests/cupy_double`)."""
+    """The cuda backend: of the GPU where there is one, else over the double of CuPy (`tests/fake_cupy`)."""
     from ts import backends
 
     if "cuda" in backends.available():
         yield backends.get("cuda")
         return
-    from tests import cupy_double
+    from tests import fake_cupy
 
-    if cupy_double.missing():
-        pytest.skip(cupy_double.missing())
-    with cupy_double.installed() as backend:
+    if fake_cupy.missing():
+        pytest.skip(fake_cupy.missing())
+    with fake_cupy.installed() as backend:
         yield backend
 
 
@@ -102,10 +102,10 @@ def _read_back(request):
     if not request.config.getoption("--read-back"):
         yield
         return
-    from tests import reading_back
+    from tests import round_trip
 
-    with reading_back.noting_compiled() as compiled:
+    with round_trip.noting_compiled() as compiled:
         yield
     for function, text in compiled.items():
         if str(function.graph) == text:  # the test has not edited the graph
-            reading_back.check(function)
+            round_trip.check(function)

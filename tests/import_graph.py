@@ -5,7 +5,7 @@
 
 `from ts import x`, relative imports, `cimport` and `importlib.import_module("ts.x")` count as any other.  Where a
 file says `import ts`, an attribute of it counts as an import of its home: `ts.jit.annotate` is one of
-`ts.frontend.markers`.  Imports for type checkers only do not count.
+`ts.frontend.compile_directives`.  Imports for type checkers only do not count.
 """
 
 from __future__ import annotations

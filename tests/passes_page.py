@@ -11,7 +11,7 @@ import ast
 from pathlib import Path
 
 from ts import _C
-from ts.passes import log
+from ts.passes import pass_logging
 
 ROOT = Path(__file__).parent.parent
 PAGES = tuple(ROOT / "docs" / "reference" / name for name in ("passes.md", "passes-by-pytorch-name.md"))
@@ -34,7 +34,7 @@ def by_pytorchs_names() -> str:
 
 def by_their_own() -> str:
     """A row for each file."""
-    rows = [f"| `{stem}` | {summary(stem)} |" for stem in sorted(log._known_names())]
+    rows = [f"| `{stem}` | {summary(stem)} |" for stem in sorted(pass_logging._known_names())]
     return "\n".join(["| pass | what it does |", "|---|---|", *rows])
 
 

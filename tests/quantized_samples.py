@@ -6,7 +6,7 @@ In: the registry.  Out: ROWS, which `tests.samples` takes among its own: from (t
 import re
 
 from ts._core.dispatch.signature import signature
-from ts.ops import packed, quantizer, registry
+from ts.ops import packed_params, quantizer, registry
 
 FAMILIES = ("quantizer", "packed", "quantized", "quantized_rnn")
 LATENT = {"lstm": 4, "gru": 3}  # gates of a cell
@@ -23,7 +23,7 @@ def dimensions(name):
 
 
 def convolution(t, name):
-    cls = packed.Conv3dParams if "3d" in name else packed.Conv2dParams
+    cls = packed_params.Conv3dParams if "3d" in name else packed_params.Conv2dParams
     n = cls.dims
     shape = [2, 2, 1, 3] if "1d" in name else [2, 2] + [3] * n
     window = [[1] * n, [0] * n, [0] * n, [1] * n]
@@ -31,7 +31,7 @@ def convolution(t, name):
 
 
 def linear(t, rows=3, columns=3):
-    return packed.LinearParams(on_grid(t(rows, columns)), None)
+    return packed_params.LinearParams(on_grid(t(rows, columns)), None)
 
 
 def of_kind(t, i, name, parameter):
@@ -47,12 +47,12 @@ def of_kind(t, i, name, parameter):
         cell = "cell" in name
         return linear(t, 3 * latent if cell else 3)
     if "EmbeddingPacked" in kind:
-        return packed.EmbeddingParams(on_grid(t(3, 3)))
+        return packed_params.EmbeddingParams(on_grid(t(3, 3)))
     if "Conv" in kind:
         return convolution(t, name)
     if "CellParams" in kind:
         layers = linear(t, 3 * latent), linear(t, 3 * latent)
-        return [packed.CellParams(*layers)]
+        return [packed_params.CellParams(*layers)]
     if kind == "Tensor":
         return a_tensor(t, i, name, called, n, latent)
     if kind == "Tensor[]":

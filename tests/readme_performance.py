@@ -1,7 +1,7 @@
 """Performance table of `README.md`, copied from `benchmarks/RESULTS.md`.
 
 Input: the tables of RESULTS.md. Output: the table in README.md between its two marks.
-`python -m tests.generated` writes it; `tests/test_docs.py` checks it.
+`python -m tests.regenerate` writes it; `tests/test_docs.py` checks it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It writes two files of facts about the interface, no source text:
 
-ts/absent/api.txt         per module its names by kind; `ts.absent` makes placeholders of them
+ts/unsupported/api.txt         per module its names by kind; `ts.unsupported` makes placeholders of them
 tests/torch_api.txt       the parameters of public functions and classes; tests compare those of `ts`
 """
 

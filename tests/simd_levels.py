@@ -25,7 +25,7 @@ KERNEL_TESTS = [
         "simd_level small_kernels sort special vector_math wide"
     ).split()
 ]
-EMULATED_TESTS = [TESTS / f"test_{name}.py" for name in ("activation_backward", "short_floats", "simd_level", "fused_steps")]
+EMULATED_TESTS = [TESTS / f"test_{name}.py" for name in ("activation_backward", "short_floats", "simd_level", "fused_optimizers")]
 NUMPY_FEATURES_ABOVE = {  # what NumPy may not use: prefixes of its names for groups of instructions
     "baseline": ("AVX", "FMA3", "F16C", "X86_V3", "X86_V4"),
     "avx2": ("AVX512", "X86_V4"),

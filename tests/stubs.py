@@ -1,6 +1,6 @@
 """What type checkers and editors know of names that are made at run time: stubs, written from the records.
 
-In: the registry of operators, the tables of names of the packages.  Out: the text of a stub by its path.  `python -m tests.generated`
+In: the registry of operators, the tables of names of the packages.  Out: the text of a stub by its path.  `python -m tests.regenerate`
 writes them.
 
     aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
@@ -26,18 +26,18 @@ from typing import Any
 import ts
 from ts._core.dispatch.overloads import overloads
 from ts._core.dispatch.signature import Return, Signature, signature
-from ts.ops import functional, registry, sentences
+from ts.ops import functional, registry, doc_summaries
 
 ROOT = Path(__file__).parent.parent
 WIDTH = 110
 
-HEAD = "# Made from the records of the operators by `python -m tests.generated`: change those, or tests/stubs.py.\n"
+HEAD = "# Made from the records of the operators by `python -m tests.regenerate`: change those, or tests/stubs.py.\n"
 # Where the names come from that signatures are written with; each stub imports those that it has.
 FROM = {
     "collections.abc": ("Callable", "Sequence"),
     "typing": ("Any", "Literal", "NamedTuple", "overload"),
     "ts._core.dispatch": ("named_results",),
-    "ts._core.tensor.kinds": (
+    "ts._core.tensor.dtype_kinds": (
         "Bool", "Bools", "DType", "Device", "Float", "Floats", "Int", "Ints", "Layout", "MemoryFormat", "Number", "Numbers",
         "OptionalTensors", "PyComplex", "PyFloat", "PyInt", "Real", "Str", "Tensors",
     ),
@@ -245,7 +245,7 @@ def _defined(name: str, signatures: list[str], indent: str = "", operator: str =
     # A signature that takes any number of integers goes behind the one without them, which it would hide.
     hiding = [text for text in signatures if re.sub(r", \*\w+: Int(?=[,)])", "", text) in set(signatures) - {text}]
     signatures = [text for text in signatures if text not in hiding] + hiding
-    sentence = sentences.SENTENCES.get(operator or name, ("", ""))[0]
+    sentence = doc_summaries.SENTENCES.get(operator or name, ("", ""))[0]
     for text in signatures:
         if len(signatures) > 1:
             lines.append(f"{indent}@overload")
@@ -454,26 +454,26 @@ def method_names() -> str:
     """`ts/ops/method_names.py`: the operators that tensors have as methods."""
     names = textwrap.wrap(" ".join(sorted({*registry.methods(), *functional.tensor_methods()})), 100)
     table = "".join(f"    {line}\n" for line in names)
-    head = "The operators that tensors have as methods: made from the records by `python -m tests.generated`."
+    head = "The operators that tensors have as methods: made from the records by `python -m tests.regenerate`."
     return f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\nNAMES: Final = """\n{table}"""\n'
 
 
 def documented(page: str) -> str:
-    """`ts/ops/documented.py`: the dtypes that docs/reference/operators has found, and what the examples of `sentences` give."""
+    """`ts/ops/doc_data.py`: the dtypes that docs/reference/operators has found, and what the examples of `sentences` give."""
     taken: dict[str, set[str]] = {}
     for schema, letters in re.findall(r"^\| `(.+?)` \| [^|]*\| (\w*) \|", page, re.MULTILINE):
         taken.setdefault(re.split(r"[.(]", schema)[0], set()).update(letters)
     by_letters: dict[str, list[str]] = {}
     for name, found in taken.items():
         by_letters.setdefault("".join(letter for letter in "bihfc" if letter in found), []).append(name)
-    head = "Dtypes that operators take, and what their examples give: found by `python -m tests.generated`."
+    head = "Dtypes that operators take, and what their examples give: found by `python -m tests.regenerate`."
     lines = [f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\n_TAKEN: Final = {{\n']
     for letters in sorted(filter(None, by_letters), key=lambda letters: (-len(letters), letters)):
         lines.append(f'    "{letters}": """\n')
         lines += [f"        {line}\n" for line in textwrap.wrap(" ".join(sorted(by_letters[letters])), 100)]
         lines.append('    """,\n')
     lines.append("}\nDTYPES: Final = {name: letters for letters, names in _TAKEN.items() for name in names.split()}\nRESULTS: Final = {\n")
-    for name, (_, example) in sentences.SENTENCES.items():
+    for name, (_, example) in doc_summaries.SENTENCES.items():
         lines.append(f'    "{name}": """\\\n{textwrap.dedent(repr(eval(example, {"ts": ts})))}""",\n')
     return "".join([*lines, "}\n"])
 
@@ -483,7 +483,7 @@ def stubs() -> dict[Path, str]:
     registry.load()
     return {
         ROOT / "ts/ops/method_names.py": method_names(),
-        ROOT / "ts/ops/documented.py": documented("".join(path.read_text() for path in sorted((ROOT / "docs/reference/operators").glob("*.md")))),
+        ROOT / "ts/ops/doc_data.py": documented("".join(path.read_text() for path in sorted((ROOT / "docs/reference/operators").glob("*.md")))),
         ROOT / "ts/_core/dispatch/named_results.pyi": named_results(),
         ROOT / "ts/_core/tensor/methods.pyi": tensor_methods(),
         ROOT / "ts/__init__.pyi": package(),

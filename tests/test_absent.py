@@ -6,9 +6,9 @@ import sys
 import pytest
 
 import ts
-from ts.absent import api
-from ts.absent.areas import AREAS, missing_message
-from ts.absent.names import ANSWERS
+from ts.unsupported import api
+from ts.unsupported.reasons import AREAS, missing_message
+from ts.unsupported.unsupported_names import ANSWERS
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_placeholders_are_stable():
     """A placeholder is one object under all its paths."""
     assert ts.onnx.OnnxExporterError is ts.onnx.errors.OnnxExporterError
     assert ts.quantization.QConfig is ts.ao.quantization.QConfig is ts.ao.quantization.qconfig.QConfig
-    from ts.absent import placeholders
+    from ts.unsupported import placeholders
 
     assert placeholders.attribute("ts.onnx", "export") is ts.onnx.export
     assert ts.onnx.TrainingMode.EVAL is ts.onnx.TrainingMode.EVAL
@@ -167,7 +167,7 @@ def test_refusals_are_sentences():
 
 
 def test_the_table_is_not_imported_with_ts():
-    code = "import sys, ts; ts.ones(2); assert not [m for m in sys.modules if m.startswith('ts.absent.')]"
+    code = "import sys, ts; ts.ones(2); assert not [m for m in sys.modules if m.startswith('ts.unsupported.')]"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

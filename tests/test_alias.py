@@ -8,7 +8,7 @@ import ts
 
 from ts.analysis.alias import AliasDb
 from ts.analysis.liveness import Liveness
-from ts.ir.read import parse_ir
+from ts.ir.graph_parser import parse_ir
 from ts.passes import constant_pooling, dce
 
 

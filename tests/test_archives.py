@@ -13,9 +13,9 @@ import pytest
 
 import ts
 from tests.program_files import all_programs, read
-from tests.trust.crafted import text
+from tests.untrusted_input.handcrafted_archives import text
 from ts.archive.pickler import Pickler
-from ts.archive.places import read_places
+from ts.archive.debug_info import read_places
 from ts.archive.unpickler import Global, Unpickler
 from ts.errors import ArchiveError, FrontendError, MemoryExceeded, TimeExceeded
 from ts.frontend import classes, naming

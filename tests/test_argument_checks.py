@@ -10,7 +10,7 @@ import pytest
 import ts
 import ts.nn.functional as F
 from tests import samples
-from ts._core.dispatch.wording import reworded
+from ts._core.dispatch.numpy_error_translation import reworded
 from ts.ops import registry
 
 NAN, INF = math.nan, math.inf

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core.tensor.written_order import are_contiguous
-from ts.ops import layouts
+from ts._core.tensor.contiguity import are_contiguous
+from ts.ops import result_strides
 
 NAN, INF = math.nan, math.inf
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.7, -0.7, 5.5, -5.5, 3e38, -1e-38, 1e9, 16777217.0, INF, -INF, NAN]
@@ -118,9 +118,9 @@ def test_what_is_taken_for_in_order_needs_no_arranging():
         if not are_contiguous(result, args):
             continue
         sure += 1
-        for rule in layouts.RULES.keys() - layouts.REORDERING:
-            given = layouts.RULES[rule](result.shape, args)
-            assert layouts.with_result_strides(np, rule, result, args) is result, (rule, given, result.strides, [a.strides for a in args])
+        for rule in result_strides.RULES.keys() - result_strides.REORDERING:
+            given = result_strides.RULES[rule](result.shape, args)
+            assert result_strides.with_result_strides(np, rule, result, args) is result, (rule, given, result.strides, [a.strides for a in args])
     assert sure > 300
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ts import backends, devices, dtypes
-from ts._core.tensor import construct
+from ts._core.tensor import factories
 from ts.backends.base import Backend
-from ts.backends.namespace import WrappedNamespace
+from ts.backends.array_namespace import WrappedNamespace
 from ts.ops import registry
 
 
@@ -22,7 +22,7 @@ def device(request):
 
 def test_tensors_on_the_device(device):
     """Creation, shape, dtype, device and views are the same everywhere."""
-    x = construct.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
+    x = factories.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
     assert (x.shape, x.dtype, x.device.type) == ((2, 3), dtypes.float32, device)
     assert x.stride() == (3, 1) and x.T.stride() == (1, 3) and x[1, 1:].shape == (2,)
     assert x[:, None].shape == (2, 1, 3) and x[..., 0].storage_offset() == 0 and x[1].storage_offset() == 3
@@ -30,8 +30,8 @@ def test_tensors_on_the_device(device):
 
 def test_operators_run_there(device):
     """Results stay on the device; 0-dim CPU tensors and numbers may mix."""
-    x = construct.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
-    results = [x + x, x * 2, x.exp(), x.sum(1), x.t(), x @ x, x.reshape(4), x + construct.tensor(1.0), x < 2]
+    x = factories.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
+    results = [x + x, x * 2, x.exp(), x.sum(1), x.t(), x @ x, x.reshape(4), x + factories.tensor(1.0), x < 2]
     assert all(r.device.type == device for r in results)
     assert [tuple(r.shape) for r in results] == [(2, 2), (2, 2), (2, 2), (2,), (2, 2), (2, 2), (4,), (2, 2), (2, 2)]
     x += 1
@@ -40,7 +40,7 @@ def test_operators_run_there(device):
 
 def test_transfers(device):
     """To the device and back keeps the elements, where the device has any."""
-    x = construct.tensor([1, 2, 3])
+    x = factories.tensor([1, 2, 3])
     there = x.to(device)
     if device == "meta":
         with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
@@ -52,7 +52,7 @@ def test_transfers(device):
 def test_mixed_devices_are_refused():
     """Tensors with dimensions must be on one device."""
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
-        construct.tensor([1.0]) + construct.tensor([1.0], device="meta")
+        factories.tensor([1.0]) + factories.tensor([1.0], device="meta")
 
 
 def test_missing_cuda_says_what_to_install():
@@ -60,7 +60,7 @@ def test_missing_cuda_says_what_to_install():
     if "cuda" in backends.available():
         pytest.skip("CUDA is present")
     with pytest.raises(RuntimeError, match="device 'cuda'"):
-        construct.tensor([1.0]).cuda()
+        factories.tensor([1.0]).cuda()
 
 
 def test_a_backend_of_ones_own():
@@ -102,7 +102,7 @@ ASKING = (
 
 
 def test_operators_ask_no_backend_by_name():
-    """What differs between devices is in their namespaces (`backends/namespace.py`)."""
+    """What differs between devices is in their namespaces (`backends/array_namespace.py`)."""
     pattern = re.compile("|".join(ASKING))
     found = []
     for path in sorted((Path(__file__).parent.parent / "ts" / "ops").glob("*.py")):

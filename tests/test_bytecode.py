@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-import ts.ops.node_operator
+import ts.ops.node_schema
 from ts._core.value.spec import SPECS
 from ts._core.vm.code import Code
 from ts.bytecode.disasm import disassemble
 from ts.bytecode.lower import lower
 from ts.bytecode.opcodes import BRANCHES, BY_NAME, NUMBER, OBJECTS_IN, OPCODES, cython_enum
 from ts.errors import InternalError
-from ts.ir.read import parse_ir
+from ts.ir.graph_parser import parse_ir
 
 OPERANDS = {"-", "#", "T", "O", "F", "P", "<", ">", *"ifboxsvr", *OBJECTS_IN}
 INT = SPECS["int"]

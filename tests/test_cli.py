@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ts.cli import terminal
+from ts.cli import console
 from ts.cli.main import main
 
 PROGRAM = """
@@ -323,11 +323,11 @@ def test_colours_on_a_terminal_only(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     text = 'f: wrong:\n  File "a.py", line 1\n    x + 1\n    ~~~~~ <--- HERE'
     calls = [
-        lambda stream: terminal.table(("what", "found"), [("ts", "0.1.0"), ("NumPy", "2")], stream),
-        lambda stream: terminal.program("graph(%x : int):\n  return (%x)", "graph", stream),
-        lambda stream: terminal.program("def f(x: int) -> int:\n  return x", "code", stream),
-        lambda stream: terminal.status(True, "f(int x) -> int", stream),
-        lambda stream: terminal.status(False, text, stream),
+        lambda stream: console.table(("what", "found"), [("ts", "0.1.0"), ("NumPy", "2")], stream),
+        lambda stream: console.program("graph(%x : int):\n  return (%x)", "graph", stream),
+        lambda stream: console.program("def f(x: int) -> int:\n  return x", "code", stream),
+        lambda stream: console.status(True, "f(int x) -> int", stream),
+        lambda stream: console.status(False, text, stream),
     ]
     for call in calls:
         plain, screen = io.StringIO(), Screen()

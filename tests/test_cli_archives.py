@@ -185,7 +185,7 @@ def test_memory_is_limited(model, tmp_path, capsys):
 
 def test_archives_are_limited_anyhow(model, capsys, monkeypatch):
     """Where nothing is said, too; 0 takes a limit away."""
-    monkeypatch.setattr("ts.cli.bounds._SECONDS", 1e-6)
+    monkeypatch.setattr("ts.cli.limit_options._SECONDS", 1e-6)
     assert output(capsys, "run", model, "[[1.0, 2, 3]]")[0] == 1
     assert output(capsys, "run", model, "[[1.0, 2, 3]]", "--seconds", "0")[0] == 0
 

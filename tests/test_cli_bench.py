@@ -10,7 +10,7 @@ import pytest
 
 import ts
 from tests.test_cli import output
-from ts.cli import bench, engine
+from ts.cli import bench, bench_worker
 
 PROGRAM = '''
 from typing import Dict, List, Tuple
@@ -100,13 +100,13 @@ def values():
 @pytest.mark.parametrize("value", list(values()), ids=str)
 def test_values_travel(value):
     """As JSON and back: kinds, dtypes, sizes and numbers."""
-    found = engine.decoded(json.loads(json.dumps(engine.encoded(value, ts))), ts)
+    found = bench_worker.decoded(json.loads(json.dumps(bench_worker.encoded(value, ts))), ts)
     assert bench.difference(found, value) == 0
 
 
 def test_what_cannot_travel():
     with pytest.raises(TypeError, match="a set cannot be given to another process"):
-        engine.encoded({1}, ts)
+        bench_worker.encoded({1}, ts)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_durations(seconds, text):
 
 def test_an_engine_answers_in_lines(program, tmp_path):
     """What the program prints is not among the answers; its errors are answers; it goes on after one."""
-    values = [engine.encoded([ts.ones(2)], ts)]
+    values = [bench_worker.encoded([ts.ones(2)], ts)]
     path = tmp_path / "many.pt"
     output_of = ts.jit.CompilationUnit(PROGRAM[PROGRAM.index("def many") : PROGRAM.index("def forever")]).many
     output_of.save(path)
@@ -151,14 +151,14 @@ def test_an_engine_answers_in_lines(program, tmp_path):
         {"do": "round", "least": 0.001},
     ]
     answers = subprocess.run(
-        [sys.executable, engine.__file__, "ts"],
+        [sys.executable, bench_worker.__file__, "ts"],
         input="".join(f"{json.dumps(request)}\n" for request in requests),
         capture_output=True, text=True, timeout=100,
     ).stdout.splitlines()  # fmt: skip
     start, wrong, first, round = map(json.loads, answers)
     assert start["start"] > 0 and start["version"] == ts.__version__
     assert "KeyError" in wrong["error"] or "n" in wrong["error"]
-    tensor, text = engine.decoded(first["result"], ts)
+    tensor, text = bench_worker.decoded(first["result"], ts)
     assert ts.equal(tensor, ts.ones(2) + 1) and text == "n"
     assert 0 < round["round"] < 1
 

@@ -7,7 +7,7 @@ import pytest
 import ts
 from tests.program_files import FOLDER, read
 from tests.test_cli import output
-from ts.cli.must_fail import failures
+from ts.cli.static_failures import failures
 
 WRONG = """
 import ts

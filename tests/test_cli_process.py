@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from ts.cli import terminal
+from ts.cli import console
 from ts.cli.main import COMMANDS
 
 LOOP = """
@@ -114,9 +114,9 @@ def test_progress_is_shown_on_terminals_of_what_takes_long(monkeypatch):
         (Screen(), 60, 0.05, False),
         (io.StringIO(), 0.01, 0.1, False),
     ]:
-        monkeypatch.setattr(terminal, "_PROGRESS_DELAY_SECONDS", patience)
+        monkeypatch.setattr(console, "_PROGRESS_DELAY_SECONDS", patience)
         monkeypatch.setattr(sys, "stderr", stream)
-        with terminal.progress("checking 2 files", 2) as advance:
+        with console.progress("checking 2 files", 2) as advance:
             time.sleep(work)
             advance()
             time.sleep(work)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import pytest
 
 import ts
-from tests.trust.crafted import archive, module
-from ts.bytecode import program
+from tests.untrusted_input.handcrafted_archives import archive, module
+from ts.bytecode import serialized_code
 from ts.errors import CompilationError, InternalError, LimitExceeded
-from ts.runtime import forms
+from ts.runtime import graph_variants
 
 WHOLE = archive(
     module(
@@ -93,8 +93,8 @@ def folder(tmp_path, monkeypatch):
 def compiled(monkeypatch):
     """The names of the functions that are compiled."""
     names = []
-    lower = forms.lower_to_program
-    monkeypatch.setattr(forms, "lower_to_program", lambda g, name, *rest: names.append(name) or lower(g, name, *rest))
+    lower = graph_variants.lower_to_program
+    monkeypatch.setattr(graph_variants, "lower_to_program", lambda g, name, *rest: names.append(name) or lower(g, name, *rest))
     return names
 
 
@@ -323,24 +323,24 @@ def test_modules_by_a_key_that_is_computed(folder):
 
 def test_number_of_files(folder, monkeypatch):
     """The oldest go."""
-    from ts.bytecode import kept
+    from ts.bytecode import disk_cache
 
-    monkeypatch.setattr(kept, "_MAX_FILES", 256 * 8)
+    monkeypatch.setattr(disk_cache, "_MAX_FILES", 256 * 8)
     inside = folder / "00"
     for i in range(20):
-        kept._write(inside / f"{i}.json", b"")
+        disk_cache._write(inside / f"{i}.json", b"")
         os.utime(inside / f"{i}.json", (i, i))
     assert 7 <= len(files(folder)) <= 8 and inside / "19.json" in files(folder) and inside / "0.json" not in files(folder)
 
 
 def test_plain_data_and_back():
     """A program is the same after its data: its code has the same listing."""
-    place = program.CodeOwner(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
+    place = serialized_code.CodeOwner(ts.jit.CompilationUnit().__class__, lambda name: None, {}, ())
     for value in (None, True, 3, -0.0, float("inf"), "text\ud800", ts.device("cpu"), ts.arange(4)):
-        data = json.loads(json.dumps(program.serialize_constant(value, place)))
-        back = program.deserialize_constant(data, place)
+        data = json.loads(json.dumps(serialized_code.serialize_constant(value, place)))
+        back = serialized_code.deserialize_constant(data, place)
         assert repr(back) == repr(value) and type(back) is type(value)
-    with pytest.raises(program.NotSerializableError):
-        program.serialize_constant(ts.zeros(1 << 20), place)
-    with pytest.raises(program.NotSerializableError):
-        program.serialize_constant(object(), place)
+    with pytest.raises(serialized_code.NotSerializableError):
+        serialized_code.serialize_constant(ts.zeros(1 << 20), place)
+    with pytest.raises(serialized_code.NotSerializableError):
+        serialized_code.serialize_constant(object(), place)

@@ -12,7 +12,7 @@ import tracemalloc
 import pytest
 
 import ts
-from tests.shares import some
+from tests.sharding import some
 from ts.analysis.alias import AliasDb
 from ts.bytecode.lower import lower
 

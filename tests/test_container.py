@@ -10,8 +10,8 @@ import pytest
 
 from ts._core.value.ivalue import from_core, to_core
 from ts._core.value.type_of import infer_spec
-from ts._core.dispatch.mismatch import argument_error
-from ts._core.prims.registry import operators
+from ts._core.dispatch.argument_errors import argument_error
+from ts._core.builtin_ops.registry import operators
 from ts._core.value.spec import KINDS, SPECS, TypeSpec
 
 INT, FLOAT, BOOL, STR, COMPLEX, NONE, ANY = (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 from ts.backends.cpu.kernels import conv as correlation, microkernels
 
 
@@ -19,9 +19,9 @@ def widest():
 
 @pytest.fixture
 def threads():
-    before = workers.count()
+    before = thread_pool.count()
     yield
-    workers.set_count(before)
+    thread_pool.set_count(before)
 
 
 def by_definition(x, weight, stride, padding, dilation, groups):
@@ -103,12 +103,12 @@ def test_any_strides(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_bits_for_every_number_of_threads(name, threads, monkeypatch):
-    monkeypatch.setattr(workers, "MIN_WORK_PER_THREAD", 1)
+    monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1)
     x, weight, rest = operands(name, np.float32)
-    workers.set_count(1)
+    thread_pool.set_count(1)
     expected = run(x, weight, *rest)
     for count in (2, 3, 7):
-        workers.set_count(count)
+        thread_pool.set_count(count)
         assert np.array_equal(run(x, weight, *rest), expected)
 
 
@@ -236,9 +236,9 @@ def test_places_are_not_negative(wrong):
 
 def test_runs_are_for_workers():
     """The objects that share the work are made by kernels alone."""
-    from ts.backends.cpu.kernels import conv_weights, pool
+    from ts.backends.cpu.kernels import conv_weight_grad, pool
 
-    for run in (correlation.Run, conv_weights.Weights, pool.Run):
+    for run in (correlation.Run, conv_weight_grad.Weights, pool.Run):
         with pytest.raises(TypeError, match="cannot create"):
             run()
 
@@ -246,17 +246,17 @@ def test_runs_are_for_workers():
 @pytest.mark.parametrize("which", ["images", "weight"])
 def test_other_threads_while_a_way_is_chosen(which, monkeypatch):
     """A tensor that is given other elements meanwhile: the call computes with those that it began with."""
-    from ts.backends.cpu import conv
+    from ts.backends.cpu import conv_plans
 
     x, weight = ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)
     want = ts.full((1, 4, 15, 15), 45.0)
-    make_plan = conv.make_plan
+    make_plan = conv_plans.make_plan
 
     def meanwhile(*args):
         {"images": x, "weight": weight}[which].data = ts.ones(1, 1, 1, 1)
         return make_plan(*args)
 
-    monkeypatch.setattr(conv, "make_plan", meanwhile)
+    monkeypatch.setattr(conv_plans, "make_plan", meanwhile)
     assert ts.nn.functional.conv2d(x, weight).equal(want)
     monkeypatch.undo()
     assert ts.nn.functional.conv2d(ts.ones(1, 3, 19, 17), ts.ones(4, 3, 5, 3)).equal(want)

@@ -7,8 +7,8 @@ import pytest
 
 import ts
 from tests.test_conv import CASES, a_copy, operands, run, threads, widest  # noqa: F401 -- fixtures
-from ts.backends.cpu import workers
-from ts.backends.cpu.kernels import conv_weights, microkernels
+from ts.backends.cpu import thread_pool
+from ts.backends.cpu.kernels import conv_weight_grad, microkernels
 
 
 def gradient(x, weight, grad, stride, padding, dilation, groups, transposed=False, more=None):
@@ -58,12 +58,12 @@ def test_follows_the_definition(name, width, widest):
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_bits_for_every_number_of_threads_and_any_strides(name, threads, monkeypatch):
-    monkeypatch.setattr(workers, "MIN_WORK_PER_THREAD", 1)
+    monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1)
     x, weight, grad, rest = gradients(name, np.float32, images=3)
-    workers.set_count(1)
+    thread_pool.set_count(1)
     expected = gradient(x, weight, grad, *rest)
     for count in (2, 3, 7):
-        workers.set_count(count)
+        thread_pool.set_count(count)
         assert np.array_equal(gradient(x, weight, grad, *rest), expected)
     turned = [np.ascontiguousarray(a.T).T for a in (x, weight, grad)]
     assert np.array_equal(gradient(*turned, *rest), expected)
@@ -113,7 +113,7 @@ def test_a_copy_has_the_product_of_two_rows():
     source, (phase,) = a_copy()
     out = np.zeros((1, 1, 1), np.float32)
     row = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
-    conv_weights.correlate_weights(row, row, out, source, phase, 1)
+    conv_weight_grad.correlate_weights(row, row, out, source, phase, 1)
     assert out.tolist() == [[[14.0]]]
 
 
@@ -134,7 +134,7 @@ def test_what_does_not_fit_is_refused(shapes, kind, groups, message):
     x, y, out = (np.ones(shape, np.float32) for shape in shapes)
     source, (phase,) = a_copy()
     with pytest.raises((ValueError, TypeError), match=message):
-        conv_weights.correlate_weights(x, y.astype(kind), out, source, phase, groups)
+        conv_weight_grad.correlate_weights(x, y.astype(kind), out, source, phase, groups)
 
 
 def test_gaps_are_refused():
@@ -143,7 +143,7 @@ def test_gaps_are_refused():
     kept = np.broadcast_to(out, out.shape)  # which may not be written to
     for x, to in ((np.ones((1, 1, 8), np.float32)[..., ::2], out), (row, kept)):
         with pytest.raises(ValueError, match="contiguous"):
-            conv_weights.correlate_weights(x, row, to, source, phase, 1)
+            conv_weight_grad.correlate_weights(x, row, to, source, phase, 1)
 
 
 @pytest.mark.parametrize("layer, shape", [(ts.nn.Conv1d(5, 4, 3), (0, 5, 8)), (ts.nn.Conv2d(4, 4, 3, groups=2), (0, 4, 8, 8)), (ts.nn.ConvTranspose2d(4, 4, 3), (0, 4, 8, 8))])

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 
 LATE_PRODUCTS = """
 import atexit, threading, time
@@ -31,7 +31,7 @@ atexit.register(compute, "atexit")
 """
 
 
-@pytest.mark.parametrize("first_use", ["", "ts.backends.cpu.workers._pool = None"])
+@pytest.mark.parametrize("first_use", ["", "ts.backends.cpu.thread_pool._pool = None"])
 def test_products_after_the_main_thread_ended(first_use):
     """Products in a non-daemon thread and in an `atexit` handler, with and without an existing pool."""
     command = [sys.executable, "-c", LATE_PRODUCTS.format(first_use=first_use)]
@@ -44,9 +44,9 @@ def test_parts_without_a_worker_run_on_the_calling_thread(monkeypatch):
     def refuse(count):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(workers, "_workers", refuse)
+    monkeypatch.setattr(thread_pool, "_workers", refuse)
     ran = []
-    workers.run(lambda part, parts: ran.append((part, parts, threading.current_thread())), 3)
+    thread_pool.run(lambda part, parts: ran.append((part, parts, threading.current_thread())), 3)
     assert ran == [(part, 3, threading.current_thread()) for part in range(3)]
 
 
@@ -59,5 +59,5 @@ def test_the_failure_of_a_part_is_raised_after_all_parts_ended():
             raise ValueError("of part 1")
 
     with pytest.raises(ValueError, match="of part 1"):
-        workers.run(part_of, 3)
+        thread_pool.run(part_of, 3)
     assert sorted(ran) == [0, 1, 2]

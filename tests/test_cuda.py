@@ -1,6 +1,6 @@
 """`ts.cuda` and the cuda backend: devices, transfers, streams, memory, random numbers, kernels.
 
-On a GPU where there is one (`make test-cuda`), else on the double of CuPy in `tests/cupy_double`.
+On a GPU where there is one (`make test-cuda`), else on the double of CuPy in `tests/fake_cupy`.
 """
 
 import warnings

@@ -8,7 +8,7 @@ import random
 import pytest
 
 import ts
-from tests.shares import some
+from tests.sharding import some
 from ts.fusion.program import GroupRecord
 
 pytestmark = pytest.mark.cuda
@@ -71,7 +71,7 @@ def prepare(cuda, monkeypatch):
 
     if hasattr(pointwise_launch.cupy, "__version__"):  # CuPy itself
         return lambda calls: None
-    from tests.cupy_double import kernels
+    from tests.fake_cupy import kernels
 
     def compile_for(calls):
         wanted = []

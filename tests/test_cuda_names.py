@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cupy_double.array import API
+from tests.fake_cupy.array import API
 
 ROOT = Path(__file__).parent.parent
 MODULES = {"cupy": API["modules"]["cupy"], "cupyx": API["modules"]["cupyx"]}
@@ -56,7 +56,7 @@ def test_names_in_the_backend():
 def test_names_in_kernels(cuda):
     """`xp.NAME` in the operators: CuPy's, corrected in the namespace, or in the table of what runs on the host."""
     from ts.backends.cuda import cpu_fallback, namespace
-    from ts.backends.namespace import Namespace
+    from ts.backends.array_namespace import Namespace
 
     elsewhere = {name for name in vars(Namespace) if not name.startswith("_")} | set(namespace.OVERRIDES)
     unknown = [
@@ -88,7 +88,7 @@ def test_special_functions(cuda):
 
 def test_api_list_matches_installed_cupy():
     """Where CuPy is installed, what was recorded holds for it."""
-    code = "import json; from tests.cupy_double.record_api import record; print(json.dumps(record()))"
+    code = "import json; from tests.fake_cupy.record_api import record; print(json.dumps(record()))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     if "No module named 'cupy'" in done.stderr:
         pytest.skip("CuPy is not installed")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ts
-from tests.shares import some
+from tests.sharding import some
 from ts.ops import registry
 
 pytestmark = pytest.mark.cuda
@@ -164,7 +164,7 @@ def compiled(cuda):
 
     if hasattr(device.cupy, "__version__"):  # CuPy itself
         return lambda dtype: None
-    from tests.cupy_double import kernels
+    from tests.fake_cupy import kernels
 
     def compile_for(dtype):
         kernels.compile_all([*sources_for(dtype)])

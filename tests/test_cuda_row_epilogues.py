@@ -9,10 +9,10 @@ import warnings
 import pytest
 
 import ts
-from tests.fuzz.groups import GroupWriter, arguments
+from tests.fuzz.fusion_programs import GroupWriter, arguments
 from tests.test_cuda_fusion_groups import CLOSE, all_compare, groups, moved, one_by_one, prepare, refused, results, runs, script  # noqa: F401
-from tests.test_fusion_ends import ENDS, LAYOUTS
-from tests.shares import some
+from tests.test_fusion_epilogues import ENDS, LAYOUTS
+from tests.sharding import some
 from ts.ops import registry
 
 pytestmark = pytest.mark.cuda

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests import nvrtc
-from tests.shares import some
+from tests.sharding import some
 from ts.backends.cuda import kernel_sources, pointwise_codegen, reduction_codegen, row_reduction_codegen
 from ts.ops import registry
 

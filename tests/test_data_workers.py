@@ -12,9 +12,9 @@ import time
 import pytest
 
 import ts
-from tests.loaded_data import Drawn, Failing, Numbers, Shared, first, refuse, reseed
+from tests.dataset_fixtures import Drawn, Failing, Numbers, Shared, first, refuse, reseed
 from ts.utils.data import DataLoader, TensorDataset
-from ts.utils.data.parcels import LENT
+from ts.utils.data.batch_transport import LENT
 
 METHODS = multiprocessing.get_all_start_methods()
 
@@ -240,7 +240,7 @@ def test_many_batches_leave_nothing():
 
 ENDED = r"""
     import os
-    from tests.loaded_data import Announced
+    from tests.dataset_fixtures import Announced
     from ts.utils.data import DataLoader
     if __name__ == "__main__":
         loader = DataLoader(Announced(10_000), 2, num_workers=2, multiprocessing_context={method!r})

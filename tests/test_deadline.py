@@ -20,10 +20,10 @@ import ts
 from tests import samples
 from ts.analysis.alias import AliasDb
 from ts.errors import CompilationError, FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
-from ts.ir.read import parse_ir
+from ts.ir.graph_parser import parse_ir
 from ts.ir.type_parser import parse_type
 from ts.ir.types import INT, DictType, TupleType, Type
-from ts.ops import registry, work
+from ts.ops import registry, cost_model
 
 ROOT = Path(__file__).parent.parent
 
@@ -220,7 +220,7 @@ def test_rules_look_at_sizes():
     """Every record has a rule that is None or gives a number; variants have that of their base."""
     registry.load()
     x = ts.rand([30, 20])
-    estimate = {key: work.rule_of(registry.find(f"aten::{key}")) for key in ("mm", "mm.out", "mul_.Tensor", "t")}
+    estimate = {key: cost_model.rule_of(registry.find(f"aten::{key}")) for key in ("mm", "mm.out", "mul_.Tensor", "t")}
     assert estimate["t"] is None
     assert estimate["mm"](x, x.t()) == estimate["mm.out"](x, x.t(), ts.empty(30, 30)) > 0
     assert estimate["mul_.Tensor"](x, x) > 0
@@ -233,7 +233,7 @@ def test_rules_take_what_their_operators_take():
     """A rule that fails would fail the operator, wherever there are limits."""
     registry.load()
     for record in registry.records():
-        ruled = work.rule_of(record) is not None and not record.variant
+        ruled = cost_model.rule_of(record) is not None and not record.variant
         for values in itertools.islice(samples.candidates(record, ts.float32, "cpu"), 3 if ruled else 0):
             with contextlib.suppress(*samples.REFUSALS), ts.limits(seconds=60):
                 samples.operator(record)(*values)
@@ -517,7 +517,7 @@ def test_a_limit_says_where_in_the_text(text):
 
 def test_every_operator_has_a_rule_or_none():
     """What asks how long an operator takes fails for none of them; what only says what a tensor is costs nothing."""
-    rules = {record.key: work.rule_of(record) for record in registry.records()}
+    rules = {record.key: cost_model.rule_of(record) for record in registry.records()}
     for name in ("aten::zeros.out", "aten::sum_to_size", "aten::clone", "aten::_to_copy"):
         assert rules[name] is not None, name
     for name in ("aten::is_floating_point", "aten::to.dtype", "aten::detach", "aten::requires_grad_", "aten::size"):
@@ -623,7 +623,7 @@ def test_estimates_are_of_what_is_computed():
         ("linalg_matrix_power", (x, 1)), ("any", (spread(10**6),)), ("bucketize.Scalar", (0.5, spread(10**7))),
         ("upsample_nearest1d", (long.reshape(1, 1, -1), [2])),
     ):  # fmt: skip
-        rule = work.rule_of(registry.find(f"aten::{name}"))
+        rule = cost_model.rule_of(registry.find(f"aten::{name}"))
         assert rule(*arguments) < 1e6, name
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import ts
 from ts.ops import registry
-from ts.ops.derivatives import rows
+from ts.ops.derivatives import formula_registry
 from ts.ops.derivatives.formulas import gradient
 
 
@@ -15,10 +15,10 @@ def test_a_formula_reads_what_its_text_names_and_nothing_else():
 
 
 def test_forms_and_other_names_have_the_row_of_the_operator():
-    row = rows.derivative_of(registry.find("aten::mul.Tensor"))
+    row = formula_registry.derivative_of(registry.find("aten::mul.Tensor"))
     assert row is not None
     for key in ("aten::mul_.Tensor", "aten::mul.out", "aten::multiply.Tensor"):
-        assert rows.derivative_of(registry.find(key)) is row
+        assert formula_registry.derivative_of(registry.find(key)) is row
 
 
 def test_a_formula_computes_the_gradients():
@@ -31,13 +31,13 @@ def test_a_formula_computes_the_gradients():
 
 
 def test_a_row_is_declared_once():
-    rows.derivative_of(registry.find("aten::mul.Tensor"))
+    formula_registry.derivative_of(registry.find("aten::mul.Tensor"))
     with pytest.raises(ValueError, match=r"derivative of aten::mul\.Tensor is declared twice"):
-        rows.derive("aten::mul.Tensor", self="grad")
+        formula_registry.derive("aten::mul.Tensor", self="grad")
 
 
 def test_every_row_belongs_to_an_operator_and_names_its_arguments():
-    for key, row in rows.rows().items():
+    for key, row in formula_registry.rows().items():
         record = registry.find(key)
         assert record is not None, key
         names = {a.name for a in record.schema.arguments} | {"grad_"}

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from tests.shares import some
+from tests.sharding import some
 
 # Sums, softmax, convolutions, products, decompositions, sorts and random numbers, at sizes where libraries would use
 # threads.  The first argument is what `set_num_threads` gets, 0 for nothing.

@@ -5,7 +5,7 @@ from typing import Dict, List, Optional
 
 import pytest
 
-from tests.machine_code import fresh, native, needs_llvm, outcome_of_copies, outcomes_when_left
+from tests.jit_helpers import fresh, native, needs_llvm, outcome_of_copies, outcomes_when_left
 
 TEXTS = [
     *("", "\0", "\0\0", "a", "a\0", "\0a", "ab", "ba", "abcdef", "abcdefg", "abcdefgh", "abcdefg\0", "abcdefghijklmnopq"),

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from ts import backends, dtypes
-from ts._core.tensor import construct
+from ts._core.tensor import factories
 from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.overloads import overloads
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 from ts._core.dispatch.signature import arity, signature
 from ts.ops.registry import OperatorRecord
 
-tensor = construct.tensor
+tensor = factories.tensor
 
 
 def operator(schema_text, kernel, **fields):
@@ -55,7 +55,7 @@ def test_direct_loop_equals_general_way(dtype):
     operands = [base, base[::2, :, 1:4], base.transpose(2, 1, 0), base[:, :1], base[0], base[:0], base[0, 0, 0, ...]]
     for a in operands:
         for b in operands:
-            x, y = construct.wrap_array(np.asarray(a)), construct.wrap_array(np.asarray(b))
+            x, y = factories.wrap_array(np.asarray(a)), factories.wrap_array(np.asarray(b))
             try:
                 expected = ADD_GENERAL(x, y)
             except RuntimeError:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ts
-from tests import cli_page, page_samples, passes_page, readme_performance
+from tests import cli_page, doc_samples, passes_page, readme_performance
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -103,29 +103,29 @@ def test_samples_of_the_readme_run(tmp_path, monkeypatch):
 
 
 def test_the_performance_table_of_the_readme():
-    """It agrees with benchmarks/RESULTS.md: `python -m tests.generated` writes it."""
+    """It agrees with benchmarks/RESULTS.md: `python -m tests.regenerate` writes it."""
     text = readme_performance.PAGE.read_text()
     assert readme_performance.page(text) == text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_samples_and_what_they_give(page):
-    """They stand in the page as in the snippets: `python -m tests.generated` writes them."""
+    """They stand in the page as in the snippets: `python -m tests.regenerate` writes them."""
     text = page.read_text()
-    assert page_samples.page(text) == text
+    assert doc_samples.page(text) == text
 
 
 def test_a_mark_without_a_block_is_found():
     with pytest.raises(LookupError, match="1 marks, and 0 blocks"):
-        page_samples.page("<!-- sample tutorial.py:first -->\n\nNothing.\n")
+        doc_samples.page("<!-- sample tutorial.py:first -->\n\nNothing.\n")
     with pytest.raises(LookupError, match="no section frist"):
-        page_samples.page("<!-- sample tutorial.py:frist -->\n\n```python\n```\n")
+        doc_samples.page("<!-- sample tutorial.py:frist -->\n\n```python\n```\n")
 
 
 def test_texts_that_are_explained_line_by_line():
     """Words in the tables' first columns stand in what the program gives."""
     page = (DOCS / "explanation" / "reading-ir-and-bytecode.md").read_text()
-    shown = page_samples.SHOWN.findall(page)
+    shown = doc_samples.SHOWN.findall(page)
     named = [expression.partition("(")[0].split(".") for _, _, expression, _ in shown]
     assert [what for name, what in named if name == "weigh"] == ["graph", "plan", "graph_for", "bytecode"]
     for name in ("first_above", "weighted", "doubled", "counted"):
@@ -172,7 +172,7 @@ def variables_of_the_sources():
             found |= {value for name, value in CONSTANT.findall(text) if f"getenv({name}" in text}
             for pattern in (READ, NAMED, SWITCH):
                 found.update(name for names in pattern.findall(text) for name in (names if isinstance(names, tuple) else [names]))
-    for suffix in ("LOG_LEVEL", "OPT_LIMIT"):  # `passes/log.py` puts them together
+    for suffix in ("LOG_LEVEL", "OPT_LIMIT"):  # `passes/pass_logging.py` puts them together
         found |= {f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}"}
     for path in (ROOT / "tests").rglob("*.py"):
         found.update(re.findall(r'environ\.get\("(TS_[A-Z_]+)"', path.read_text()))
@@ -193,7 +193,7 @@ def test_the_passes():
 
 
 def test_the_command_line():
-    """`python -m tests.generated` writes its pages."""
+    """`python -m tests.regenerate` writes its pages."""
     assert {path: path.read_text() for path in cli_page.pages()} == cli_page.pages()
 
 

@@ -8,8 +8,8 @@ import pytest
 import ts
 from ts._core.dispatch.overloads import overloads
 from ts.ops import documentation, registry
-from ts.ops.documented import DTYPES, RESULTS
-from ts.ops.sentences import SENTENCES
+from ts.ops.doc_data import DTYPES, RESULTS
+from ts.ops.doc_summaries import SENTENCES
 
 
 def test_examples_run():

@@ -12,7 +12,7 @@ import pytest
 
 import ts
 from tests.test_cli import output
-from ts.ir.drawing import arrange, dot, picture_of, svg
+from ts.ir.visualization import arrange, dot, picture_of, svg
 from ts.ir.graph import Graph
 
 SVG = "{http://www.w3.org/2000/svg}"

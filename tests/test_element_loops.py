@@ -13,11 +13,11 @@ import pytest
 
 import ts
 from tests.fuzz import how_many
-from tests.machine_code import needs_llvm
+from tests.jit_helpers import needs_llvm
 from ts import Tensor
-from ts.bytecode.native import worker
-from ts.bytecode.native.exits import REASON_OPERATORS
-from ts.passes.control_flow import walk_nodes
+from ts.bytecode.native import background_compilation
+from ts.bytecode.native.side_exits import REASON_OPERATORS
+from ts.passes.pass_utils import walk_nodes
 from ts.runtime.executor import optimized_execution
 
 
@@ -258,10 +258,10 @@ def same_everywhere(program, make):
     with optimized_execution(False):
         wanted = run(plain, make())
     assert run(optimised, make()) == wanted
-    if worker.is_available():
+    if background_compilation.is_available():
         if machine.made_code is None:
             run(machine, make())
-            reason = worker.compile_now(machine.made_code)
+            reason = background_compilation.compile_now(machine.made_code)
             assert reason == (REASON_OPERATORS if program is with_functions else "")
         assert run(machine, make()) == wanted
 
@@ -519,7 +519,7 @@ def test_headers_are_read_when_the_register_holds_the_tensor():
     c, d = ts.ones(33, 5).half(), ts.ones(5, 33).double().t()  # which no group takes
     expected = ts.jit.CompilationUnit(DROPPED).f(d, d, c, d, -1.25, -1)
     compiled = ts.jit.CompilationUnit(DROPPED).f
-    assert worker.compile_now(compiled.compiled_code) == ""
+    assert background_compilation.compile_now(compiled.compiled_code) == ""
     assert str(compiled(d, d, c, d, -1.25, -1)) == str(expected)
 
 

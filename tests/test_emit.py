@@ -6,7 +6,7 @@ import ts
 
 from ts.errors import FrontendError
 from ts.frontend import compile, parse
-from ts.frontend.match import match_schemas
+from ts.frontend.schema_matching import match_schemas
 from ts.frontend.scope import Scope, is_meaningful
 from ts.ir.graph import Graph
 from ts.ir.schema import parse_schema

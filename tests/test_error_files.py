@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from tests.error_files import FOLDER, all_files, failure, read, write
+from tests.error_cases import FOLDER, all_files, failure, read, write
 
 FILES = all_files()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts.ops import fused_steps
+from ts.ops import fused_optimizers
 
 ADAM = dict(lr=0.1, beta1=0.9, beta2=0.99, weight_decay=0.1, eps=1e-3, amsgrad=True, maximize=True)
 STEPS = {
@@ -13,7 +13,7 @@ STEPS = {
     "adamw": (5, ADAM),
     "adagrad": (3, dict(lr=0.1, lr_decay=0.2, weight_decay=0.1, eps=1e-3, maximize=False)),
 }  # fmt: skip
-RULES = {"sgd": fused_steps.sgd, "adam": fused_steps.adam, "adagrad": fused_steps.adagrad}
+RULES = {"sgd": fused_optimizers.sgd, "adam": fused_optimizers.adam, "adagrad": fused_optimizers.adagrad}
 
 
 def lists(count, dtype=ts.float64, sizes=((3, 5), (300,), ())):
@@ -28,7 +28,7 @@ def with_steps(name, made):
 
 def by_rule(name, made, options):
     if name == "adamw":
-        fused_steps.adam(*made, **options, decoupled=True)
+        fused_optimizers.adam(*made, **options, decoupled=True)
     else:
         RULES[name](*made, **options)
 
@@ -115,7 +115,7 @@ def test_special_values(spoiled):
         several[3][0][5] = spoiled
         several[1][0][20] = spoiled
     ts._fused_adam_(*made, **{**ADAM, "amsgrad": False})
-    fused_steps.adam(*expected, **{**ADAM, "amsgrad": False})
+    fused_optimizers.adam(*expected, **{**ADAM, "amsgrad": False})
     ts.testing.assert_close(made[0][0], expected[0][0], rtol=1e-6, atol=0, equal_nan=True)
 
 

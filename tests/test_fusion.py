@@ -10,8 +10,8 @@ import threading
 import pytest
 
 import ts
-from ts.bytecode.native import worker
-from ts.fusion.groups import operands
+from ts.bytecode.native import background_compilation
+from ts.fusion.fusion_rules import operands
 from ts.fusion.program import NUMBER, OTHER, TENSOR, GroupRecord, FusedProgram, FusedOp, group_operator, deserialize_program
 from ts.ir.graph import Graph
 from ts.ir.types import FLOAT
@@ -178,7 +178,7 @@ def test_plans_are_few():
 @pytest.fixture
 def machine_code(monkeypatch):
     """Enable machine code in reports, which TS_NATIVE disables in tests."""
-    monkeypatch.setattr("ts.runtime.plan.is_wanted", True)
+    monkeypatch.setattr("ts.runtime.plan_report.is_wanted", True)
 
 
 def test_report_of_loops(machine_code):
@@ -200,7 +200,7 @@ def g(n: int, d: Dict[str, int]) -> int:
     return s
 """
     loop = script(text, "g")
-    if not worker.is_available():
+    if not background_compilation.is_available():
         assert str(loop.plan).endswith("loops are interpreted: llvmlite is not installed (the extra `native`)")
         return
     assert str(loop.plan).splitlines()[2:] == [
@@ -208,7 +208,7 @@ def g(n: int, d: Dict[str, int]) -> int:
         "  the loop in line 9 is interpreted: it prints (line 10)",
         "  the loop in line 12 is interpreted: it prints (line 15)",
     ]
-    worker.compile_now(loop.compiled_code)
+    background_compilation.compile_now(loop.compiled_code)
     assert "  loops are machine code (lines 4, 6, 13)" in str(loop.plan)
 
 
@@ -237,7 +237,7 @@ def test_report_names_lines_of_the_program(machine_code):
     for net in (Normal(), ts.nn.Sequential(Normal())):
         plan = str(ts.jit.script(net).plan)
         assert f"batch_norm (line {first + 1})" in plan
-        if worker.is_available():
+        if background_compilation.is_available():
             assert f"  loops become machine code once they are hot (in functions called in line {first + 1})\n" in plan
             assert f"  the loop in line {first + 2} is interpreted: it prints (line {first + 3})" in plan
     left = script("def f(x):\n    y = ts.mm(x, x)\n    return 2.0 + ts.relu_(y)\n")  # a function that the language has: `x + 2.0`

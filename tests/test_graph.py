@@ -8,9 +8,9 @@ import ts
 from ts.errors import InternalError, ParseError
 from ts.ir import Graph, Source, parse_ir, verify
 from ts.ir.python_print import to_source
-from ts.ir.text import quote, unquote
+from ts.ir.lexer import quote, unquote
 from ts.ir.types import BOOL, FLOAT, INT, ListType
-from ts.ops import node_operator  # noqa: F401  (lets nodes find their schemas)
+from ts.ops import node_schema  # noqa: F401  (lets nodes find their schemas)
 
 LOOP = """\
 graph(%x.1 : Tensor,

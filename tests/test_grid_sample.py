@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 from ts.backends.cpu.namespace import namespace
 from ts.ops.grid_sample import sampled
 
@@ -43,8 +43,8 @@ def test_places_and_images_that_do_not_lie_in_order():
 def test_threads_share_what_is_large(monkeypatch):
     x, grid = ts.randn(1, 40, 30, 30), ts.rand(1, 40, 40, 2) * 2 - 1
     alone = ts.grid_sampler(x, grid, 0, 0, False)
-    monkeypatch.setattr(workers, "_count", 2)
-    monkeypatch.setattr(workers, "MIN_WORK_PER_THREAD", 1 << 10)
+    monkeypatch.setattr(thread_pool, "_count", 2)
+    monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1 << 10)
     assert ts.equal(ts.grid_sampler(x, grid, 0, 0, False), alone)
 
 

@@ -10,14 +10,14 @@ import time
 
 import pytest
 
-import ts.ops.node_operator  # operators of nodes that were read from text
+import ts.ops.node_schema  # operators of nodes that were read from text
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 from ts._core.value.spec import SPECS
 from ts.bytecode.lower import lower
 from ts.bytecode.opcodes import NUMBER, OPCODES
 from ts.errors import FuelExceeded, MemoryExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded
-from ts.ir.read import parse_ir
+from ts.ir.graph_parser import parse_ir
 from ts.runtime.limits import limits
 
 INT, STR, ANY = SPECS["int"], SPECS["str"], SPECS["Any"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ts
-from ts.ops import layouts
+from ts.ops import result_strides
 
 
 @pytest.mark.parametrize(
@@ -28,17 +28,17 @@ from ts.ops import layouts
 )  # fmt: skip
 def test_rules(rule, shape, given, order):
     """The dimensions from the outermost to the innermost."""
-    assert layouts.RULES[rule](shape, given) == order
+    assert result_strides.RULES[rule](shape, given) == order
 
 
 def test_placed_copies_only_what_lies_otherwise():
     """Values stay; an array that has the strides already is the result."""
     x = np.arange(6.0).reshape(2, 3)
-    assert layouts.with_result_strides(np, "contiguous", x, []) is x
-    y = layouts.with_result_strides(np, "columns", x, [])
+    assert result_strides.with_result_strides(np, "contiguous", x, []) is x
+    y = result_strides.with_result_strides(np, "columns", x, [])
     assert y.strides == (8, 16) and np.array_equal(x, y)
     one = np.ones((1, 3)).T
-    assert layouts.with_result_strides(np, "columns", one, []) is one
+    assert result_strides.with_result_strides(np, "columns", one, []) is one
 
 
 def test_what_lies_plainly_is_what_the_rules_say():
@@ -47,8 +47,8 @@ def test_what_lies_plainly_is_what_the_rules_say():
     for x in arrays:
         for given in ([y] for y in arrays if y.shape == x.shape):
             for rule in ("contiguous", "like_first", "like_all"):
-                order = layouts.RULES[rule](x.shape, given)
-                if layouts._lies_plainly(rule, x, given):
+                order = result_strides.RULES[rule](x.shape, given)
+                if result_strides._lies_plainly(rule, x, given):
                     assert [d for d in order if x.shape[d] != 1] == [d for d in range(x.ndim) if x.shape[d] != 1]
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import ts
-from ts.archive import legacy
+from ts.archive import legacy_format
 from ts.errors import ArchiveError, MemoryExceeded
 
 
@@ -87,7 +87,7 @@ def test_names_in_the_head():
 
 def test_damage(data):
     """A file that ends too early is refused; one wrong byte gives a value or an error."""
-    for size in (len(legacy.BEGINNING), 40, 100, len(data) - 1):
+    for size in (len(legacy_format.BEGINNING), 40, 100, len(data) - 1):
         with pytest.raises(ArchiveError):
             load(data[:size])
     numbers = random.Random(3)

@@ -15,7 +15,7 @@ import pytest
 
 import ts
 from ts._core.dispatch.operator import Operator
-from ts.cli import bounds
+from ts.cli import limit_options
 from ts.errors import FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
 from ts.ops.registry import OperatorRecord
 from ts.runtime.limits import bytes_in
@@ -340,7 +340,7 @@ SIZES = {"4096": 4096, "512k": 1 << 19, "1 MiB": MEGABYTE, "1.5gb": 3 << 29, "2T
 def test_sizes_in_words():
     """As on the command line; they limit as the number does."""
     for text, size in SIZES.items():
-        assert bytes_in(text) == bounds.size(text) == size
+        assert bytes_in(text) == limit_options.size(text) == size
     with ts.limits(bytes="1M"):
         ts.zeros(MEGABYTE // 2, dtype=ts.int8)
         with pytest.raises(MemoryExceeded):

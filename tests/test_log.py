@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from ts.ir.read import parse_ir
-from ts.passes import guards, log
+from ts.ir.graph_parser import parse_ir
+from ts.passes import guards, pass_logging
 from ts.passes.pipelines import run_pass
 from ts.passes.peephole import simplify
 
@@ -19,17 +19,17 @@ TEXT = """graph(%x : int):
 @pytest.fixture
 def configured():
     """`configure` for one test."""
-    yield log.configure
-    log.configure()
+    yield pass_logging.configure
+    pass_logging.configure()
 
 
 def test_levels(configured):
     """A name logs graphs and changes; `>` before it adds a pass's reasoning; other passes are silent."""
     stream = io.StringIO()
     configured("peephole:>cse", stream=stream)
-    assert log.enabled("peephole", log.DUMP) and log.enabled("peephole", log.UPDATE)
-    assert not log.enabled("peephole", log.DEBUG) and log.enabled("cse", log.DEBUG)
-    assert not log.enabled("dce", log.DUMP)
+    assert pass_logging.enabled("peephole", pass_logging.DUMP) and pass_logging.enabled("peephole", pass_logging.UPDATE)
+    assert not pass_logging.enabled("peephole", pass_logging.DEBUG) and pass_logging.enabled("cse", pass_logging.DEBUG)
+    assert not pass_logging.enabled("dce", pass_logging.DUMP)
     run_pass(parse_ir(TEXT), simplify)
     lines = stream.getvalue().splitlines()
     assert lines[0].startswith("[UPDATE peephole] Replacing %1 : int = aten::add(%x, %0)")
@@ -39,12 +39,12 @@ def test_levels(configured):
 def test_names_of_pytorch(configured):
     """PyTorch's file names mean the same passes."""
     configured("dead_code_elimination.cpp", "common_subexpression_elimination=1")
-    assert log.enabled("dce") and log.optimization_allowed("cse") and not log.optimization_allowed("cse")
+    assert pass_logging.enabled("dce") and pass_logging.optimization_allowed("cse") and not pass_logging.optimization_allowed("cse")
 
 
 def test_each_name_of_pytorch_means_a_pass(configured, recwarn):
     """PyTorch has guards in three files; one name of ts logs what they do."""
-    for name in log._ALIASES:
+    for name in pass_logging._ALIASES:
         configured(f">{name}")
     assert not recwarn.list
     stream = io.StringIO()

@@ -9,7 +9,7 @@ import pytest
 
 import ts
 from ts.backends.cpu import blas
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 from ts.backends.cpu.kernels import microkernels, packs, simd_level
 from ts.backends.cpu.kernels.matmul import multiply, use_tiles
 
@@ -122,21 +122,21 @@ def test_few_rows(tiles, left, right, dtype):
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
 def test_packed_products_have_the_same_bits(tiles, dtype):
     """Whether a factor was packed before, and on how many threads: random numbers, whose sums depend on their order."""
-    before = workers.count()
+    before = thread_pool.count()
     try:
         for m, k, n in [(1, 130, 700), (2, 130, 700), (2, 100, 900), (5, 64, 190), (70, 300, 211), (70, 600, 2000)]:
             x, weight, bias = ts.randn(m, k, dtype=dtype), ts.randn(n, k, dtype=dtype), ts.randn(n, dtype=dtype)
             packs.forget()
             made = []
             for threads in (1, 3, 2, 1):  # from the second on with the pack
-                workers.set_count(threads)
+                thread_pool.set_count(threads)
                 made.append(ts.nn.functional.linear(x, weight, bias))
             assert packs.kept()[0] == 1
             shifted = x.unsqueeze(0).contiguous()
             made += [ts.nn.functional.linear(shifted, weight, bias)[0], ts.mm(x, weight.t()) + bias]
             assert all(ts.equal(made[0], each) for each in made[1:])
     finally:
-        workers.set_count(before)
+        thread_pool.set_count(before)
 
 
 @NEEDS_PACKING
@@ -282,16 +282,16 @@ def test_attention(rows, keys, width, own):
 
 def test_attention_has_the_same_bits_in_any_block():
     """A row's do not depend on those that are computed with it, nor on the threads."""
-    product, before = ts.nn.functional.scaled_dot_product_attention, workers.count()
+    product, before = ts.nn.functional.scaled_dot_product_attention, thread_pool.count()
     q, k, v = ts.randn(1, 300, 32), ts.randn(1, 900, 32), ts.randn(1, 900, 32)
     try:
         whole = product(q, k, v)
         assert ts.equal(product(q[:, 41:200], k, v), whole[:, 41:200])
-        workers.set_count(3)
+        thread_pool.set_count(3)
         assert ts.equal(product(q, k, v), whole)
         assert ts.equal(product(q.repeat(5, 1, 1), k, v)[3:4], whole)
     finally:
-        workers.set_count(before)
+        thread_pool.set_count(before)
 
 
 def test_encoder_layers_end_their_products_in_tiles():

@@ -14,7 +14,7 @@ import ts
 from tests import samples
 from tests.test_operators import DEPENDS, NO_SAMPLES, RECORDS, called, leaves, short
 from ts import backends
-from ts.ops import shapes
+from ts.ops import shape_functions
 
 SIDE = 8192
 # Refused for want of something else than a rule.
@@ -85,8 +85,8 @@ def test_every_record(no_cpu):
 
 
 def test_what_depends_on_elements_says_so():
-    """In PyTorch's words (`tests/oracle/test_meta.py`): where a rule says it, and only there."""
-    refused = {short(r) for r in RECORDS if isinstance(r.shape, shapes.DataDependentShapeError)}
+    """In PyTorch's words (`tests/pytorch_parity/test_meta.py`): where a rule says it, and only there."""
+    refused = {short(r) for r in RECORDS if isinstance(r.shape, shape_functions.DataDependentShapeError)}
     assert {name for name in refused if name not in NUMBERS} == DEPENDS - GIVEN
     assert refused > NUMBERS
 

@@ -63,7 +63,7 @@ def test_freeze_and_save():
 
 def test_function_cache():
     """`_jit_caching_layer` lists compiled functions; a deleted one is compiled anew."""
-    from ts.absent import names_for
+    from ts.unsupported import names_for
 
     state = names_for("ts.jit")("_state")
 

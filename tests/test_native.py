@@ -17,25 +17,25 @@ from tests.fuzz import how_many
 from tests.fuzz.classes import ClassProgramWriter
 from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.programs import ProgramWriter
-from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
-from tests.fuzz.running import outcome as fuzz_outcome
-from tests.machine_code import fresh, needs_llvm, outcome
+from tests.fuzz.run_program import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
+from tests.fuzz.run_program import outcome as fuzz_outcome
+from tests.jit_helpers import fresh, needs_llvm, outcome
 from tests.program_files import FOLDER, all_programs, read
 from ts._core.vm.native import force_exit, register_compiler
-from ts.bytecode.native import exits, worker
+from ts.bytecode.native import side_exits, background_compilation
 from ts.bytecode.opcodes import OPCODES
 
 PROGRAMS = [path for path in all_programs() if not read(path).scripts_itself and read(path).compile_error is None]
 
 
 def test_each_opcode_has_a_generator_or_stays_interpreted():
-    import ts.bytecode.native.elements  # noqa: F401 -- more builders
-    from ts.bytecode.native.builders import BUILDERS
+    import ts.bytecode.native.tensor_access_codegen  # noqa: F401 -- more builders
+    from ts.bytecode.native.opcode_codegen import BUILDERS
 
     names = {row.name for row in OPCODES}
-    assert exits.LEFT_ALONE <= names and exits.HEAVY <= names
-    assert not exits.LEFT_ALONE & set(BUILDERS)
-    assert exits.LEFT_ALONE | set(BUILDERS) >= names
+    assert side_exits.LEFT_ALONE <= names and side_exits.HEAVY <= names
+    assert not side_exits.LEFT_ALONE & set(BUILDERS)
+    assert side_exits.LEFT_ALONE | set(BUILDERS) >= names
 
 
 # ---------------------------------------------------------------- programs
@@ -353,9 +353,9 @@ def test_deadline_ends_a_loop(at_once):
 
 @pytest.fixture
 def attended():
-    register_compiler(worker._request, 10_000)
+    register_compiler(background_compilation._request, 10_000)
     yield
-    worker.finish()
+    background_compilation.finish()
     register_compiler(None, 0)
 
 
@@ -363,8 +363,8 @@ def attended():
 def test_hot_loops_are_compiled_in_the_background(attended):
     scripted = fresh(escape)
     expected = scripted(40, 50)
-    worker.finish()
-    assert scripted.compiled_code.machine_code is not None and not worker.failures
+    background_compilation.finish()
+    assert scripted.compiled_code.machine_code is not None and not background_compilation.failures
     assert scripted(40, 50) == expected
 
 
@@ -378,22 +378,22 @@ def test_report_shows_pending_compilation(monkeypatch):
         assert may_go.wait(60)
         return compile_now(code)
 
-    compile_now = worker.compile_now
-    monkeypatch.setattr(worker, "compile_now", compile_later)
-    monkeypatch.setattr("ts.runtime.plan.is_wanted", True)
+    compile_now = background_compilation.compile_now
+    monkeypatch.setattr(background_compilation, "compile_now", compile_later)
+    monkeypatch.setattr("ts.runtime.plan_report.is_wanted", True)
     scripted, other = fresh(halves), fresh(escape)
     plans = [str(scripted.plan)]
-    worker._request(scripted.compiled_code)
+    background_compilation._request(scripted.compiled_code)
     assert seen.wait(60)
-    worker._request(other.compiled_code)
+    background_compilation._request(other.compiled_code)
     plans += [str(scripted.plan), str(other.plan)]
     may_go.set()
-    worker.finish()
+    background_compilation.finish()
     plans.append(str(scripted.plan))
     said = ["become machine code once they are hot", *["are being compiled to machine code"] * 2, "are machine code"]
     for plan, words in zip(plans, said, strict=True):
         assert f"  loops {words}" in plan
-    assert not worker.is_compiling(scripted.compiled_code) and not worker.failures
+    assert not background_compilation.is_compiling(scripted.compiled_code) and not background_compilation.failures
 
 
 @needs_llvm
@@ -402,7 +402,7 @@ def test_short_loops_count_together(attended):
     expected = scripted(27)
     for _ in range(100):
         scripted(27)
-    worker.finish()
+    background_compilation.finish()
     assert scripted.compiled_code.machine_code is not None
     assert scripted(27) == expected
 
@@ -425,7 +425,7 @@ def test_eight_threads_on_one_function(attended):
     for thread in threads:
         thread.join()
     assert found == [expected] * 32
-    worker.finish()
+    background_compilation.finish()
     assert scripted.compiled_code.machine_code is not None
 
 
@@ -433,8 +433,8 @@ def test_reasons_against_compilation():
     def nothing(n: int) -> int:
         return n
 
-    assert worker.why(fresh(nothing).compiled_code) == exits.REASON_NO_LOOP
-    assert worker.why(fresh(halves).compiled_code) == ""
+    assert background_compilation.why(fresh(nothing).compiled_code) == side_exits.REASON_NO_LOOP
+    assert background_compilation.why(fresh(halves).compiled_code) == ""
 
 
 def test_without_llvm_loops_are_interpreted():
@@ -463,17 +463,17 @@ def test_without_llvm_loops_are_interpreted():
 
 @needs_llvm
 def test_disk_cache_of_machine_code(tmp_path, monkeypatch):
-    from ts.bytecode.native import compiler
+    from ts.bytecode.native import llvm_compiler
 
     monkeypatch.setenv("TS_CACHE", "1")
     monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))
     assembled = []
-    assemble = compiler._assemble
-    monkeypatch.setattr(compiler, "_assemble", lambda text: assembled.append(text) or assemble(text))
+    assemble = llvm_compiler._assemble
+    monkeypatch.setattr(llvm_compiler, "_assemble", lambda text: assembled.append(text) or assemble(text))
 
     def result():
         scripted = fresh(halves)
-        worker.compile_now(scripted.compiled_code)
+        background_compilation.compile_now(scripted.compiled_code)
         assert scripted.compiled_code.machine_code is not None
         return scripted(27)
 
@@ -495,19 +495,19 @@ def test_disk_cache_of_machine_code(tmp_path, monkeypatch):
 
 @needs_llvm
 def test_machine_code_is_released_with_its_code():
-    from ts.bytecode.native import compiler
+    from ts.bytecode.native import llvm_compiler
 
     gc.collect()
-    compiler._dead.clear()
+    llvm_compiler._dead.clear()
     scripted = fresh(halves)
-    worker.compile_now(scripted.compiled_code)
+    background_compilation.compile_now(scripted.compiled_code)
     expected = scripted(27)
     del scripted
     gc.collect()
-    assert len(compiler._dead) == 1
+    assert len(llvm_compiler._dead) == 1
     again = fresh(halves)
-    worker.compile_now(again.compiled_code)
-    assert not compiler._dead and again(27) == expected
+    background_compilation.compile_now(again.compiled_code)
+    assert not llvm_compiler._dead and again(27) == expected
 
 
 # ---------------------------------------------------------------- what is proved of ints
@@ -548,9 +548,9 @@ def test_value_ranges_are_sound(function, fuel, at_once):
 def test_loops_that_only_resemble_range_loops():
     """The counter starts above its bound, or is changed in the body."""
     from ts._core.vm.code import Code
-    from ts.bytecode.native.exits import loops_of
-    from ts.bytecode.native.ranges import is_counted, jumps_to
-    from ts.bytecode.native.translate import is_simple
+    from ts.bytecode.native.side_exits import loops_of
+    from ts.bytecode.native.range_analysis import is_counted, jumps_to
+    from ts.bytecode.native.codegen import is_simple
     from ts.bytecode.opcodes import NUMBER
 
     def loop(*body, start=3, guard=3):
@@ -579,13 +579,13 @@ def test_loops_that_only_resemble_range_loops():
 
 @needs_llvm
 def test_quotients_by_constants():
-    from ts.bytecode.native.builders import _is_power
+    from ts.bytecode.native.opcode_codegen import _is_power
 
     for divisor in (3, 5, 7, 10, 1000003, 1000000007, 2**62 + 1, 2**63 - 1):
         assert not _is_power(divisor)
         text = f"def f(x: int) -> int:\n    t = 0\n    for i in range(x - 4, x + 1):\n        t += max(i, 0) // {divisor} - max(i, 0) % {divisor}\n    return t\n"
         plain, fast = ts.jit.CompilationUnit(text).f, ts.jit.CompilationUnit(text).f
-        assert worker.compile_now(fast.compiled_code) == ""
+        assert background_compilation.compile_now(fast.compiled_code) == ""
         for x in (5, divisor - 1, divisor, divisor + 1, 2 * divisor, 2**63 - 1, 2**63 - 2, 2**62):
             x = min(x, 2**63 - 1)
             assert fast(x) == plain(x), (divisor, x)

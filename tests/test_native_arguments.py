@@ -9,7 +9,7 @@ import pytest
 
 import ts
 from tests import samples
-from ts._core.prims.registry import operators
+from ts._core.builtin_ops.registry import operators
 from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.signature import signature
 

@@ -21,7 +21,7 @@ import ts
 from tests import samples
 from ts import backends
 from ts._core.dispatch.overrides import Overridable
-from ts.ops import outputs, registry
+from ts.ops import out_variants, registry
 from ts.ops.functional import tensor_methods, torch_functions
 
 registry.load()
@@ -51,7 +51,7 @@ NO_SAMPLES = {
     "index.Tensor": "takes the lists of scripts only; `index.Tensor_hacked_twin` is the same kernel",
     "profiler::_record_function_exit._RecordFunction": "a label that was entered; tests/test_profiler.py has them",
     "profiler::_call_end_callbacks_on_jit_fut._RecordFunction": "a label that was entered",
-    "grad": "results with a history; `tests/autograd/test_in_scripts.py` has them",
+    "grad": "results with a history; `tests/autograd/test_autograd_in_torchscript.py` has them",
     "_make_dual": "levels of forward differentiation, which there are none of",
     "_make_dual_copy": "levels of forward differentiation, which there are none of",
     "to_padded_tensor": "nested tensors, which are refused",
@@ -186,7 +186,7 @@ def form(record, variant, dtype, result, where):
     args = samples.arguments(record, dtype)
     operator = samples.operator(variant)
     if variant.variant == "out":
-        resized = record.out_resized != outputs.NEVER
+        resized = record.out_resized != out_variants.NEVER
         targets = [ts.empty((0,) if resized else t.shape, dtype=t.dtype) for t in leaves(result)]
         given = dict(zip((p.name for p in samples.operator(record).signature.parameters), args, strict=True))
         taken = [given[p.name] for p in operator.signature.parameters if p.name in given]  # not dtype= and its like

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import ts
-from ts.ops import registry, rules
+from ts.ops import registry, common
 
 registry.load()
-DTYPES = (rules.FLOAT, rules.DOUBLE, rules.INT64, rules.BOOL, rules.CFLOAT)
+DTYPES = (common.FLOAT, common.DOUBLE, common.INT64, common.BOOL, common.CFLOAT)
 UNARY = [r for r in registry.records() if r.schema_text.endswith("(Tensor self) -> Tensor")]
 BINARY = [r for r in registry.records() if r.schema_text.endswith("(Tensor self, Tensor other) -> Tensor")]
 REDUCE = [
@@ -24,7 +24,7 @@ SAMPLES = [(r, 1) for r in UNARY] + [(r, 2) for r in BINARY]
 
 def sample(dtype, k=0):
     values = np.array([[0.5, 2.0, 3.0], [1.0, 0.25, 4.0]]) + k
-    return (values > 1.5) if dtype == rules.BOOL else values.astype(dtype)
+    return (values > 1.5) if dtype == common.BOOL else values.astype(dtype)
 
 
 def tensor(array):
@@ -52,9 +52,9 @@ def test_against_numpy_and_own_forms(case, dtype):
     result = called(record, *(tensor(a) for a in host))
     if result is None or not isinstance(result, ts.Tensor):
         pytest.skip("not defined here")
-    if record.ufunc and hasattr(np, record.ufunc) and dtype != rules.BOOL:
+    if record.ufunc and hasattr(np, record.ufunc) and dtype != common.BOOL:
         promoted = [
-            rules.cast(np, a, rules.float_dtype(a.dtype)) if record.promotion == "float" else a for a in host
+            common.cast(np, a, common.float_dtype(a.dtype)) if record.promotion == "float" else a for a in host
         ]
         with np.errstate(all="ignore"):
             want = getattr(np, record.ufunc)(*promoted)
@@ -66,9 +66,9 @@ def test_against_numpy_and_own_forms(case, dtype):
         if variant.variant == "out":
             target = tensor(np.zeros_like(result.numpy()))
             again = called(variant, first, *(tensor(a) for a in host[1:]), target)
-        elif rules.can_cast(result.numpy().dtype, dtype):
+        elif common.can_cast(result.numpy().dtype, dtype):
             target, again = first, called(variant, first, *(tensor(a) for a in host[1:]))
-            result = tensor(rules.cast(np, result.numpy(), dtype))
+            result = tensor(common.cast(np, result.numpy(), dtype))
         else:
             with pytest.raises((RuntimeError, NotImplementedError)):
                 next(o for o in registry.lookup(variant.name) if o.record is variant)(
@@ -84,7 +84,7 @@ def test_against_numpy_and_own_forms(case, dtype):
 @pytest.mark.parametrize("case", SAMPLES, ids=by_id)
 def test_meta_tensors_have_the_shape_and_dtype(case):
     record, arity = case
-    host = [tensor(sample(rules.FLOAT, k)) for k in range(arity)]
+    host = [tensor(sample(common.FLOAT, k)) for k in range(arity)]
     want = called(record, *host)
     if not isinstance(want, ts.Tensor) or "nonzero" in record.name or record.name == "aten::argwhere":
         pytest.skip("no tensor, or its shape depends on the elements")
@@ -96,13 +96,13 @@ def test_meta_tensors_have_the_shape_and_dtype(case):
 
 @pytest.mark.parametrize("record", REDUCE, ids=lambda r: r.key)
 def test_reductions_over_all_and_one_dimension(record):
-    x = tensor(sample(rules.DOUBLE))
+    x = tensor(sample(common.DOUBLE))
     for dim in (None, [0], [-1], [0, 1]):
         args = (x, 2, dim) if "Scalar ord" in record.schema_text else (x, dim)
         result = called(record, *args)
         result = result[0] if isinstance(result, tuple) else result
-        axes = rules.wrap_dims(dim, 2)
-        assert tuple(result.shape) == rules.reduced_shape((2, 3), axes, False)
+        axes = common.wrap_dims(dim, 2)
+        assert tuple(result.shape) == common.reduced_shape((2, 3), axes, False)
 
 
 def test_every_schema_parses_and_no_key_is_empty():

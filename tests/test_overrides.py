@@ -1,4 +1,4 @@
-"""`__torch_function__`: classes of tensors, other classes, modes; what tests/oracle/test_overrides.py compares with PyTorch."""
+"""`__torch_function__`: classes of tensors, other classes, modes; what tests/pytorch_parity/test_overrides.py compares with PyTorch."""
 
 import copy
 import pickle

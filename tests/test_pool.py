@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import ts
-from ts.backends.cpu import workers
-from ts.ops import pool, pool_windows
+from ts.backends.cpu import thread_pool
+from ts.ops import pooling, pooling_geometry
 
 NAN, INF = math.nan, math.inf
 
@@ -54,8 +54,8 @@ def test_maxima_follow_the_definition(name, general):
     n = len(shape)
     x = np.stack([numbers(shape, seed) for seed in range(4)])[None]
     if general:
-        w = pool_windows.fixed("max", x.shape, n, kernel, stride, padding, dilation, False)
-        values, places = pool.largest(np, x, w, True)
+        w = pooling_geometry.fixed("max", x.shape, n, kernel, stride, padding, dilation, False)
+        values, places = pooling.largest(np, x, w, True)
     else:
         function = getattr(ts, f"max_pool{n}d_with_indices")
         values, places = (t.numpy() for t in function(ts.from_numpy(x), kernel, stride, padding, dilation))
@@ -98,23 +98,23 @@ def test_parts():
 def test_means_agree_with_the_general_kernel():
     x = np.random.default_rng(0).standard_normal((2, 3, 9, 11)).astype(np.float32)
     for kernel, stride, padding, ceil in itertools.product([2, 3], [1, 2], [0, 1], [False, True]):
-        w = pool_windows.fixed("avg", x.shape, 2, (kernel,), (stride,), (padding,), (1,), ceil)
+        w = pooling_geometry.fixed("avg", x.shape, 2, (kernel,), (stride,), (padding,), (1,), ceil)
         found = ts.nn.functional.avg_pool2d(ts.from_numpy(x), kernel, stride, padding, ceil, False).numpy()
-        assert np.allclose(found, pool.mean(np, x, w, w.counts), rtol=1e-5, atol=1e-6)
+        assert np.allclose(found, pooling.mean(np, x, w, w.counts), rtol=1e-5, atol=1e-6)
 
 
 def test_same_bits_for_every_number_of_threads(monkeypatch):
-    monkeypatch.setattr(workers, "MIN_WORK_PER_THREAD", 1)
-    before = workers.count()
+    monkeypatch.setattr(thread_pool, "MIN_WORK_PER_THREAD", 1)
+    before = thread_pool.count()
     x = ts.randn(2, 5, 20, 20)
     found = []
     try:
         for count in (1, 2, 3, 16):
-            workers.set_count(count)
+            thread_pool.set_count(count)
             values, places = ts.max_pool2d_with_indices(x, 3, 2, 1)
             found.append((values.numpy(), places.numpy(), ts.nn.functional.avg_pool2d(x, 3, 2, 1).numpy()))
     finally:
-        workers.set_count(before)
+        thread_pool.set_count(before)
     for other in found[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(found[0], other))
 
@@ -154,7 +154,7 @@ def test_kernels_see_the_windows_of_the_general_ones(n):
         ceil, with_padding = (bool(v) for v in r.integers(0, 2, 2))
         host = np.nan_to_num(x, nan=2.0)
         try:
-            values, places = pool.max_pool(np, x, kernel, stride, padding, dilation, ceil, n=n)
+            values, places = pooling.max_pool(np, x, kernel, stride, padding, dilation, ceil, n=n)
         except RuntimeError:
             with pytest.raises(RuntimeError):
                 getattr(ts, f"max_pool{n}d")(ts.from_numpy(x), kernel, stride, padding, dilation, ceil)
@@ -165,7 +165,7 @@ def test_kernels_see_the_windows_of_the_general_ones(n):
             assert np.array_equal(found[1].numpy()[some], places[some])
             compared += 1
         try:
-            mean = pool.avg_pool(np, host, kernel, stride, padding, ceil, with_padding, n=n)
+            mean = pooling.avg_pool(np, host, kernel, stride, padding, ceil, with_padding, n=n)
         except RuntimeError:
             with pytest.raises(RuntimeError):
                 getattr(ts.nn.functional, f"avg_pool{n}d")(ts.from_numpy(host), kernel, stride, padding, ceil, with_padding)
@@ -178,7 +178,7 @@ def test_kernels_see_the_windows_of_the_general_ones(n):
         if n < 3:
             parts = [int(v) for v in r.integers(1, 6, n)]
             found = getattr(ts.nn.functional, f"adaptive_avg_pool{n}d")(ts.from_numpy(host), parts)
-            assert np.allclose(found.numpy(), pool.adaptive_avg_pool(np, host, parts, n=n), atol=1e-6)
+            assert np.allclose(found.numpy(), pooling.adaptive_avg_pool(np, host, parts, n=n), atol=1e-6)
     assert compared > 100
 
 

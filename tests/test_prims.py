@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ts
 from tests.test_container import BOOL, COMPLEX, FLOAT, INT, STR, dict_of, list_of, tuple_of
 from ts._core.value.ivalue import from_core, to_core
-from ts._core.prims.registry import operators
+from ts._core.builtin_ops.registry import operators
 from ts._core.value.spec import SPECS
 
 OPERATORS = operators()

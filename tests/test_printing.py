@@ -1,10 +1,10 @@
-"""The text of tensors; `tests/oracle/test_printing.py` compares hundreds with PyTorch."""
+"""The text of tensors; `tests/pytorch_parity/test_printing.py` compares hundreds with PyTorch."""
 
 import pytest
 
 from ts import dtypes
 from ts._core.tensor import printing
-from ts._core.tensor import construct
+from ts._core.tensor import factories
 
 
 @pytest.mark.parametrize(
@@ -25,21 +25,21 @@ from ts._core.tensor import construct
 )
 def test_text(data, dtype, text):
     """Widths, formats and suffixes."""
-    assert repr(construct.tensor(data, dtype=dtype)) == text
+    assert repr(factories.tensor(data, dtype=dtype)) == text
 
 
 def test_summary_and_options():
     """Long tensors show their edges; options change the format and can be put back."""
-    assert repr(construct.tensor(range(2000))) == "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"
+    assert repr(factories.tensor(range(2000))) == "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"
     try:
         printing.set_printoptions(precision=2, threshold=3, edgeitems=1)
-        assert repr(construct.tensor([1.25, 2.5, 3.5, 4.5])) == "tensor([1.25,  ..., 4.50])"
+        assert repr(factories.tensor([1.25, 2.5, 3.5, 4.5])) == "tensor([1.25,  ..., 4.50])"
     finally:
         printing.set_printoptions(profile="default")
 
 
 def test_suffixes():
     """Device, size and requires_grad."""
-    x = construct.tensor([1.0], requires_grad=True)
+    x = factories.tensor([1.0], requires_grad=True)
     assert repr(x) == "tensor([1.], requires_grad=True)"
-    assert repr(construct.tensor([1, 2]).to("meta")) == "tensor(..., device='meta', size=(2,), dtype=torch.int64)"
+    assert repr(factories.tensor([1, 2]).to("meta")) == "tensor(..., device='meta', size=(2,), dtype=torch.int64)"

@@ -1,12 +1,12 @@
-"""Calls from compiled code back to Python, marks, overloads: `ts.frontend.markers`, `overloads`, `python_call`."""
+"""Calls from compiled code back to Python, marks, overloads: `ts.frontend.compile_directives`, `overloads`, `python_call`."""
 
 from typing import List
 
 import pytest
 
 import ts
-from ts.frontend.values.python_functions import python_schema
-from ts.frontend import markers
+from ts.frontend.sugared_values.python_functions import python_schema
+from ts.frontend import compile_directives
 
 
 @ts.jit.ignore
@@ -130,14 +130,14 @@ def test_unused_raises():
 
 def test_marks():
     """What the marks leave, and what `ignore` refuses."""
-    assert markers.modifier_of(shout) == "ignore"
+    assert compile_directives.modifier_of(shout) == "ignore"
     with pytest.warns(FutureWarning, match="has been deprecated"):
         dropped = ts.jit.ignore(drop=True)(lambda x: x)
-    assert markers.modifier_of(dropped) == "unused"
+    assert compile_directives.modifier_of(dropped) == "unused"
     with pytest.raises(RuntimeError, match="must be a bool or a function"):
         ts.jit.ignore(drop=3)
     read_only = ts.jit.unused(property(lambda self: 1))
-    assert markers.modifier_of(read_only.fget) == "unused"
+    assert compile_directives.modifier_of(read_only.fget) == "unused"
 
 
 def test_schema_of_a_function_that_stays():

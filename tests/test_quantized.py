@@ -12,11 +12,11 @@ import pytest
 
 import ts
 from tests.test_archives import rewritten
-from tests.trust.crafted import archive, load, module, state, text
+from tests.untrusted_input.handcrafted_archives import archive, load, module, state, text
 from ts.errors import ArchiveError
-from ts.ops import packed, quantizer, registry
+from ts.ops import packed_params, quantizer, registry
 from ts.ops.profiling import RECORD_FUNCTION_TYPE
-from ts.ops.rref import WORKER_INFO
+from ts.ops.rpc_ops import WORKER_INFO
 
 pytestmark = pytest.mark.filterwarnings("ignore:Quantized tensors and operators run dequantised")
 CLASSES = "__torch__.torch.classes.quantized"
@@ -268,7 +268,7 @@ def test_every_class_has_its_type():
     from ts.ir.types import CUSTOM_CLASSES
 
     others = {WORKER_INFO.qualified_name(), RECORD_FUNCTION_TYPE.qualified_name()}
-    assert set(CUSTOM_CLASSES) - others == set(packed.CLASSES)
+    assert set(CUSTOM_CLASSES) - others == set(packed_params.CLASSES)
     for type in CUSTOM_CLASSES.values():
         assert all(registry.lookup(operator) for operator in type.methods.values())
 
@@ -277,9 +277,9 @@ def test_third_version_of_convolutions():
     """Windows as a list, and flags."""
     weight = quantizer.onto(ts.ones(1, 1, 2, 2), quantizer.QuantizationParams(0.5, 0, quantizer.QINT8))
     windows = [2, 1, 2, 3, 4, 1, 1, 0, 0, 1, 1]
-    made = packed.Conv2dParams.from_state((3, windows, [None, weight, None]))
+    made = packed_params.Conv2dParams.from_state((3, windows, [None, weight, None]))
     assert (made.stride, made.padding, made.groups, made.transposed) == ([1, 2], [3, 4], 1, True)
-    again = packed.Conv2dParams.from_state(made.state())
+    again = packed_params.Conv2dParams.from_state(made.state())
     assert again.window == made.window and again.transposed and again.weight is weight
 
 

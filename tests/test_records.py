@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ts
-from ts._core.prims import registry as prims
-from ts.ops import layouts, registry
+from ts._core.builtin_ops import registry as prims
+from ts.ops import result_strides, registry
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = registry.records()
@@ -20,27 +20,27 @@ EXCUSED = {
     "backends/cuda/namespace.py": "functions of CuPy",
     "backends/meta/array.py": "functions of NumPy",
     "backends/meta/namespace.py": "functions of NumPy",
-    "ts/_core/prims/directory.py": "made from what modules written in C have, as are the directories of records and kernels",
-    "ts/_core/tensor/conversion.py": "attributes that are False of every tensor here",
+    "ts/_core/builtin_ops/op_index.py": "made from what modules written in C have, as are the directories of records and kernels",
+    "ts/_core/tensor/tensor_conversion_methods.py": "attributes that are False of every tensor here",
     "ts/_core/tensor/layout.py": "methods and attributes of tensors by the names of their functions: the language",
     "ts/analysis/effects.py": "operators on numbers, strings and containers, written in C: they have no record",
-    "ts/bytecode/branches.py": "comparisons of numbers that have an opcode",
+    "ts/bytecode/lower_branches.py": "comparisons of numbers that have an opcode",
     "ts/export/decompositions/arithmetic.py": "names of operators: the decompositions, which are a table beside the records",
-    "ts/export/expressions.py": "functions of numbers",
-    "ts/export/files/conditions.py": "functions of numbers",
+    "ts/export/sympy_functions.py": "functions of numbers",
+    "ts/export/pt2_format/argument_conditions.py": "functions of numbers",
     "ts/export/lowering.py": "functions of numbers, of which the compiler has operators",
-    "ts/export/graph_recorder.py": "functions of numbers",
+    "ts/export/graph_builder.py": "functions of numbers",
     "ts/utils/_device.py": "functions of the package whose default device a program sets, as in PyTorch: not all factories",
-    "ts/export/scripts.py": "operators on lists and numbers, written in C: they have no record",
-    "ts/frontend/emit/operators.py": "Python's operators: the language",
-    "ts/frontend/values/python_objects.py": "functions of `math`, `cmath` and `builtins`: the language",
-    "ts/frontend/values/sugared.py": "attributes of tensors in scripts: the language",
-    "ts/fx/functional_calls.py": "arguments of functions that PyTorch has in Python, as it hands them on: the texts of graphs",
-    "ts/fx/names.py": "modules where PyTorch's functions stand: the texts of graphs",
+    "ts/export/torchscript_capture.py": "operators on lists and numbers, written in C: they have no record",
+    "ts/frontend/ir_emitter/operators.py": "Python's operators: the language",
+    "ts/frontend/sugared_values/python_objects.py": "functions of `math`, `cmath` and `builtins`: the language",
+    "ts/frontend/sugared_values/sugared.py": "attributes of tensors in scripts: the language",
+    "ts/fx/torch_function_forwarding.py": "arguments of functions that PyTorch has in Python, as it hands them on: the texts of graphs",
+    "ts/fx/torch_names.py": "modules where PyTorch's functions stand: the texts of graphs",
     "ts/nn/functional/__init__.py": "where functions of `nn.functional` that are written in Python stand",
     "ts/nn/init.py": "names of nonlinearities, an argument of `calculate_gain`",
     "ts/nn/parameter.py": "attributes of parameters that have no memory yet",
-    "ts/passes/loop_invariants.py": "operators on numbers, written in C: they have no record",
+    "ts/passes/licm.py": "operators on numbers, written in C: they have no record",
     "ts/passes/peephole.py": "the rules of algebra that are the pass",
 }
 
@@ -48,7 +48,7 @@ EXCUSED = {
 def test_every_result_has_its_layout():
     """Rules exist, and there is one for each result, or none."""
     for record in RECORDS:
-        assert set(record.layout) <= set(layouts.RULES), record.key
+        assert set(record.layout) <= set(result_strides.RULES), record.key
         assert len(record.layout) in (0, len(record.schema.returns)), record.key
 
 

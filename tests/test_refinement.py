@@ -5,7 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 import pytest
 
 import ts
-from ts.frontend.emit.refinement import both, either, type_test, without_none
+from ts.frontend.ir_emitter.refinement import both, either, type_test, without_none
 from ts.ir.types import ANY, FLOAT, INT, NONE, STR, AnyListType, ListType, OptionalType, UnionType
 
 

@@ -6,7 +6,7 @@ import pytest
 import ts
 from ts.backends.cpu.kernels.resample import weighted_bytes, weighted_picks, weighted_sums
 from ts.backends.cpu.namespace import namespace
-from ts.backends.namespace import WrappedNamespace
+from ts.backends.array_namespace import WrappedNamespace
 
 PLAIN = WrappedNamespace(np)
 

@@ -4,7 +4,7 @@ import pytest
 
 import ts
 from tests.program_files import all_programs, read
-from tests.reading_back import OTHER_GRAPH, REFUSED, check, check_source_text, compiled_by
+from tests.round_trip import OTHER_GRAPH, REFUSED, check, check_source_text, compiled_by
 from ts.errors import FrontendError
 from ts.ops import registry
 

@@ -1,4 +1,4 @@
-"""Code of functions of Python between processes: `ts/runtime/surroundings.py` and `ts/runtime/code_cache.py`.
+"""Code of functions of Python between processes: `ts/runtime/function_fingerprint.py` and `ts/runtime/code_cache.py`.
 
 A program is a text that defines `f`.  It runs as in another process: its functions are new each time.
 """

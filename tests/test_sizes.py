@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ts import backends
-from ts._core.tensor import sizes
+from ts._core.tensor import size_guards
 from ts.backends.meta import MetaArray
 from ts.ops import registry
 
@@ -127,21 +127,21 @@ def shape(x):
 
 def test_the_symbol_decides_what_it_can():
     assert N + 1 > 2 and N * 2 == N + N and 2 * N // N == 2 and not N == 1
-    for undecided in (lambda: N == 3, lambda: N < M, lambda: bool(sizes.equal(N, M))):
+    for undecided in (lambda: N == 3, lambda: N < M, lambda: bool(size_guards.equal(N, M))):
         with pytest.raises(ValueError, match="nobody knows"):
             undecided()
 
 
 def test_questions():
     """What is certain is known, and nothing else: only `equal` insists on an answer."""
-    assert sizes.known_equal(N * 2, N + N) and not sizes.known_equal(N, 3) and not sizes.known_one(N)
-    assert sizes.equal(N * M, M * N) and not sizes.equal(N, 1)
-    assert sizes.product((2, N, 1, M)) == 2 * N * M and sizes.product((N, 0)) == 0
-    assert sizes.parts(N * 4, 4) == N and sizes.parts(7, 2) == 4 and sizes.larger(N, 1) is N
-    assert sizes.broadcast((N, 1), (3,)) == (N, 3) and sizes.dense((3, N), 4) == (4 * N, 4)
-    assert sizes.in_order((3, N), (4 * N, 4), 4) and not sizes.in_order((3, N), (4, 12), 4)
+    assert size_guards.known_equal(N * 2, N + N) and not size_guards.known_equal(N, 3) and not size_guards.known_one(N)
+    assert size_guards.equal(N * M, M * N) and not size_guards.equal(N, 1)
+    assert size_guards.product((2, N, 1, M)) == 2 * N * M and size_guards.product((N, 0)) == 0
+    assert size_guards.parts(N * 4, 4) == N and size_guards.parts(7, 2) == 4 and size_guards.larger(N, 1) is N
+    assert size_guards.broadcast((N, 1), (3,)) == (N, 3) and size_guards.dense((3, N), 4) == (4 * N, 4)
+    assert size_guards.in_order((3, N), (4 * N, 4), 4) and not size_guards.in_order((3, N), (4, 12), 4)
     with pytest.raises(ValueError, match="cannot be broadcast"):
-        sizes.broadcast((2,), (3,))
+        size_guards.broadcast((2,), (3,))
 
 
 def test_views():

@@ -9,8 +9,8 @@ from types import CodeType
 import pytest
 
 from tests.import_graph import ROOT
-from ts.frontend import live_text
-from ts.runtime.frames import preallocate_frames
+from ts.frontend import function_source
+from ts.runtime.python_frame_stack import preallocate_frames
 
 LINE = """
 import ts
@@ -28,17 +28,17 @@ print(*sys.modules)
 
 # What nobody needs for one line: packages of another kind, and what NumPy does not import itself.
 NEVER = (
-    "ml_dtypes", "numpy.typing", "queue", "ts.archive", "ts.autograd", "ts.backends.cpu.blas", "ts.backends.cpu.ranking",
+    "ml_dtypes", "numpy.typing", "queue", "ts.archive", "ts.autograd", "ts.backends.cpu.blas", "ts.backends.cpu.argsort",
     "ts.backends.cpu.kernels.special", "ts.backends.cpu.kernels.vector_math", "ts.bytecode.disasm", "ts.cli", "ts.debugger",
-    "ts.distributions", "ts.explain", "ts.ir.read", "ts.nn", "ts.optim", "ts._core.prims.tensor", "ts._core.tensor.printing",
+    "ts.distributions", "ts.report", "ts.ir.graph_parser", "ts.nn", "ts.optim", "ts._core.builtin_ops.tensor", "ts._core.tensor.printing",
     "ts.profiler", "ts.runtime.module", "ts.tracing",
-    "ts._core.autograd", "ts.passes.element_versions", "ts.passes.specialize_to_arguments",
+    "ts._core.autograd", "ts.passes.loop_versioning", "ts.passes.specialize_to_arguments",
 )  # fmt: skip
 # What a process needs for it that compiles, and none that finds its code.
 TO_COMPILE = (
-    "ts._core.prims.scalar", "ts.analysis", "ts.bytecode.lower", "ts.bytecode.opcodes", "ts.bytecode.typespec", "ts.frontend.annotations",
-    "ts.frontend.classes", "ts.frontend.compile", "ts.frontend.emit", "ts.frontend.parse", "ts.fusion", "ts.ir.graph",
-    "ts.ir.schema", "ts.ir.source", "ts.ir.types", "ts.ops.node_operator", "ts.passes.failing_code", "ts.passes.pipelines",
+    "ts._core.builtin_ops.scalar", "ts.analysis", "ts.bytecode.lower", "ts.bytecode.opcodes", "ts.bytecode.typespec", "ts.frontend.annotations",
+    "ts.frontend.classes", "ts.frontend.compile", "ts.frontend.ir_emitter", "ts.frontend.parse", "ts.fusion", "ts.ir.graph",
+    "ts.ir.schema", "ts.ir.source", "ts.ir.types", "ts.ops.node_schema", "ts.passes.preserve_raising_code", "ts.passes.pipelines",
     "ts.runtime.objects",
 )  # fmt: skip
 
@@ -173,7 +173,7 @@ def codes(code):
             yield from codes(constant)
 
 
-@pytest.mark.parametrize("path", ["ts/frontend/live_text.py", "ts/jit/scripting.py", "tests/test_classes.py", "tests/texts_of_functions.py"])
+@pytest.mark.parametrize("path", ["ts/frontend/function_source.py", "ts/jit/scripting.py", "tests/test_classes.py", "tests/source_extraction_cases.py"])
 def test_where_functions_end(path):
     """It is where `inspect` says: behind comments that stand as far right as the body, strings and brackets."""
     text = (ROOT / path).read_text()
@@ -182,7 +182,7 @@ def test_where_functions_end(path):
     assert len(found) > 5
     for code in found:
         rest = lines[code.co_firstlineno - 1 :]
-        assert live_text._block(rest, code) == inspect.getblock(rest), code.co_name
+        assert function_source._block(rest, code) == inspect.getblock(rest), code.co_name
 
 
 def test_frames_have_room():

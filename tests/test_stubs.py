@@ -11,28 +11,28 @@ from types import ModuleType
 import pytest
 
 import ts
-from ts.absent.placeholders import is_placeholder
-from tests import generated, samples, stubs, type_checkers
+from ts.unsupported.placeholders import is_placeholder
+from tests import regenerate, samples, stubs, type_checkers
 from ts._core.dispatch.overloads import overloads
 from ts.ops import registry
 
 
 def test_the_stubs_are_current():
-    """`python -m tests.generated` writes them; with --check it says what differs."""
-    assert generated.differences(stubs.stubs()) == ""
+    """`python -m tests.regenerate` writes them; with --check it says what differs."""
+    assert regenerate.differences(stubs.stubs()) == ""
 
 
 def test_a_difference_is_shown(tmp_path, monkeypatch, capsys):
     """--check writes nothing, fails with a diff and says what to run."""
     page = stubs.ROOT / "ts" / "special.pyi"
     old = page.read_text()
-    monkeypatch.setattr(generated, "texts", lambda: {page: old.replace("def expit", "def expt")})
-    assert generated.main(["--check"]) == 1
+    monkeypatch.setattr(regenerate, "texts", lambda: {page: old.replace("def expit", "def expt")})
+    assert regenerate.main(["--check"]) == 1
     shown = capsys.readouterr().out
-    assert "-def expit(" in shown and "+def expt(" in shown and "run `python -m tests.generated`" in shown
+    assert "-def expit(" in shown and "+def expt(" in shown and "run `python -m tests.regenerate`" in shown
     assert page.read_text() == old
-    monkeypatch.setattr(generated, "texts", lambda: {page: old})
-    assert generated.main(["--check"]) == 0 and capsys.readouterr().out == ""
+    monkeypatch.setattr(regenerate, "texts", lambda: {page: old})
+    assert regenerate.main(["--check"]) == 0 and capsys.readouterr().out == ""
 
 
 def names_of(path):
@@ -76,7 +76,7 @@ def test_a_package_has_what_its_stub_has(package):
 def test_tensors_have_what_their_stub_has():
     """Every attribute of the class, and no other."""
     registry.load()
-    import ts._core.autograd.methods
+    import ts._core.autograd.tensor_methods
 
     core = stubs.ROOT / "ts" / "_core" / "tensor"
     stub = names_of(core / "tensor.pyi")["Tensor"] | names_of(core / "methods.pyi")["OperatorMethods"]
@@ -166,5 +166,5 @@ def test_how_many_uses_there_are():
 
 def test_generated_as_a_command():
     """--help says what it is for."""
-    done = subprocess.run([sys.executable, "-m", "tests.generated", "--help"], capture_output=True, text=True, cwd=stubs.ROOT, check=True)
+    done = subprocess.run([sys.executable, "-m", "tests.regenerate", "--help"], capture_output=True, text=True, cwd=stubs.ROOT, check=True)
     assert "--check" in done.stdout

@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from ts.ir.read import parse_ir
+from ts.ir.graph_parser import parse_ir
 from ts.passes.subgraph_rewrite import rewrite
 
 PATTERN = """graph(%a, %b, %c):

@@ -10,10 +10,10 @@ import pytest
 
 import ts
 from ts import devices, dtypes
-from ts._core.tensor import construct
+from ts._core.tensor import factories
 from ts._core.tensor.tensor import Size, Tensor, wrap_array
 
-tensor = construct.tensor
+tensor = factories.tensor
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_conversions_to_python():
 def test_numpy_and_dlpack_share_memory():
     """from_numpy, numpy(), __array__ and DLPack are views of one memory, in both directions."""
     array = np.zeros(3, np.float32)
-    x = construct.from_numpy(array)
+    x = factories.from_numpy(array)
     array[0] = 1
     assert x.tolist() == [1, 0, 0] and np.shares_memory(x.numpy(), array) and np.shares_memory(np.asarray(x), array)
     other = ts.from_dlpack(np.from_dlpack(x))
@@ -156,16 +156,16 @@ def test_numpy_and_dlpack_share_memory():
     with ts.no_grad():
         assert tensor([1.0], requires_grad=True).cpu().numpy().tolist() == [1]
     with pytest.raises(ValueError, match="stride"):
-        construct.from_numpy(array[::-1])
+        factories.from_numpy(array[::-1])
     with pytest.raises(TypeError, match=r"numpy\.str_"):
-        construct.from_numpy(np.array(["a"]))
+        factories.from_numpy(np.array(["a"]))
 
 
 def test_arrays_are_not_the_tensors_own():
     """Who gives a new shape or dtype to the array that a tensor was made of, or that it gave, changes no tensor."""
     given = np.zeros(4)
-    x = construct.from_numpy(given)
-    for array in (given, x.numpy(), np.asarray(x), x.numpy(force=True), construct.as_tensor(given).numpy()):
+    x = factories.from_numpy(given)
+    for array in (given, x.numpy(), np.asarray(x), x.numpy(force=True), factories.as_tensor(given).numpy()):
         array.dtype = np.float32
         assert array.shape == (8,)
     assert x.shape == (4,) and x.dtype is ts.float64 and x.sum() == 0

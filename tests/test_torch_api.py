@@ -12,8 +12,8 @@ from fnmatch import fnmatch
 import pytest
 
 from tests.record_torch_api import PARAMETERS_FILE, ROOT, parameters
-from ts.absent import api
-from ts.absent.placeholders import is_placeholder
+from ts.unsupported import api
+from ts.unsupported.placeholders import is_placeholder
 
 # Names of another kind than in PyTorch, by path, and the reason.
 OTHER_KINDS = {

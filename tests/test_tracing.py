@@ -8,7 +8,7 @@ import pytest
 
 import ts
 from ts.jit import TracerWarning, TracingCheckError
-from ts.tracing import places
+from ts.tracing import source_location
 
 
 def traced(function, *inputs, **options):
@@ -164,7 +164,7 @@ def test_guards_of_modules():
 
 
 def test_what_users_raise_is_guarded():
-    """What a function of `ts` only complains of is not: see `tests/oracle/test_trace_sizes.py`."""
+    """What a function of `ts` only complains of is not: see `tests/pytorch_parity/test_trace_generalization.py`."""
 
     def function(x):
         if x.size(0) != 2:
@@ -208,7 +208,7 @@ def test_which_tests_choose_nothing(tmp_path):
     file = tmp_path / "library.py"
     file.write_text(CHOOSES)
     lines = [number for number, line in enumerate(CHOOSES.splitlines(), 1) if "> " in line]
-    found = {int(CHOOSES.splitlines()[n - 1].split("> ")[1].split()[0].rstrip(":")) for n in places._complaints(str(file)) if n in lines}
+    found = {int(CHOOSES.splitlines()[n - 1].split("> ")[1].split()[0].rstrip(":")) for n in source_location._complaints(str(file)) if n in lines}
     assert found == {1, 2, 3, 5, 6, 8, 9, 10}
 
 

@@ -8,7 +8,7 @@ from typing import Any, List, Optional
 import pytest
 
 import ts
-from tests.machine_code import native, needs_llvm, outcome_of_copies, outcomes_when_left
+from tests.jit_helpers import native, needs_llvm, outcome_of_copies, outcomes_when_left
 
 INF, NAN = math.inf, math.nan
 VALUES = {

@@ -6,7 +6,7 @@ import pytest
 
 import ts
 from tests.test_archives import rewritten
-from tests.trust.crafted import archive, module
+from tests.untrusted_input.handcrafted_archives import archive, module
 
 
 def run(call, version):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import ts
-import ts.ops.node_operator
+import ts.ops.node_schema
 from ts._core.value.spec import KINDS, SPECS, TypeSpec
 from ts._core.vm.breaks import Breakpoints
 from ts._core.vm.code import Code, Method

@@ -16,7 +16,7 @@ from functools import cache, partial, wraps
 from types import ModuleType
 from typing import Any, Final
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 # PyTorch's name behind `_jit_pass_`: the pass, `file` or `file.function` where they differ.
 _PASSES: Final = {
@@ -74,24 +74,24 @@ _NAME_TO_MODULE: Final = {
     "Block": "ts.ir.graph.Block",
     "DisableTorchFunction": "ts._core.dispatch.modes.without_overrides",
     "DisableTorchFunctionSubclass": "ts._core.thread.context.AsTensors",
-    "DispatchKey": "ts.absent.dispatch_keys.DispatchKey",
-    "DispatchKeySet": "ts.absent.dispatch_keys.DispatchKeySet",
-    "_ExcludeDispatchKeyGuard": "ts.absent.dispatch_keys.ExcludeDispatchKeyGuard",
-    "_DisableTorchDispatch": "ts._core.layers.levels.unwatched",
+    "DispatchKey": "ts.unsupported.dispatch_keys.DispatchKey",
+    "DispatchKeySet": "ts.unsupported.dispatch_keys.DispatchKeySet",
+    "_ExcludeDispatchKeyGuard": "ts.unsupported.dispatch_keys.ExcludeDispatchKeyGuard",
+    "_DisableTorchDispatch": "ts._core.dispatch_layers.level_stack.unwatched",
     "_disabled_torch_dispatch_impl": "ts._core.tensor.tensor._disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl": "ts._core.tensor.tensor._disabled_torch_function_impl",
-    "_are_functorch_transforms_active": "ts._core.thread.transforms.is_transforming",
-    "_get_tracing_state": "ts.frontend.markers.get_tracing_state",
-    "_is_tracing": "ts.frontend.markers.is_tracing",
+    "_are_functorch_transforms_active": "ts._core.thread.transform_state.is_transforming",
+    "_get_tracing_state": "ts.frontend.compile_directives.get_tracing_state",
+    "_is_tracing": "ts.frontend.compile_directives.is_tracing",
     "_len_torch_function_stack": "ts._core.dispatch.modes.count_modes",
-    "_log_api_usage_once": "ts.absent.dispatch_keys.log_api_usage_once",
+    "_log_api_usage_once": "ts.unsupported.dispatch_keys.log_api_usage_once",
     "FunctionSchema": "ts.ir.schema.FunctionSchema",
     "Graph": "ts.ir.graph.Graph",
     "Node": "ts.ir.graph.Node",
     "ScriptFunction": "ts.runtime.function.ScriptFunction",
     "Use": "ts.ir.graph.Use",
     "Value": "ts.ir.graph.Value",
-    "parse_ir": "ts.ir.read.parse_ir",
+    "parse_ir": "ts.ir.graph_parser.parse_ir",
     "parse_type_comment": "ts.frontend.type_comment_tree.parse_type_comment",
     "_infer_size": "ts.passes.shape_analysis.infer_size",
     "_jit_debug_module_iterators": "ts.runtime.module_iterators.debug_module_iterators",
@@ -132,7 +132,7 @@ def __getattr__(name: str) -> Any:
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
         found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
     else:
-        found = _named("ts.runtime.switches.switch")(name) if name.startswith("_jit_") else None
+        found = _named("ts.runtime.executor_flags.switch")(name) if name.startswith("_jit_") else None
         if found is None:
             raise AttributeError(f"module 'ts._C' has no attribute '{name}'")
     globals()[name] = found
@@ -168,9 +168,9 @@ def operator_module(name: str) -> ModuleType | None:
 
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
     """A pass on a graph, with its options; what it puts there for an executor has a meaning, which runs."""
-    from ts.passes.executor_nodes import with_executor_nodes_lowered
-    from ts.passes.failing_code import run_instead
+    from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
     from ts.passes.pipelines import run_pass
+    from ts.passes.preserve_raising_code import run_instead
 
     @wraps(run)  # switches know a pass by its file
     def with_options(graph: Any) -> Any:

@@ -11,9 +11,9 @@ import sysconfig
 import numpy as np
 
 from ts import backends, version
-from ts._core.vm import pool
+from ts._core.vm import interop_pool
 from ts.backends.cpu import blas
-from ts.functions import threads
+from ts.python_api import threads
 
 
 def show() -> str:
@@ -38,5 +38,5 @@ def parallel_info() -> str:
     """How many threads run operators, and forked programs."""
     return (
         f"ts.get_num_threads() : {threads.get_num_threads()}\n"
-        f"ts.get_num_interop_threads() : {pool.get_num_interop_threads()}\n"
+        f"ts.get_num_interop_threads() : {interop_pool.get_num_interop_threads()}\n"
     )

@@ -43,8 +43,8 @@ _require_built()
 # Where the public names that are no operators live.
 _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts._core.tensor.tensor": ("Tensor", "Size"),
-    "ts._core.tensor.construct": ("tensor", "as_tensor", "from_numpy"),
-    "ts._core.tensor.exchange": ("from_dlpack",),
+    "ts._core.tensor.factories": ("tensor", "as_tensor", "from_numpy"),
+    "ts._core.tensor.interop": ("from_dlpack",),
     "ts._core.tensor.storage": ("UntypedStorage", "TypedStorage", "is_storage"),
     "ts.devices": ("device", "Stream"),
     "ts.dtypes": (
@@ -52,16 +52,16 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "sparse_csc", "sparse_bsr", "sparse_bsc", "contiguous_format", "preserve_format", "channels_last",
         "channels_last_3d", "get_default_dtype", "set_default_dtype",
     ),
-    "ts.ir.read": ("parse_ir",),
+    "ts.ir.graph_parser": ("parse_ir",),
     "ts._core.tensor.printing": ("set_printoptions",),
     "ts.runtime.limits": ("limits",),
-    "ts.archive.saving": ("save",),
+    "ts.archive.torch_save": ("save",),
     "ts.serialization": ("load",),
     "ts.futures": ("Future",),
-    "ts.debugger.debug": ("debug",),
+    "ts.debugger.api": ("debug",),
     "ts.func.vmap": ("vmap",),
-    "ts.functions.threads": ("get_num_threads", "set_num_threads"),
-    "ts._core.vm.pool": ("get_num_interop_threads", "set_num_interop_threads"),
+    "ts.python_api.threads": ("get_num_threads", "set_num_threads"),
+    "ts._core.vm.interop_pool": ("get_num_interop_threads", "set_num_interop_threads"),
     "ts.functional": (
         "cdist", "lu", "norm", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index",
     ),
@@ -69,17 +69,17 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled", "inference_mode",
         "is_inference_mode_enabled",
     ),
-    "ts.functions.questions": (
+    "ts.python_api.predicates": (
         "is_tensor", "is_floating_point", "is_complex", "numel", "get_device", "typename", "_assert",
     ),
-    "ts.functions.buffers": ("asarray", "frombuffer"),
+    "ts.python_api.from_memory": ("asarray", "frombuffer"),
     "ts.sparse.constructors": (
         "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor",
         "sparse_csc_tensor", "sparse_csr_tensor", "spmm",
     ),
-    "ts.functions.files": ("from_file", "get_device_module"),
-    "ts.functions.lowrank": ("pca_lowrank", "svd_lowrank"),
-    "ts.functions.switches": (
+    "ts.python_api.files": ("from_file", "get_device_module"),
+    "ts.python_api.lowrank": ("pca_lowrank", "svd_lowrank"),
+    "ts.python_api.global_flags": (
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
         "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
         "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
@@ -87,7 +87,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
     "ts.utils._device": ("get_default_device", "set_default_device"),
     "ts.amp": ("autocast", "GradScaler"),
-    "ts.amp.switches": (
+    "ts.amp.autocast_flags": (
         "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
         "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
         "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled",
@@ -100,21 +100,21 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts._higher_order_ops.cond": ("cond",),
     "ts._higher_order_ops.while_loop": ("while_loop",),
     "ts.as_torch": ("install_as_torch",),
-    "ts.functions.tensor_types": (
+    "ts.python_api.tensor_types": (
         "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
         "ShortTensor", "IntTensor", "LongTensor", "BoolTensor", "set_default_tensor_type",
     ),
-    "ts.functions.storage_types": (
+    "ts.python_api.storage_types": (
         "DoubleStorage", "FloatStorage", "HalfStorage", "BFloat16Storage", "LongStorage", "IntStorage",
         "ShortStorage", "CharStorage", "ByteStorage", "BoolStorage", "ComplexDoubleStorage",
         "ComplexFloatStorage", "Storage",
     ),
-    "ts.functions.symbolic": (
+    "ts.python_api.sym_functions": (
         "sym_int", "sym_float", "sym_not", "sym_max", "sym_min", "sym_ite", "sym_sqrt", "sym_sum",
         "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
         "_check_type", "_check_value", "_check_with",
     ),
-    "ts._core.tensor.symbols": ("SymInt", "SymFloat", "SymBool"),
+    "ts._core.tensor.sym_types": ("SymInt", "SymFloat", "SymBool"),
     "ts.random": (
         "Generator", "manual_seed", "seed", "initial_seed", "default_generator", "get_rng_state",
         "set_rng_state",
@@ -125,11 +125,11 @@ _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi"
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
     "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_jit_internal", "_subclasses",
-    "_utils", "_vmap_internals", "absent", "as_torch", "torch_version",
+    "_utils", "_vmap_internals", "unsupported", "as_torch", "torch_version",
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "classes", "cli",
     "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
-    "func", "functional", "functions", "futures", "fx", "hub", "ir", "jit", "library", "linalg", "masked",
+    "func", "functional", "python_api", "futures", "fx", "hub", "ir", "jit", "library", "linalg", "masked",
     "mps", "multiprocessing", "nn", "ops", "optim", "overrides", "passes", "profiler", "quasirandom",
     "random", "return_types", "runtime", "serialization", "signal", "sparse", "special", "testing",
     "tracing",
@@ -139,9 +139,9 @@ _MODULES = frozenset({
 
 
 def __getattr__(name: str) -> Any:
-    from ts._core.value.turns import import_turn
-    from ts.runtime.frames import preallocate_frames
-    from ts.runtime.garbage import gc_disabled
+    from ts._core.value.build_lock import import_turn
+    from ts.runtime.gc_pause import gc_disabled
+    from ts.runtime.python_frame_stack import preallocate_frames
 
     with import_turn(), gc_disabled():
         value = globals()[name] = preallocate_frames(_find, name)
@@ -154,7 +154,7 @@ def _find(name: str) -> Any:
     if name in _NAME_TO_MODULE:
         value = getattr(importlib.import_module(_NAME_TO_MODULE[name]), name)
         if name == "Tensor":
-            importlib.import_module("ts.ops.waiting").announce()
+            importlib.import_module("ts.ops.lazy_methods").announce()
         return value
     if name in _NUMBERS:
         return _NUMBERS[name]
@@ -173,7 +173,7 @@ def _find(name: str) -> Any:
     try:
         return importlib.import_module("ts.ops.registry").function(name)
     except AttributeError:
-        placeholder = importlib.import_module("ts.absent").find(name)
+        placeholder = importlib.import_module("ts.unsupported").find(name)
         if placeholder is None:
             raise
         return placeholder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035 -- names that are taken
 
-from ts.frontend.markers import boolean_dispatch, export, ignore, is_scripting, unused
+from ts.frontend.compile_directives import boolean_dispatch, export, ignore, is_scripting, unused
 from ts.frontend.naming import qualified_name
 from ts.frontend.overloads import overload as _overload
 from ts.frontend.overloads import overload_method as _overload_method

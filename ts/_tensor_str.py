@@ -14,7 +14,7 @@ from typing import Any
 from ts._core.tensor.printing import OPTIONS as PRINT_OPTS
 from ts._core.tensor.printing import elements_text, set_printoptions, tensor_text, with_suffixes
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 __all__ = ["PRINT_OPTS", "get_printoptions", "printoptions", "set_printoptions"]
 __getattr__ = names_for(__name__)

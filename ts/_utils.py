@@ -13,7 +13,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.functions.files import get_device_module
+from ts.python_api.files import get_device_module
 
 __all__ = [
     "_element_size", "_flatten_dense_tensors", "_get_all_device_indices", "_get_available_device_type",

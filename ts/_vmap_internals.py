@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ts.absent import names_for
 from ts.func.vmap import vmap
+from ts.unsupported import names_for
 
 __all__ = ["vmap"]
 __getattr__ = names_for(__name__)

@@ -9,7 +9,7 @@
 
 `torch` and all modules in it are those of `ts`, not copies.  `torch.__version__` says which version of
 PyTorch they behave as, and so does the metadata of the distribution `torch`, whether one is installed or
-not.  What `ts` has not refuses when it is used (`ts.absent`).
+not.  What `ts` has not refuses when it is used (`ts.unsupported`).
 
 Not everything goes: extensions in C++ that are linked with PyTorch's libraries do not load, and neither do
 packages that ask for its compiler.

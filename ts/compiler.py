@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ts._core.thread.once import warn_once
-from ts.frontend.markers import is_scripting
+from ts._core.thread.warnings import warn_once
+from ts.frontend.compile_directives import is_scripting
 
 
 def compile(

@@ -18,7 +18,7 @@ import ts
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts.frontend.markers import boolean_dispatch
+from ts.frontend.compile_directives import boolean_dispatch
 
 if TYPE_CHECKING:
     from typing import overload

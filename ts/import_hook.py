@@ -1,9 +1,9 @@
 """Import hook for modules of `ts` and for modules that only PyTorch has.
 
 A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`.  If they find one, it
-sets `__getattr__` of the executed module; if not, `ts.absent` creates the module if PyTorch has it.
+sets `__getattr__` of the executed module; if not, `ts.unsupported` creates the module if PyTorch has it.
 
-    import ts.nn.modules.module         the file; names that it lacks are resolved by `ts.absent`
+    import ts.nn.modules.module         the file; names that it lacks are resolved by `ts.unsupported`
     import ts.onnx                      no file: a module of placeholders
 """
 
@@ -19,10 +19,10 @@ from typing import Any
 
 from ts.module_names import is_installed, own_name, torch_name
 
-# Packages of `ts` that PyTorch does not have: `ts.absent` adds no names to their modules.
+# Packages of `ts` that PyTorch does not have: `ts.unsupported` adds no names to their modules.
 _OWN = frozenset({
-    "_core", "absent", "analysis", "archive", "as_torch", "autodiff", "bytecode", "classes", "cli",
-    "debugger", "devices", "dtypes", "errors", "explain", "frontend", "functions", "functorch",
+    "_core", "unsupported", "analysis", "archive", "as_torch", "autodiff", "bytecode", "classes", "cli",
+    "debugger", "devices", "dtypes", "errors", "report", "frontend", "python_api", "functorch",
     "fusion",
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
@@ -51,7 +51,7 @@ class Finder:
             if spec is not None:
                 break
         else:
-            return importlib.import_module("ts.absent").spec_of(name)  # type: ignore[no-any-return]
+            return importlib.import_module("ts.unsupported").spec_of(name)  # type: ignore[no-any-return]
         loader = spec.loader
         if loader is not None and hasattr(loader, "exec_module"):
             loader.exec_module = partial(_execute, loader.exec_module)  # type: ignore[method-assign]
@@ -64,14 +64,15 @@ def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
 
 
 def install_fallback(module: ModuleType) -> None:
-    """Set the `__getattr__` of an executed module to the `ts.absent` fallback; rename it if installed."""
+    """Set the `__getattr__` of an executed module to the `ts.unsupported` fallback; rename it if
+    installed."""
     if module.__name__.split(".", 2)[1] not in _OWN:
-        from ts.absent import names_for
+        from ts.unsupported import names_for
 
         if module.__name__ in _PACKAGES:
             module.__path__ = []
         own = vars(module).get("__getattr__")
-        if own_name(getattr(own, "__module__", None)) != "ts.absent":
+        if own_name(getattr(own, "__module__", None)) != "ts.unsupported":
             vars(module)["__getattr__"] = names_for(module.__name__, own)
     if is_installed():
         rename(module)

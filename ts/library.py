@@ -23,16 +23,16 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin
 import ts
 from ts import dtypes
 from ts._core.dispatch.signature import signature
-from ts._core.layers.batch import call_rule, level_of_batch
+from ts._core.dispatch_layers.batched_tensor import call_rule, level_of_batch
 from ts._core.tensor.storage import owning_array
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
-from ts._core.tensor.unknown_sizes import FakeImplCtx, FakeContext, get_ctx
-from ts.absent import names_for
+from ts._core.tensor.unbacked_sizes import FakeContext, FakeImplCtx, get_ctx
 from ts.autograd.function import Function
 from ts.ops import registry
 from ts.ops.namespace import OpOverload
 from ts.ops.registry import OperatorRecord
+from ts.unsupported import names_for
 from ts.utils import _pytree as pytree
 
 __all__ = [
@@ -452,7 +452,7 @@ def opcheck(
     OpCheckError for what is wrong, or that error in what is returned with `raise_exception=False`; ValueError
     for what is no operator of the program.
     """
-    from ts.export import operator_checks
+    from ts.export import opcheck_tests
 
     name = getattr(op, "_qualname", None) or getattr(op, "qualified_name", None)
     name = op.name().partition(".")[0] if isinstance(op, OpOverload) else name
@@ -464,7 +464,7 @@ def opcheck(
     namespace, _, short = str(name).partition("::")
     overload = getattr(getattr(ts.ops, namespace), short).default
     closeness = {} if atol is None and rtol is None else {"atol": atol, "rtol": rtol}
-    return operator_checks.opcheck(
+    return opcheck_tests.opcheck(
         overload, _custom[str(name)], args, kwargs, test_utils, raise_exception, closeness
     )
 

@@ -5,7 +5,7 @@ ts.mps.is_available()            False
 
 from __future__ import annotations
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 
 def is_available() -> bool:

@@ -26,7 +26,7 @@ from ts._core.dispatch.overrides import Overridable, call_overridden, overriding
 from ts._core.dispatch.subclasses import NOT_CONVERTED
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import DisableTorchFunction
-from ts._core.thread.once import warn
+from ts._core.thread.warnings import warn
 
 __all__ = [
     "enable_reentrant_dispatch",

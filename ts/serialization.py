@@ -11,13 +11,13 @@ from typing import IO, Any
 
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor, wrap_array
-from ts._core.thread.once import warn
-from ts.absent import names_for
-from ts.archive import saving
-from ts.archive.records import Location
+from ts._core.thread.warnings import warn
+from ts.archive import torch_save
 from ts.archive.safe_globals import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
-from ts.archive.saving import save
+from ts.archive.torch_save import save
+from ts.archive.zip_records import Location
 from ts.errors import MissingCudaError
+from ts.unsupported import names_for
 
 __all__ = [
     "add_safe_globals", "clear_safe_globals", "get_safe_globals", "is_zipfile", "load", "safe_globals",
@@ -46,10 +46,10 @@ def load(
     """
     begin = _position(f)
     try:
-        return saving.load(
+        return torch_save.load(
             f, map_location, pickle_module, weights_only=weights_only, mmap=mmap, **pickle_load_args
         )
-    except saving.IsTorchScriptArchiveError:
+    except torch_save.IsTorchScriptArchiveError:
         if begin is None or weights_only is None or weights_only:
             raise
     from ts.jit import load as load_module

@@ -1,8 +1,8 @@
-# Made from the records of the operators by `python -m tests.generated`: change those, or tests/stubs.py.
+# Made from the records of the operators by `python -m tests.regenerate`: change those, or tests/stubs.py.
 
 from typing import overload
 
-from ts._core.tensor.kinds import Bool, DType, Float, Int, Ints, Number
+from ts._core.tensor.dtype_kinds import Bool, DType, Float, Int, Ints, Number
 from ts._core.tensor.tensor import Tensor
 
 def airy_ai(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...

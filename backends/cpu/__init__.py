@@ -12,7 +12,7 @@ import numpy as np
 from ts._core.dispatch.operator import Operator
 
 from ..base import Backend, Kernel
-from .kernels import quiet
+from .kernels import python_kernels
 from .namespace import namespace
 
 if TYPE_CHECKING:
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 # Operators whose Python kernels the CPU backend replaces, and the modules here whose `kernel(record)` creates
 # them. The modules are imported when one of their operators is first called.
 KERNELS = {
-    **{f"aten::{name}": "conv" for name in ("convolution", "_convolution", "convolution_backward")},
-    **{f"aten::conv{kind}{n}d": "conv" for kind in ("", "_transpose") for n in (1, 2, 3)},
+    **{f"aten::{name}": "conv_plans" for name in ("convolution", "_convolution", "convolution_backward")},
+    **{f"aten::conv{kind}{n}d": "conv_plans" for kind in ("", "_transpose") for n in (1, 2, 3)},
     **{
-        f"aten::{kind}_pool{n}d": "pool"
+        f"aten::{kind}_pool{n}d": "pooling"
         for kind in ("max", "avg", "adaptive_avg", "adaptive_max")
         for n in (1, 2, 3)
     },
-    **{f"aten::{name}": "kernels.addmm" for name in ("addmm", "baddbmm", "bmm", "matmul", "linear")},
+    **{f"aten::{name}": "kernels.gemm_ops" for name in ("addmm", "baddbmm", "bmm", "matmul", "linear")},
     "aten::einsum": "einsum",
-    **{f"aten::max_pool{n}d_with_indices": "pool" for n in (1, 2, 3)},
-    **{f"aten::{kind}avg_pool{n}d_backward": "pool" for kind in ("", "_adaptive_") for n in (2, 3)},
+    **{f"aten::max_pool{n}d_with_indices": "pooling" for n in (1, 2, 3)},
+    **{f"aten::{kind}avg_pool{n}d_backward": "pooling" for kind in ("", "_adaptive_") for n in (2, 3)},
 }
 
 
@@ -41,7 +41,7 @@ class CpuBackend(Backend):
     name = "cpu"
     xp = namespace
     array_type = np.ndarray
-    run = staticmethod(quiet.run)
+    run = staticmethod(python_kernels.run)
 
     def bind_kernel(self, operator: Operator) -> None:
         if not self.overridden(operator.record):

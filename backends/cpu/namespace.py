@@ -25,7 +25,7 @@ import numpy as np
 from ts import dtypes
 from ts._core.thread import deadline
 
-from ..namespace import WrappedNamespace
+from ..array_namespace import WrappedNamespace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +122,7 @@ class CpuNamespace(WrappedNamespace):
 
     def products(self, a: Array, b: Array) -> Array:
         """Return a @ b for arrays of one dtype, multi-threaded for matrices and batches of them."""
-        from .kernels.addmm import multiply  # avoids an import cycle
+        from .kernels.gemm_ops import multiply  # avoids an import cycle
 
         found: Array | None = multiply(a, b)
         result: Array = np.matmul(a, b) if found is None else found

@@ -100,10 +100,10 @@ def is_number(x: Any) -> bool:
 
 def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[Any], np.dtype[Any]] | None:
     """Return compute and result dtype of a record's expression on these operands; None if it has none."""
-    from ts.ops import rules  # imported here, because the layer of backends is below that of operators
+    from ts.ops import common  # imported here, because the layer of backends is below that of operators
 
     mask = kernel_sources.mask_operand(record)
-    if mask >= 0 and getattr(operands[mask], "dtype", None) != rules.BOOL:
+    if mask >= 0 and getattr(operands[mask], "dtype", None) != common.BOOL:
         return None
     promoted = [x for i, x in enumerate(operands) if i != mask and x is not None and not isinstance(x, str)]
     dtypes = {x.dtype for x in promoted if not is_number(x)}
@@ -112,17 +112,17 @@ def expression_dtypes(record: Any, operands: Sequence[Any]) -> tuple[np.dtype[An
         return None
     if record.promotion is None:
         dtype = next(iter(dtypes))
-        if len(dtypes) > 1 or any(rules.category(x) > rules.CATEGORY_OF[dtype] for x in numbers):
+        if len(dtypes) > 1 or any(common.category(x) > common.CATEGORY_OF[dtype] for x in numbers):
             return None  # its kernel promotes or raises
     else:
-        dtype = rules.result_type(*promoted)
+        dtype = common.result_type(*promoted)
         if record.promotion == "float":
-            dtype = rules.float_dtype(dtype)
-        elif rules.BOOL in dtypes and "-" in record.cuda:
+            dtype = common.float_dtype(dtype)
+        elif common.BOOL in dtypes and "-" in record.cuda:
             return None
     if not kernel_sources.supports_dtype(record, dtype.name):
         return None
-    return dtype, rules.BOOL if record.promotion == "bool" else dtype
+    return dtype, common.BOOL if record.promotion == "bool" else dtype
 
 
 def is_representable(number: float, dtype: str, strict: bool) -> bool:
@@ -141,7 +141,7 @@ def _typed_ops(
     group_ops: Sequence[tuple[Record, tuple[int, ...]]], inputs: Sequence[Any]
 ) -> tuple[list[pointwise_codegen.ExpressionOp], list[Any]]:
     """Return the operations with dtypes, and all values: `TypedValue`, numbers, strings."""
-    from ts.ops import rules
+    from ts.ops import common
 
     values: list[Any] = [
         TypedValue(x.dtype, tuple(x.shape)) if isinstance(x, cupy.ndarray) else x for x in inputs
@@ -165,7 +165,7 @@ def _typed_ops(
             raise NotFusibleError(f"{name} has no expression for these dtypes")
         compute, result = dtypes
         try:
-            shape = rules.broadcast_shapes(*(x.shape for x in operand_values if isinstance(x, TypedValue)))
+            shape = common.broadcast_shapes(*(x.shape for x in operand_values if isinstance(x, TypedValue)))
         except RuntimeError:
             raise NotFusibleError(f"{name} has operands whose shapes do not broadcast") from None
         ops.append(pointwise_codegen.ExpressionOp(record.cuda, operands, compute.name, result.name))

@@ -20,7 +20,7 @@ import numpy as np
 
 from ts import dtypes
 
-from ..namespace import Namespace
+from ..array_namespace import Namespace
 from . import cpu_fallback, cuda_graphs
 
 BFLOAT16: np.dtype[Any] = dtypes.bfloat16.numpy_dtype

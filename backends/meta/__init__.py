@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 
 from ..base import Backend, Kernel
 from .array import NO_DATA, MetaArray

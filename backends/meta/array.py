@@ -1,7 +1,7 @@
 """`MetaArray`: an array's shape, strides, offset and dtype, without its elements.
 
-In: sizes, which are ints or symbols (`ts._core.tensor.sizes`); out: what an array answers and does, except
-for its elements.  Views are arithmetic on sizes and on strides, which are counted in bytes:
+In: sizes, which are ints or symbols (`ts._core.tensor.size_guards`); out: what an array answers and does,
+except for its elements.  Views are arithmetic on sizes and on strides, which are counted in bytes:
 
     x = MetaArray((2, 3), np.dtype("float32"))
     x.T.strides, x[1].offset, x[:, None].shape        (4, 12), 3, (2, 1, 3)
@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ts._core.tensor import sizes, strides
-from ts._core.tensor.unknown_sizes import get_ctx
+from ts._core.tensor import size_guards, strides
+from ts._core.tensor.unbacked_sizes import get_ctx
 
-Shape = sizes.Shape
+Shape = size_guards.Shape
 DType = np.dtype[Any]
 NO_DATA = "Cannot copy out of meta tensor; no data!"
 NO_ITEM = "Tensor.item() cannot be called on meta tensors"
@@ -47,10 +47,10 @@ class MetaArray:
     def __init__(
         self, shape: Iterable[Any], dtype: Any, strides: Iterable[Any] | None = None, offset: Any = 0
     ) -> None:
-        self.shape: Shape = sizes.shape(shape)
+        self.shape: Shape = size_guards.shape(shape)
         self.dtype: DType = np.dtype(dtype)
         self.strides: Shape = (
-            sizes.dense(self.shape, self.dtype.itemsize) if strides is None else tuple(strides)
+            size_guards.dense(self.shape, self.dtype.itemsize) if strides is None else tuple(strides)
         )
         self.offset = offset  # in elements, from the start of the memory that views share
 
@@ -65,7 +65,7 @@ class MetaArray:
 
     @property
     def size(self) -> Any:
-        return sizes.product(self.shape)
+        return size_guards.product(self.shape)
 
     @property
     def itemsize(self) -> int:
@@ -79,8 +79,8 @@ class MetaArray:
     def flags(self) -> Flags:
         item = self.dtype.itemsize
         return Flags(
-            sizes.in_order(self.shape, self.strides, item),
-            sizes.in_order(self.shape[::-1], self.strides[::-1], item),
+            size_guards.in_order(self.shape, self.strides, item),
+            size_guards.in_order(self.shape[::-1], self.strides[::-1], item),
         )
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ class MetaArray:
                 n, step = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
                 pairs[i] = (1, n * step)
         start = self.offset
-        if not sizes.known_zero(offset):
+        if not size_guards.known_zero(offset):
             start = start + offset // self.dtype.itemsize
         return MetaArray((n for n, _ in pairs), self.dtype, (step for _, step in pairs), start)
 
@@ -140,7 +140,7 @@ class MetaArray:
                 dims.append((length, step if every == 1 else step * every))
             else:
                 start = _place(item, n, at)
-            if not sizes.known_zero(start):
+            if not size_guards.known_zero(start):
                 offset = offset + start * step
             at += 1
         return self._with(dims, offset)
@@ -177,7 +177,7 @@ class MetaArray:
                         indices.append(index)
                     at += 1
         try:
-            found = sizes.broadcast(*shapes)
+            found = size_guards.broadcast(*shapes)
         except ValueError:
             given = " ".join(str(s) for s in shapes)
             raise IndexError(
@@ -196,9 +196,9 @@ class MetaArray:
     def __setitem__(self, key: Any, value: Any) -> None:
         target = self.shape if key is Ellipsis or (isinstance(key, tuple) and not key) else self[key].shape
         given = shape_of(value)
-        while len(given) > len(target) and sizes.known_one(given[0]):
+        while len(given) > len(target) and size_guards.known_one(given[0]):
             given = given[1:]
-        if len(given) > len(target) or not sizes.same(sizes.broadcast(target, given), target):
+        if len(given) > len(target) or not size_guards.same(size_guards.broadcast(target, given), target):
             raise ValueError(
                 f"could not broadcast input array from shape {shape_of(value)} into shape {target}"
             )
@@ -238,10 +238,10 @@ class MetaArray:
 
     def squeeze(self, axis: Any = None) -> MetaArray:
         if axis is None:
-            gone = {i for i, n in enumerate(self.shape) if sizes.known_one(n)}
+            gone = {i for i, n in enumerate(self.shape) if size_guards.known_one(n)}
         else:
             gone = {_axis(a, self.ndim) for a in ((axis,) if isinstance(axis, int) else axis)}
-            if not all(sizes.equal(self.shape[a], 1) for a in gone):
+            if not all(size_guards.equal(self.shape[a], 1) for a in gone):
                 raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
         return self._with(d for i, d in enumerate(self._dims()) if i not in gone)
 
@@ -255,18 +255,18 @@ class MetaArray:
 
     def broadcast_to(self, shape: Sequence[Any]) -> MetaArray:
         """`numpy.broadcast_to`: the stride of a dimension that grows from 1 is 0."""
-        lengths = sizes.shape(shape)
+        lengths = size_guards.shape(shape)
         missing = len(lengths) - self.ndim
         if missing < 0:
             raise ValueError("input operand has more dimensions than allowed by the axis remapping")
         dims: list[tuple[Any, Any]] = [(n, 0) for n in lengths[:missing]]
         for n, (own, step) in zip(lengths[missing:], self._dims(), strict=True):
-            if not sizes.known_one(own) and not sizes.equal(own, n):
+            if not size_guards.known_one(own) and not size_guards.equal(own, n):
                 raise ValueError(
                     "operands could not be broadcast together with remapped shapes "
                     f"[original->remapped]: {self.shape} and requested shape {lengths}"
                 )
-            dims.append((n, 0 if sizes.known_one(own) and not sizes.known_one(n) else step))
+            dims.append((n, 0 if size_guards.known_one(own) and not size_guards.known_one(n) else step))
         return self._with(dims)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> MetaArray:
@@ -274,10 +274,12 @@ class MetaArray:
         dims = self._dims()
         (rows, row_step), (columns, column_step) = dims[a], dims[b]
         rows, columns = (rows + offset, columns) if offset < 0 else (rows, columns - offset)
-        length = sizes.larger(sizes.least(rows, columns), 0)
+        length = size_guards.larger(size_guards.least(rows, columns), 0)
         start = -offset * row_step if offset < 0 else offset * column_step
         rest = [d for i, d in enumerate(dims) if i not in (a, b)]
-        return self._with([*rest, (length, row_step + column_step)], 0 if sizes.known_zero(length) else start)
+        return self._with(
+            [*rest, (length, row_step + column_step)], 0 if size_guards.known_zero(length) else start
+        )
 
     @property
     def T(self) -> MetaArray:
@@ -311,7 +313,7 @@ class MetaArray:
         old, new = self.dtype.itemsize, target.itemsize
         if old == new:
             return MetaArray(self.shape, target, self.strides, self.offset)
-        if not self.shape or not sizes.known_equal(self.strides[-1], old):
+        if not self.shape or not size_guards.known_equal(self.strides[-1], old):
             raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
         last = self.shape[-1] * old
         return MetaArray(
@@ -407,69 +409,69 @@ def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
     every = 1 if part.step is None else part.step
     if part.start is None and part.stop is None and every == 1:
         return 0, n, 1
-    if not any(map(sizes.is_symbol, (n, *(x for x in (part.start, part.stop) if x is not None)))):
+    if not any(map(size_guards.is_symbol, (n, *(x for x in (part.start, part.stop) if x is not None)))):
         start, stop, every = part.indices(n)
         return start, len(range(start, stop, every)), every
-    if every == 1 and not (sizes.hinted(part.start) and sizes.hinted(part.stop)):
+    if every == 1 and not (size_guards.hinted(part.start) and size_guards.hinted(part.stop)):
         return _range_of_data(part.start, part.stop, n)
     if every < 0:
         if part.start is not None or part.stop is not None:
             raise NotImplementedError("a part in reverse order of a dimension whose length is a symbol")
-        return n - 1, sizes.parts(n, -every), every
+        return n - 1, size_guards.parts(n, -every), every
     start, stop = _end(part.start, 0, n), _end(part.stop, n, n)
-    return start, sizes.parts(sizes.larger(stop - start, 0), every), every
+    return start, size_guards.parts(size_guards.larger(stop - start, 0), every), every
 
 
 def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
     """The same where an end follows from elements: a length that nobody knows, unless ends are in order."""
     start = 0 if start is None else start
-    if stop is None or (not sizes.is_symbol(stop) and stop >= sys.maxsize):
+    if stop is None or (not size_guards.is_symbol(stop) and stop >= sys.maxsize):
         stop = n
-    if sizes.certain(start >= 0, start <= stop, stop <= n):
+    if size_guards.certain(start >= 0, start <= stop, stop <= n):
         return 0, stop - start, 1
-    if sizes.known_zero(start) and sizes.certain(stop >= 0):
-        return 0, sizes.least(n, stop), 1
+    if size_guards.known_zero(start) and size_guards.certain(stop >= 0):
+        return 0, size_guards.least(n, stop), 1
     length = get_ctx().new_dynamic_size()
-    sizes.require(length <= n)
+    size_guards.require(length <= n)
     return 0, length, 1
 
 
 def _end(given: Any, missing: Any, n: Any) -> Any:
     if given is None:
         return missing
-    if not sizes.is_symbol(given) and given >= sys.maxsize:  # longer than any dimension
+    if not size_guards.is_symbol(given) and given >= sys.maxsize:  # longer than any dimension
         return n
-    if sizes.evaluate_guard(given < 0):  # counted from the end
-        return sizes.larger(n + given, 0)
-    return sizes.smaller(given, n)
+    if size_guards.evaluate_guard(given < 0):  # counted from the end
+        return size_guards.larger(n + given, 0)
+    return size_guards.smaller(given, n)
 
 
 def _place(index: Any, n: Any, axis: int) -> Any:
     """A number's place in a dimension of length n; arrays are taken to be within."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
-    if sizes.is_symbol(index):  # which of the elements it is does not matter
+    if size_guards.is_symbol(index):  # which of the elements it is does not matter
         new_number = get_ctx().new_number
-        if new_number is not None and not sizes.hinted(index) and not sizes.certain(index >= 0):
+        if new_number is not None and not size_guards.hinted(index) and not size_guards.certain(index >= 0):
             new_number("i")  # of where it begins in memory
         return 0
     i = int(index)
-    if not sizes.is_symbol(n) and not -n <= i < n:
+    if not size_guards.is_symbol(n) and not -n <= i < n:
         raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
     return n + i if i < 0 else i
 
 
 def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
     """The lengths to reshape to, -1 replaced by what is left."""
-    total = sizes.product(shape)
-    known = [n for n in wanted if not sizes.known_equal(n, -1)]
+    total = size_guards.product(shape)
+    known = [n for n in wanted if not size_guards.known_equal(n, -1)]
     if len(known) < len(wanted):
-        rest = sizes.product(known)
-        missing = 0 if sizes.known_zero(rest) else total // rest
-        wanted = [missing if sizes.known_equal(n, -1) else n for n in wanted]
-    if not sizes.equal(sizes.product(wanted), total):
+        rest = size_guards.product(known)
+        missing = 0 if size_guards.known_zero(rest) else total // rest
+        wanted = [missing if size_guards.known_equal(n, -1) else n for n in wanted]
+    if not size_guards.equal(size_guards.product(wanted), total):
         raise ValueError(f"cannot reshape array of size {total} into shape {tuple(wanted)}")
-    return sizes.shape(wanted)
+    return size_guards.shape(wanted)
 
 
 def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shape | None:
@@ -478,22 +480,24 @@ def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shap
     Dimensions that lie one within the other without gaps make a block, and each block's length has to be
     the product of some of the wanted lengths.
     """
-    if sizes.known_empty(shape) or sizes.in_order(shape, strides, item):
-        return sizes.dense(wanted, item)
+    if size_guards.known_empty(shape) or size_guards.in_order(shape, strides, item):
+        return size_guards.dense(wanted, item)
     steps: list[Any] = [item] * len(wanted)
     at = len(wanted) - 1
-    dims = [(n, step) for n, step in zip(shape, strides, strict=True) if not sizes.known_one(n)]
+    dims = [(n, step) for n, step in zip(shape, strides, strict=True) if not size_guards.known_one(n)]
     while dims:
         length, step = dims.pop()
         base = step
-        while dims and sizes.known_equal(dims[-1][1], length * base):
+        while dims and size_guards.known_equal(dims[-1][1], length * base):
             length = length * dims.pop()[0]
         taken: Any = 1
-        while at >= 0 and not (sizes.known_equal(taken, length) and not sizes.known_one(wanted[at])):
+        while at >= 0 and not (
+            size_guards.known_equal(taken, length) and not size_guards.known_one(wanted[at])
+        ):
             steps[at] = taken * base
-            taken = sizes.product((taken, wanted[at]))
+            taken = size_guards.product((taken, wanted[at]))
             at -= 1
-        if not sizes.known_equal(taken, length):
+        if not size_guards.known_equal(taken, length):
             return None
     return tuple(steps)
 
@@ -503,7 +507,7 @@ def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shap
 
 def elementwise(function: np.ufunc, inputs: Sequence[Any], out: Any = None, dtype: Any = None) -> Any:
     """What a ufunc makes of these: the shapes broadcast, the dtypes that the ufunc has loops for."""
-    shape = sizes.broadcast(*map(shape_of, inputs))
+    shape = size_guards.broadcast(*map(shape_of, inputs))
     if out is not None:
         return out
     found = _resolved(function, tuple(map(_kind, inputs)))
@@ -517,7 +521,7 @@ def in_order_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArray:
     """A new array without gaps whose dimensions lie in memory as those of the inputs do."""
     made = MetaArray(shape, dtype)
     arrays = [x for x in inputs if isinstance(x, MetaArray) and x.ndim]
-    if all(sizes.in_order(x.shape, x.strides, x.dtype.itemsize) for x in arrays):
+    if all(size_guards.in_order(x.shape, x.strides, x.dtype.itemsize) for x in arrays):
         return made
     wide = [x.broadcast_to(shape).strides for x in arrays if x.ndim <= len(shape)]
     item = made.dtype.itemsize
@@ -574,9 +578,13 @@ def matmul(a: Any, b: Any, **unused: Any) -> MetaArray:
     """The product of matrices, of stacks of them, and of vectors."""
     columns = b.shape[-1:] if b.ndim > 1 else ()
     rows = a.shape[-2:-1]
-    if not a.ndim or not b.ndim or not sizes.equal(a.shape[-1], b.shape[-2] if columns else b.shape[-1]):
+    if (
+        not a.ndim
+        or not b.ndim
+        or not size_guards.equal(a.shape[-1], b.shape[-2] if columns else b.shape[-1])
+    ):
         raise ValueError(f"matmul: {list(a.shape)} and {list(b.shape)} do not fit")
-    batch = sizes.broadcast(a.shape[:-2], b.shape[:-2])
+    batch = size_guards.broadcast(a.shape[:-2], b.shape[:-2])
     return MetaArray((*batch, *rows, *columns), np.result_type(a.dtype, b.dtype))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor import sizes
+from ts._core.tensor import size_guards
 
 from .array import MetaArray, matmul, shape_of
 
@@ -38,7 +38,7 @@ def _matrix(x: MetaArray) -> None:
 
 def _square(x: MetaArray) -> None:
     _matrix(x)
-    if not sizes.equal(x.shape[-1], x.shape[-2]):
+    if not size_guards.equal(x.shape[-1], x.shape[-2]):
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
 
 
@@ -92,7 +92,7 @@ class LinearAlgebra:
         _matrix(a)
         dtype = _dtype(a)
         *batch, m, n = a.shape
-        k = sizes.smaller(m, n)
+        k = size_guards.smaller(m, n)
         values = MetaArray((*batch, k), _real(dtype))
         if not compute_uv:
             return values
@@ -108,7 +108,7 @@ class LinearAlgebra:
         _matrix(a)
         dtype = _dtype(a)
         *batch, m, n = a.shape
-        k = sizes.smaller(m, n)
+        k = size_guards.smaller(m, n)
         if mode == "raw":
             return MetaArray((*batch, n, m), dtype), MetaArray((*batch, k), dtype)
         rows = m if mode == "complete" else k
@@ -137,7 +137,7 @@ class LinearAlgebra:
     def tensorinv(self, a: MetaArray, ind: int = 2) -> MetaArray:
         if ind <= 0:
             raise ValueError("Invalid ind argument.")
-        if not sizes.equal(sizes.product(a.shape[:ind]), sizes.product(a.shape[ind:])):
+        if not size_guards.equal(size_guards.product(a.shape[:ind]), size_guards.product(a.shape[ind:])):
             raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
         return MetaArray((*a.shape[ind:], *a.shape[:ind]), _dtype(a))
 
@@ -146,7 +146,7 @@ class LinearAlgebra:
         for axis in axes or ():
             lengths.append(lengths.pop(axis))
         rest = lengths[-(a.ndim - len(shape_of(b))) :]
-        if not sizes.equal(a.size, sizes.product(rest) * sizes.product(rest)):
+        if not size_guards.equal(a.size, size_guards.product(rest) * size_guards.product(rest)):
             raise np.linalg.LinAlgError(
                 "Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == "
                 "prod(a.shape[:b.ndim])"

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor import sizes
-from ts._core.tensor.symbols import SymNumber, SymInt
+from ts._core.tensor import size_guards
+from ts._core.tensor.sym_types import SymInt, SymNumber
 
-from ..namespace import Namespace
+from ..array_namespace import Namespace
 from .array import (
     NO_DATA,
     REDUCTIONS,
@@ -160,17 +160,17 @@ class MetaNamespace(Namespace):
             raise NotImplementedError(NO_DATA)
         if dtype is None:
             dtype = np.result_type(
-                *(np.int64 if sizes.is_symbol(x) else type(x) for x in (start, stop, step))
+                *(np.int64 if size_guards.is_symbol(x) else type(x) for x in (start, stop, step))
             )
         length = stop - start
-        if not sizes.is_symbol(length):
+        if not size_guards.is_symbol(length):
             length = max(int(np.ceil(length / step)), 0)
         elif step != 1:
-            length = sizes.parts(length, step)
+            length = size_guards.parts(length, step)
         return MetaArray((length,), dtype)
 
     def linspace(self, start: Any, stop: Any, num: int = 50, dtype: Any = None, **unused: Any) -> MetaArray:
-        rest = sizes.broadcast(shape_of(start), shape_of(stop))
+        rest = size_guards.broadcast(shape_of(start), shape_of(stop))
         return MetaArray((num, *rest), dtype or np.float64)
 
     def eye(self, n: Any, m: Any = None, k: int = 0, dtype: Any = float, **unused: Any) -> MetaArray:
@@ -251,11 +251,11 @@ class MetaNamespace(Namespace):
         return self.asarray(x).broadcast_to(shape if isinstance(shape, (tuple, list)) else (shape,))
 
     def broadcast_arrays(self, *xs: Any) -> list[MetaArray]:
-        shape = sizes.broadcast(*map(shape_of, xs))
+        shape = size_guards.broadcast(*map(shape_of, xs))
         return [self.broadcast_to(x, shape) for x in xs]
 
     def broadcast_shapes(self, *shapes: Any) -> Shape:
-        return sizes.broadcast(*shapes)
+        return size_guards.broadcast(*shapes)
 
     def atleast_1d(self, x: Any) -> MetaArray:
         array = self.asarray(x)
@@ -287,7 +287,7 @@ class MetaNamespace(Namespace):
         total = first.shape[axis]
         for x in arrays[1:]:
             for d, (n, m) in enumerate(zip(first.shape, x.shape, strict=True)):
-                if d != axis and not sizes.equal(n, m):
+                if d != axis and not size_guards.equal(n, m):
                     raise ValueError(
                         "all the input array dimensions except for the concatenation axis must match "
                         f"exactly, but along dimension {d}, they are {n} and {m}"
@@ -305,7 +305,7 @@ class MetaNamespace(Namespace):
         axis %= x.ndim
         n = x.shape[axis]
         if isinstance(parts, int):
-            if sizes.evaluate_guard(n % parts != 0):
+            if size_guards.evaluate_guard(n % parts != 0):
                 raise ValueError("array split does not result in an equal division")
             ends = [n // parts * k for k in range(parts + 1)]
         else:
@@ -355,7 +355,7 @@ class MetaNamespace(Namespace):
         given = [part for part in (prepend, x, append) if part is not None]
         whole = self.concatenate(given, axis) if len(given) > 1 else x
         axis %= whole.ndim
-        lengths = [sizes.larger(m - n, 0) if d == axis else m for d, m in enumerate(whole.shape)]
+        lengths = [size_guards.larger(m - n, 0) if d == axis else m for d, m in enumerate(whole.shape)]
         made = whole._with(zip(lengths, whole.strides, strict=True))
         return in_order_of((made,), made.shape, whole.dtype)
 
@@ -389,7 +389,7 @@ class MetaNamespace(Namespace):
             axes = (range(a.ndim - axes, a.ndim), range(axes))
         gone = [[d % x.ndim for d in part] for part, x in zip(axes, (a, b), strict=True)]
         for i, j in zip(*gone, strict=True):
-            if not sizes.equal(a.shape[i], b.shape[j]):
+            if not size_guards.equal(a.shape[i], b.shape[j]):
                 raise ValueError("shape-mismatch for sum")
         rest = [n for x, out in zip((a, b), gone, strict=True) for d, n in enumerate(x.shape) if d not in out]
         return MetaArray(rest, np.result_type(a.dtype, b.dtype))
@@ -403,11 +403,11 @@ class MetaNamespace(Namespace):
             rest = x.ndim - len(before) - len(after)
             if rest < 0 or (rest and not dots):
                 raise ValueError(f"einstein sum subscripts string {letters} does not fit {x.ndim} dimensions")
-            ellipsis = sizes.broadcast(ellipsis, x.shape[len(before) : len(before) + rest])
+            ellipsis = size_guards.broadcast(ellipsis, x.shape[len(before) : len(before) + rest])
             dims = (*x.shape[: len(before)], *x.shape[len(before) + rest :])
             for letter, n in zip(before + after, dims, strict=True):
                 known = lengths.get(letter, 1)
-                lengths[letter] = sizes.broadcast((known,), (n,))[0]
+                lengths[letter] = size_guards.broadcast((known,), (n,))[0]
         if "->" not in equation:
             counted = inputs.replace(",", "").replace(".", "")
             output = ("..." if ellipsis else "") + "".join(
@@ -427,7 +427,7 @@ class MetaNamespace(Namespace):
         if len(given) == 1:
             raise NotImplementedError(NO_DATA)
         _, x, y = given
-        shape = sizes.broadcast(*map(shape_of, given))
+        shape = size_guards.broadcast(*map(shape_of, given))
         dtype = np.result_type(*(a.dtype if hasattr(a, "dtype") else a for a in (x, y)))
         return in_order_of(given, shape, dtype)
 
@@ -438,7 +438,7 @@ class MetaNamespace(Namespace):
         if axis is None:
             return MetaArray(indices.shape, x.dtype)
         axis %= x.ndim
-        rest = sizes.broadcast(*((*a.shape[:axis], 1, *a.shape[axis + 1 :]) for a in (x, indices)))
+        rest = size_guards.broadcast(*((*a.shape[:axis], 1, *a.shape[axis + 1 :]) for a in (x, indices)))
         return MetaArray((*rest[:axis], indices.shape[axis], *rest[axis + 1 :]), x.dtype)
 
     def put_along_axis(self, x: MetaArray, indices: Any, values: Any, axis: int | None = -1) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 import ts
 from tests import samples
-from ts.autograd.differences import has_tangents
+from ts.autograd.numerical_jacobian import has_tangents
 from ts.ops import registry
-from ts.ops.derivatives import rows
+from ts.ops.derivatives import formula_registry
 
 SOME = 7
 DIFFERENT = {
@@ -27,7 +27,7 @@ REAL = {"aten::logcumsumexp"}  # of complex numbers the gradients are not settle
 
 def differentiable():
     """The records whose row has formulas, or parts."""
-    for key, row in rows.rows().items():
+    for key, row in formula_registry.rows().items():
         record = registry.find(key)
         sparse = record is not None and record.family == "sparse"  # `tests/test_sparse.py` has their gradients
         if not row.reason and record is not None and not record.nondeterministic and record.variant == "" and not sparse:

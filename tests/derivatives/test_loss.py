@@ -6,7 +6,7 @@ import pytest
 
 import ts
 
-from .evaluate import gradients
+from .evaluate_formulas import gradients
 
 
 def test_ignored_classes_have_no_gradient():

@@ -7,7 +7,7 @@ import pytest
 import ts
 from ts.ops.derivatives.common import scaled
 
-from .evaluate import gradients
+from .evaluate_formulas import gradients
 
 NAN, INF = math.nan, math.inf
 

@@ -6,7 +6,7 @@ import pytest
 
 import ts
 
-from .evaluate import gradients
+from .evaluate_formulas import gradients
 
 NAN, INF = math.nan, math.inf
 

@@ -11,7 +11,7 @@ from ts import Tensor
 from ts.autograd import gradcheck
 from tests import samples
 from ts.ops import registry
-from ts.ops.derivatives.rows import derivative_of
+from ts.ops.derivatives.formula_registry import derivative_of
 
 RECORDS = [r for r in registry.records() if not r.variant and (row := derivative_of(r)) and not row.reason]
 COMPOSED = [r for r in RECORDS if derivative_of(r).decomposition]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.distributed.lasting import lasting
+from tests.distributed.long_lived_processes import lasting
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +18,7 @@ def server():
 @pytest.fixture(scope="session")
 def world():
     """Three processes in one group."""
-    from tests.distributed.worlds import World
+    from tests.distributed.process_groups import World
 
     made = World(3)
     yield made
@@ -28,7 +28,7 @@ def world():
 def three():
     """This process as worker0, with two others, until they have left."""
     from tests.distributed import rpc_worker as there
-    from tests.distributed.worlds import free_port
+    from tests.distributed.process_groups import free_port
     from ts.distributed import rpc
 
     port = free_port()
@@ -58,8 +58,8 @@ def standing():
 @pytest.fixture
 def ends():
     """What lends and what borrows memory, of a connection of this process to itself."""
-    from tests.distributed.parts import MARK, MAX_BYTES
-    from ts.distributed.comm.segments import SegmentReceiver, SegmentSender
+    from tests.distributed.shared_memory_messages import MARK, MAX_BYTES
+    from ts.distributed.transport.shm_segments import SegmentReceiver, SegmentSender
 
     lender, borrower = SegmentSender(MAX_BYTES, MARK), SegmentReceiver(os.getpid(), MARK)
     yield lender, borrower
@@ -70,7 +70,7 @@ def ends():
 @pytest.fixture
 def nursery(monkeypatch):
     """Starts workers at once; neither they nor this process wait for long in vain."""
-    from tests.distributed import nursery as it
+    from tests.distributed import fork_server as it
     from ts.distributed.rpc import agent, rref_context
 
     monkeypatch.setattr(

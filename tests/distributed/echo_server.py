@@ -6,8 +6,8 @@ import sys
 
 from distributed.core import Server, Status
 
-from ts.distributed.comm import TransportLimits, Security
-from ts.distributed.comm.calls import answer
+from ts.distributed.transport import TransportLimits, Security
+from ts.distributed.transport.multiplexing import answer
 
 
 async def echo(data=None):

@@ -9,10 +9,10 @@ import ts
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 
 from tests.distributed import rpc_worker as there
-from tests.distributed.fault_rounds import World, warm_up
+from tests.distributed.fault_injection import World, warm_up
 from ts import distributed
 from ts.distributed import rpc
-from ts.distributed.comm import messages
+from ts.distributed.transport import message_codec
 
 SIZE = 40 << 20  # elements, of 4 bytes
 ROOM = 64 << 20  # bytes that a process has left
@@ -114,7 +114,7 @@ def test_a_partition_that_heals(world, pool, seconds):
 
 def test_arguments_for_which_there_is_no_memory(world, monkeypatch):
     """The process says so, and lives; other calls over the same connection go on."""
-    monkeypatch.setattr(messages, "MIN_SHARED_BYTES", 1 << 40)  # it is sent: what is shared is there already
+    monkeypatch.setattr(message_codec, "MIN_SHARED_BYTES", 1 << 40)  # it is sent: what is shared is there already
     x = ts.ones(SIZE)
     same = {
         "rpc_sync": lambda: rpc.rpc_sync("worker1", there.same, args=(x,)),
@@ -169,7 +169,7 @@ def test_more_threads_wait_than_have_one_of_their_own(world):
 def test_messages_of_more_bytes_than_allowed(world):
     """They are refused where they are sent."""
     with pytest.raises(ValueError, match="a message has 5004 bytes, 100 are allowed"):
-        messages.MessageEncoder(messages.TransportLimits(bytes=100)).pack([b"x" * 4999])
+        message_codec.MessageEncoder(message_codec.TransportLimits(bytes=100)).pack([b"x" * 4999])
     with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):
         rpc.rpc_sync("worker1", there.same, args=(there.many(1100),))
     kept = rpc.remote("worker1", there.many, args=(1100,))

@@ -16,7 +16,7 @@ from cryptography import x509
 from tests.distributed import clusters as there
 from ts.distributed import LocalCluster, rpc
 from ts.distributed.cluster import certificates
-from ts.distributed.comm import Security
+from ts.distributed.transport import Security
 
 FILES = {"ca.pem", "ca-key.pem", "cert.pem", "key.pem"}
 

@@ -13,13 +13,13 @@ import ts
 
 pytest.importorskip("distributed", reason="clusters need dask.distributed: the extra rpc")
 from tests.distributed import clusters as there
-from tests.distributed.worlds import free_port
-from ts.distributed import values, LocalCluster, rpc
+from tests.distributed.process_groups import free_port
+from ts.distributed import wire_values, LocalCluster, rpc
 from ts.distributed import map as distributed_map
 from ts.distributed.cluster.scheduler import NameService
 from ts.distributed.cluster.status import members
 from ts.distributed.cluster.supervisor import ClusterSupervisor, ClusterConfig
-from ts.distributed.comm import Security
+from ts.distributed.transport import Security
 from ts.distributed.rpc.api import current
 
 
@@ -57,7 +57,7 @@ def test_a_process_that_listens_where_another_did_is_not_taken_for_it():
         wrong = Peer(WorkerInfo("worker0", 77), right.address, agent.info.id, right._connection_arguments)
         for ask in (agent.ask, lambda *a: agent.submit(*a).wait()):
             with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) is gone"):
-                ask(wrong, ["call", ["operator", "aten::add"], *values.pack(((1, 2), {})), None], 20.0)
+                ask(wrong, ["call", ["operator", "aten::add"], *wire_values.pack(((1, 2), {})), None], 20.0)
         assert rpc.rpc_sync("worker0", there.begun) == 1  # this call alone
 
 

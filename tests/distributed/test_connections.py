@@ -17,8 +17,8 @@ from distributed.core import ConnectionPool, Server, rpc
 
 from tests.distributed import SECRET
 from tests.distributed.echo_server import calls as answer_calls
-from ts.distributed.comm import BlockingConnection, AuthenticationError, Security, transport
-from ts.distributed.comm.calls import RequestMultiplexer
+from ts.distributed.transport import BlockingConnection, AuthenticationError, Security, transport
+from ts.distributed.transport.multiplexing import RequestMultiplexer
 
 KNOWN = Security(secret=SECRET)
 HOW = KNOWN.get_connection_args("client")

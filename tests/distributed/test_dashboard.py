@@ -13,7 +13,7 @@ from distributed.diagnostics.task_stream import TaskStreamPlugin
 from tests.distributed import SECRET, clusters
 from ts.distributed import rpc
 from ts.distributed.cluster.scheduler import NameService
-from ts.distributed.comm import Security
+from ts.distributed.transport import Security
 from ts.distributed.rpc.api import current
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import ts
-from tests.distributed import gradient_callees as there
+from tests.distributed import dist_autograd_functions as there
 from tests.distributed import rpc_worker
 from ts import nn
 from ts.distributed import autograd as dist_autograd

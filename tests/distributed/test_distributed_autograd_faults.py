@@ -5,13 +5,13 @@ import threading
 import pytest
 
 import ts
-from tests.distributed import gradient_callees as there
+from tests.distributed import dist_autograd_functions as there
 from tests.distributed import rpc_worker
 from ts.distributed import autograd as dist_autograd
 from ts.distributed import rpc
-from ts.distributed.gradients import recording
+from ts.distributed.dist_autograd import send_recv_nodes
 from ts.distributed.rpc.state import current
-from ts.distributed.values import MalformedValueError, Tag
+from ts.distributed.wire_values import MalformedValueError, Tag
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ MALFORMED = [
 def test_malformed_parcels(standing, data):
     """What says that it belongs to a context, and does not, is an error of who sent it."""
     with pytest.raises((ValueError, RuntimeError, MalformedValueError)):
-        recording.unpack((data, [bytearray(8)]), current())
+        send_recv_nodes.unpack((data, [bytearray(8)]), current())
 
 
 def asked(*message):
@@ -167,7 +167,7 @@ def test_gradients_that_fit_nothing(standing, x):
             begun = agent.submit(
                 agent.peer("worker1"), ["backward", "begin", context_id, number, [0], True], 10.0
             )
-            data, memory = recording.pack(gradients, agent, None)
+            data, memory = send_recv_nodes.pack(gradients, agent, None)
             asked("backward", "gradients", context_id, number, 0, data, memory)
             refused("gradient", begun.wait)
 
@@ -177,7 +177,7 @@ def test_numbers_of_contexts_travel():
     msgpack = pytest.importorskip("msgpack")
     from types import SimpleNamespace
 
-    from ts.distributed.gradients.contexts import DistAutogradContainer
+    from ts.distributed.dist_autograd.contexts import DistAutogradContainer
 
     number = DistAutogradContainer(SimpleNamespace(info=SimpleNamespace(id=(1 << 31) + 5))).number()
     assert msgpack.unpackb(msgpack.packb(number)) == number

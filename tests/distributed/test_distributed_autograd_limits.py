@@ -3,9 +3,9 @@
 import pytest
 
 import ts
-from tests.distributed import gradient_callees as there
+from tests.distributed import dist_autograd_functions as there
 from tests.distributed import rpc_worker
-from tests.distributed.worlds import free_port
+from tests.distributed.process_groups import free_port
 from ts import optim
 from ts.distributed import autograd as dist_autograd
 from ts.distributed import rpc

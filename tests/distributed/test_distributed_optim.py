@@ -5,7 +5,7 @@ import threading
 import pytest
 
 import ts
-from tests.distributed import gradient_callees as there
+from tests.distributed import dist_autograd_functions as there
 from ts import optim
 from ts.distributed import autograd as dist_autograd
 from ts.distributed import rpc

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 
-from tests.distributed.fault_rounds import rounds
+from tests.distributed.fault_injection import rounds
 
 
 def test_rounds(nursery):

@@ -8,7 +8,7 @@ import pytest
 
 import ts
 import ts.distributed as dist
-from tests.distributed.worlds import World
+from tests.distributed.process_groups import World
 
 
 def fails(call, says, within=10.0):
@@ -141,7 +141,7 @@ def comes_alone(port):
 
 def test_late_and_gone():
     """A process that is late, one that leaves; groups that begin again at the same place; one that waits alone."""
-    from tests.distributed.worlds import free_port
+    from tests.distributed.process_groups import free_port
 
     world = World(2, timeout=2)
     try:

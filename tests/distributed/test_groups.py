@@ -438,7 +438,7 @@ def test_without_a_group():
 
 def test_one_process_alone():
     """A group of one."""
-    from tests.distributed.worlds import free_port
+    from tests.distributed.process_groups import free_port
 
     for _ in range(2):
         dist.init_process_group(init_method=f"tcp://127.0.0.1:{free_port()}?rank=0&world_size=1")

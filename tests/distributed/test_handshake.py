@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
 
 from tests.distributed import SECRET
-from ts.distributed.comm import BlockingConnection, Security
-from ts.distributed.comm.handshake import MAGIC, REFUSED, AuthenticationError, connector, listener
+from ts.distributed.transport import BlockingConnection, Security
+from ts.distributed.transport.handshake import MAGIC, REFUSED, AuthenticationError, connector, listener
 
 
 def talk(first, second):

@@ -11,11 +11,11 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 import psutil
 
 from tests.distributed import SECRET
-from tests.distributed.lasting import lasting
-from tests.distributed.nursery import RECONNECT_TIMEOUT_SECONDS
-from ts.distributed.comm import BlockingConnection
-from ts.distributed.comm.calls import MAX_PENDING_CALLS, MAX_UNSENT_RESPONSE_BYTES
-from ts.distributed.comm.messages import MessageEncoder
+from tests.distributed.long_lived_processes import lasting
+from tests.distributed.fork_server import RECONNECT_TIMEOUT_SECONDS
+from ts.distributed.transport import BlockingConnection
+from ts.distributed.transport.multiplexing import MAX_PENDING_CALLS, MAX_UNSENT_RESPONSE_BYTES
+from ts.distributed.transport.message_codec import MessageEncoder
 
 MUCH = 96 << 20  # bytes by which memory may differ
 TOGETHER = 100  # messages that are sent before their answers are read
@@ -26,7 +26,7 @@ IDENTITY, FORK = [0, 1 << 40], [0, (1 << 40) + 1]
 @pytest.fixture(scope="module")
 def worker():
     """A process that others may call, to the end of these tests."""
-    with lasting("tests.distributed.lone_worker") as process:
+    with lasting("tests.distributed.standalone_worker") as process:
         yield process
 
 

@@ -13,10 +13,10 @@ import psutil
 
 from tests.distributed import SECRET
 from tests.distributed.test_messages import MALFORMED, prelude, sent
-from ts.distributed.comm import BlockingConnection
-from ts.distributed.comm.greeting import connector
-from ts.distributed.comm.handshake import MAGIC, REFUSED
-from ts.distributed.comm.transport import HELLO, MAX_UNAUTHENTICATED_CONNECTIONS
+from ts.distributed.transport import BlockingConnection
+from ts.distributed.transport.connection_setup import connector
+from ts.distributed.transport.handshake import MAGIC, REFUSED
+from ts.distributed.transport.transport import HELLO, MAX_UNAUTHENTICATED_CONNECTIONS
 
 MUCH = (
     64 << 20

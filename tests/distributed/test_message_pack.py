@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ts.distributed.comm import message_pack
+from ts.distributed.transport import message_pack
 
 PLAIN = st.recursive(
     st.none()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ts.distributed.comm.message_pack import decode
-from ts.distributed.comm.messages import INLINE, STAGING, TransportLimits, MalformedMessageError, MessageDecoder, MessageEncoder
+from ts.distributed.transport.message_pack import decode
+from ts.distributed.transport.message_codec import INLINE, STAGING, TransportLimits, MalformedMessageError, MessageDecoder, MessageEncoder
 
 
 def read(data, limits=None, pieces=lambda: STAGING):

@@ -9,7 +9,7 @@ import ts
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from tests.distributed import clusters
 from tests.distributed import rpc_worker as there
-from tests.distributed.fault_rounds import World, warm_up
+from tests.distributed.fault_injection import World, warm_up
 from ts.distributed import LocalCluster, rpc
 
 

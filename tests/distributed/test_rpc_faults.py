@@ -14,9 +14,9 @@ import ts
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from tests.distributed import rpc_worker as there
 from tests.distributed.rpc_worker import eventually, start
-from tests.distributed.worlds import free_port
+from tests.distributed.process_groups import free_port
 from ts.distributed import rpc
-from ts.distributed.comm import BlockingConnection, Security
+from ts.distributed.transport import BlockingConnection, Security
 from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, meeting_place
 from ts.distributed.rpc.api import current
 
@@ -98,7 +98,7 @@ def test_strangers(together):
 
 
 def test_what_is_no_value():
-    from ts.distributed.values import MalformedValueError, WireContext, unpack
+    from ts.distributed.wire_values import MalformedValueError, WireContext, unpack
 
     travel = WireContext(rpc.RRef, None, None)
     for data in (
@@ -174,7 +174,7 @@ def test_processes_that_do_not_fit():
 
 def _again(place):
     """A second process of rank 0, which does not listen."""
-    from ts.distributed.loop import run
+    from ts.distributed.event_loop import run
     from ts.distributed.rendezvous import _connected
 
     calls, _ = run(_connected(place, None, time.monotonic() + 5))
@@ -204,27 +204,27 @@ def test_where_to_meet(monkeypatch):
 
 
 def test_secrets(tmp_path, monkeypatch):
-    from ts.distributed import secret
+    from ts.distributed import shared_secret
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.delenv("TS_RPC_SECRET", raising=False)
-    assert secret.shared("127.0.0.1", 7) is None
-    made = secret.new("localhost")
-    secret.make_known(7, made)
-    assert secret.shared("127.0.0.1", 7) == made and len(made) == 32
+    assert shared_secret.shared("127.0.0.1", 7) is None
+    made = shared_secret.new("localhost")
+    shared_secret.make_known(7, made)
+    assert shared_secret.shared("127.0.0.1", 7) == made and len(made) == 32
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o077 == 0 and (folder / "7").stat().st_mode & 0o077 == 0
-    secret.withdraw(7, b"another")
-    assert secret.shared("127.0.0.1", 7) == made
-    secret.withdraw(7, made)
-    assert secret.shared("127.0.0.1", 7) is None
-    with pytest.raises(secret.MissingSecretError, match="which is not this machine alone"):
-        secret.new("192.0.2.1")
+    shared_secret.withdraw(7, b"another")
+    assert shared_secret.shared("127.0.0.1", 7) == made
+    shared_secret.withdraw(7, made)
+    assert shared_secret.shared("127.0.0.1", 7) is None
+    with pytest.raises(shared_secret.MissingSecretError, match="which is not this machine alone"):
+        shared_secret.new("192.0.2.1")
     folder.chmod(0o755)
-    with pytest.raises(secret.MissingSecretError, match="is not a folder of this user alone"):
-        secret.make_known(7, secret.new("127.0.0.1"))
+    with pytest.raises(shared_secret.MissingSecretError, match="is not a folder of this user alone"):
+        shared_secret.make_known(7, shared_secret.new("127.0.0.1"))
     monkeypatch.setenv("TS_RPC_SECRET", "sixteen letters or more")
-    assert secret.new("192.0.2.1") == secret.shared("192.0.2.1", 7) == b"sixteen letters or more"
+    assert shared_secret.new("192.0.2.1") == shared_secret.shared("192.0.2.1", 7) == b"sixteen letters or more"
 
 
 def test_before_and_after():

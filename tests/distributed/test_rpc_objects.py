@@ -9,7 +9,7 @@ import ts
 from ts import Tensor
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
-from ts.distributed import rpc, values
+from ts.distributed import rpc, wire_values
 from ts.distributed.rpc.type_signatures import Signature
 
 pytestmark = pytest.mark.usefixtures("together")
@@ -148,7 +148,7 @@ def test_classes_of_one_name():
 
 # ---- what arrives
 
-NOMINAL = values.Tag.NOMINAL
+NOMINAL = wire_values.Tag.NOMINAL
 
 
 @pytest.mark.parametrize(
@@ -163,9 +163,9 @@ NOMINAL = values.Tag.NOMINAL
 )  # fmt: skip
 def test_malformed_objects(data):
     signature = Signature(moved.schema)
-    travel = values.WireContext(rpc.RRef, repr, repr, signature)
-    with pytest.raises(values.MalformedValueError):
-        values.unpack((data, []), travel)
+    travel = wire_values.WireContext(rpc.RRef, repr, repr, signature)
+    with pytest.raises(wire_values.MalformedValueError):
+        wire_values.unpack((data, []), travel)
 
 
 def test_numbers_of_types():

@@ -12,7 +12,7 @@ from ts import Tensor
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from tests.distributed import rpc_worker as there
 from tests.distributed.rpc_worker import eventually, start
-from tests.distributed.worlds import free_port
+from tests.distributed.process_groups import free_port
 from ts.distributed import rpc
 from ts.distributed.rpc import RRef, rpc_async
 from ts.distributed.rpc.api import current

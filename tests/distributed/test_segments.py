@@ -11,10 +11,10 @@ pytest.importorskip("distributed", reason="connections need dask.distributed: th
 if not hasattr(os, "memfd_create"):
     pytest.skip("there are files without names on Linux only", allow_module_level=True)
 
-from tests.distributed.parts import MARK, MAX_BYTES, lent, part, shared_files
-from ts.distributed.comm import segments
+from tests.distributed.shared_memory_messages import MARK, MAX_BYTES, lent, part, shared_files
+from ts.distributed.transport import shm_segments
 from ts._core.shared_memory import PAGE_BYTES
-from ts.distributed.comm.segments import MIN_SHARED_BYTES, SegmentSender
+from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SegmentSender
 
 
 def test_a_part_there_and_back(ends):
@@ -45,7 +45,7 @@ def test_what_is_kept_is_not_written_to(ends):
         if reference is None:
             break
         kept.append(np.frombuffer(borrower.take(reference), np.uint8))
-    assert len(kept) == segments._SEGMENTS
+    assert len(kept) == shm_segments._SEGMENTS
     for number, found in enumerate(kept):
         np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))
     del kept[0], found
@@ -55,18 +55,18 @@ def test_what_is_kept_is_not_written_to(ends):
 def test_as_many_bytes_as_allowed(ends, monkeypatch):
     """Segments that nobody uses make room for others."""
     lender, borrower = ends
-    monkeypatch.setitem(segments._RECLAIM_AFTER_SECONDS, segments._FREE, 0.0)
+    monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._FREE, 0.0)
     for size in (MAX_BYTES // 2, MAX_BYTES // 4, MAX_BYTES // 4, MAX_BYTES):
         reference = lent(lender, part(size))
         assert borrower.take(reference).nbytes == size
-        assert sum(segments._made.values()) <= MAX_BYTES
+        assert sum(shm_segments._made.values()) <= MAX_BYTES
     assert lent(lender, part(2 * MAX_BYTES)) is None
 
 
 def test_what_is_kept_long_is_the_receivers(ends, monkeypatch):
     """Others may have segments again, and it stays as it is."""
     lender, borrower = ends
-    monkeypatch.setitem(segments._RECLAIM_AFTER_SECONDS, segments._TAKEN, 0.5)
+    monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._TAKEN, 0.5)
     first = np.frombuffer(borrower.take(lent(lender, part(MAX_BYTES, 1))), np.uint8)
     assert lender.lend(part(MAX_BYTES, 2).data) is None
     time.sleep(0.6)
@@ -81,7 +81,7 @@ def test_idle_connections_make_room_for_others(ends, monkeypatch):
     borrower.take(lent(idle, part(MAX_BYTES)))
     lender = SegmentSender(MAX_BYTES, MARK)
     assert lent(lender, part(MAX_BYTES)) is None
-    monkeypatch.setitem(segments._RECLAIM_AFTER_SECONDS, segments._FREE, 0.0)
+    monkeypatch.setitem(shm_segments._RECLAIM_AFTER_SECONDS, shm_segments._FREE, 0.0)
     assert lent(lender, part(MAX_BYTES)) is not None
     assert not idle._segments
     lender.close()
@@ -134,19 +134,19 @@ def test_no_memory_for_a_segment(ends, monkeypatch, after):
 
 def test_a_lender_that_nobody_closes():
     """Its segments go with it."""
-    before = dict(segments._made)
+    before = dict(shm_segments._made)
     lender = SegmentSender(MAX_BYTES, MARK)
     assert lent(lender, part(MIN_SHARED_BYTES)) is not None
-    assert segments._made != before
+    assert shm_segments._made != before
     del lender
     gc.collect()
-    assert segments._made == before
+    assert shm_segments._made == before
 
 
 def test_more_mappings_than_files_may_be_taken_by(ends, monkeypatch):
     """Parts are copied."""
     lender, borrower = ends
-    monkeypatch.setattr(segments, "_MAPPINGS", len(segments._mapped))
+    monkeypatch.setattr(shm_segments, "_MAPPINGS", len(shm_segments._mapped))
     for number in range(3):
         found = np.frombuffer(borrower.take(lent(lender, part(MIN_SHARED_BYTES, number))), np.uint8)
         np.testing.assert_array_equal(found, part(MIN_SHARED_BYTES, number))

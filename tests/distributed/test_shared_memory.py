@@ -17,11 +17,11 @@ if not hasattr(os, "memfd_create"):
 from distributed.comm import listen
 
 from tests.distributed import SECRET
-from tests.distributed.lasting import lasting
-from tests.distributed.parts import MAX_BYTES, head, part, reference, shared_files
-from ts.distributed.comm import BlockingConnection, TransportLimits, Security, sharing
-from ts.distributed.comm.backend import connect
-from ts.distributed.comm.segments import MIN_SHARED_BYTES, SHARED, SegmentReceiver, SegmentSender
+from tests.distributed.long_lived_processes import lasting
+from tests.distributed.shared_memory_messages import MAX_BYTES, head, part, reference, shared_files
+from ts.distributed.transport import BlockingConnection, TransportLimits, Security, shm_negotiation
+from ts.distributed.transport.dask_comm_backend import connect
+from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SHARED, SegmentReceiver, SegmentSender
 
 
 @pytest.fixture
@@ -55,14 +55,14 @@ def agree(first, second):
 
 def test_both_ends_see_each_other():
     """Of one machine and user."""
-    for lender, borrower in agree(sharing.listener(MAX_BYTES), sharing.connector(MAX_BYTES)):
+    for lender, borrower in agree(shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)):
         assert isinstance(lender, SegmentSender) and isinstance(borrower, SegmentReceiver)
 
 
 @pytest.mark.parametrize("listener, connector", [(0, MAX_BYTES), (MAX_BYTES, 0), (0, 0)])
 def test_one_does_not_want_to(listener, connector):
     """Then neither does."""
-    for shared in agree(sharing.listener(listener), sharing.connector(connector)):
+    for shared in agree(shm_negotiation.listener(listener), shm_negotiation.connector(connector)):
         assert shared == (None, None)
 
 
@@ -72,14 +72,14 @@ def test_without_files(monkeypatch):
     def none(size):
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(sharing, "create_sealed_file", none)
-    for shared in agree(sharing.listener(MAX_BYTES), sharing.connector(MAX_BYTES)):
+    monkeypatch.setattr(shm_negotiation, "create_sealed_file", none)
+    for shared in agree(shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)):
         assert shared == (None, None)
 
 
 def test_an_offer_that_is_anothers():
     """Who says what another process said does not know the key in its file."""
-    steps = sharing.listener(MAX_BYTES)
+    steps = shm_negotiation.listener(MAX_BYTES)
     ours, want = next(steps)
     steps.send(ours + bytes(want - len(ours)))  # this process, this file
     with pytest.raises(StopIteration) as end:
@@ -90,7 +90,7 @@ def test_an_offer_that_is_anothers():
 @pytest.mark.parametrize("file", [0, 1, 7, 1 << 31])
 def test_an_offer_of_what_is_no_key(file):
     """Whatever the other end names."""
-    steps = sharing.connector(MAX_BYTES)
+    steps = shm_negotiation.connector(MAX_BYTES)
     next(steps)
     steps.send(struct.pack("<II16s", os.getpid(), file, bytes(16)))
     data, _ = steps.send(bytes(32) + b"\0")
@@ -104,11 +104,11 @@ def test_a_file_that_anybody_knows():
     """32 bytes that are written somewhere are no key."""
     file = os.memfd_create("test")
     os.write(file, bytes(32))
-    steps = sharing.connector(MAX_BYTES)
+    steps = shm_negotiation.connector(MAX_BYTES)
     next(steps)
     data, _ = steps.send(struct.pack("<II16s", os.getpid(), file, bytes(16)))
     nonce = data[8:24]
-    proof = sharing._proof(bytes(32), b"listener", nonce, bytes(16))
+    proof = shm_negotiation._proof(bytes(32), b"listener", nonce, bytes(16))
     assert steps.send(proof + b"\1")[0] == b"\0"
     os.close(file)
 
@@ -116,7 +116,7 @@ def test_a_file_that_anybody_knows():
 @pytest.mark.parametrize("changed", [False, True])
 def test_who_passes_an_offer_on_cannot_change_it(changed):
     """The nonce, by which segments are known, is proved as well."""
-    listener, connector = sharing.listener(MAX_BYTES), sharing.connector(MAX_BYTES)
+    listener, connector = shm_negotiation.listener(MAX_BYTES), shm_negotiation.connector(MAX_BYTES)
     offer, _ = next(listener)
     next(connector)
     answer, _ = connector.send(offer)

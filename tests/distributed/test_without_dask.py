@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tests.distributed.worlds import free_port
-from ts.distributed import secret
+from tests.distributed.process_groups import free_port
+from ts.distributed import shared_secret
 
 # Runs in each Python process that has its folder in PYTHONPATH.
 BLOCK = """
@@ -118,13 +118,13 @@ def test_processes_with_and_without_dask_form_one_group(environment, tmp_path):
 REFUSALS = """
 import ts
 import ts.distributed as dist
-import ts.distributed.comm
+import ts.distributed.transport
 from ts.distributed import rpc
 
 assert not rpc.is_available()
 for name in ("Comm", "Security"):
     try:
-        getattr(ts.distributed.comm, name)
+        getattr(ts.distributed.transport, name)
     except ImportError as error:
         print(error)
 for call in (lambda: dist.LocalCluster(), lambda: dist.on_dask(None)):
@@ -181,8 +181,8 @@ def test_an_occupied_port_is_named(environment, tmp_path, monkeypatch):
         sock.bind(("127.0.0.1", 0))
         sock.listen()
         port = str(sock.getsockname()[1])
-        secret.make_known(int(port), b"s" * 32)
+        shared_secret.make_known(int(port), b"s" * 32)
         common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "RANK": "0"}
         output = run(["-c", WRONG_SECRET], environment | common, tmp_path)
     assert "Address already in use" in output and f"127.0.0.1:{port}" in output
-    assert secret.shared("127.0.0.1", int(port)) == b"s" * 32
+    assert shared_secret.shared("127.0.0.1", int(port)) == b"s" * 32

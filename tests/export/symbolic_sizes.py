@@ -15,11 +15,11 @@ import sympy
 
 import ts
 from tests import samples
-from ts._core.tensor.symbols import SymNumber
-from ts.export.environment import ShapeEnv, Source
+from ts._core.tensor.sym_types import SymNumber
+from ts.export.shape_env import ShapeEnv, Source
 from ts.export.fake import fake
-from ts.export.nodes import symbol_of
-from ts.export.recorder import ExportTracer
+from ts.export.sym_node import symbol_of
+from ts.export.tracer import ExportTracer
 
 DTYPES = (ts.float32, ts.int64, ts.bool)
 

@@ -5,7 +5,7 @@ import pytest
 import ts
 from ts.export import Dim, export, load, save
 from ts.library import custom_op, opcheck
-from ts.export.operator_checks import OpCheckError
+from ts.export.opcheck_tests import OpCheckError
 
 
 def _setup(ctx, inputs, output):

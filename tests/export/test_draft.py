@@ -11,7 +11,7 @@ from ts._higher_order_ops import map as map_rows
 from ts._higher_order_ops import scan, while_loop
 from ts.errors import GuardOnDataDependentSymNode, UserError
 from ts.export import Dim, draft_export, export
-from ts.export.draft import FailureType
+from ts.export._draft_export import FailureType
 
 
 class Decides(nn.Module):

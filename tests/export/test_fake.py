@@ -12,7 +12,7 @@ import pytest
 
 import ts
 from ts import nn
-from ts._core.layers import gate
+from ts._core.dispatch_layers import transform_dispatch
 from ts._higher_order_ops import while_loop
 from ts._subclasses.fake_tensor import (
     DynamicOutputShapeException,
@@ -362,10 +362,10 @@ def test_nobody_looks_for_them_afterwards():
     """The thread's operators pay for fake tensors only while there are some."""
     with ts.fake():
         x = ts.ones(3)
-    assert gate.enable_transform_dispatch(True)
+    assert transform_dispatch.enable_transform_dispatch(True)
     del x
     gc.collect()
-    assert not gate.enable_transform_dispatch(False)
+    assert not transform_dispatch.enable_transform_dispatch(False)
 
 
 def test_programs_with_sizes():
@@ -403,7 +403,7 @@ def test_blocks_that_end_in_crossed_order():
         pass
     assert ts.ones(3).tolist() == [1, 1, 1]
     gc.collect()
-    assert not gate.enable_transform_dispatch(False)
+    assert not transform_dispatch.enable_transform_dispatch(False)
 
 
 def test_blocks_inside_of_a_program():

@@ -14,7 +14,7 @@ import pytest
 import ts
 from ts.errors import ArchiveError
 from ts.export import Dim, export, load, save
-from ts.export.files import formulas
+from ts.export.pt2_format import expr_parser
 from ts.nn import Buffer, Linear, Module, Parameter
 
 
@@ -568,7 +568,7 @@ def test_damage_is_one_error(saved):
     "text", ["1 + 2 * x", "L['x'].size()[0] == 2", "f(a, b=True)", "not (a and b or c)", "-2 ** 3"]
 )
 def test_formulas_are_read(text):
-    assert formulas.parse(text)
+    assert expr_parser.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -576,16 +576,16 @@ def test_formulas_are_read(text):
 )
 def test_what_is_no_formula_is_refused(text):
     with pytest.raises(ArchiveError):
-        formulas.parse(text)
+        expr_parser.parse(text)
 
 
 def test_readers_are_made_at_once(monkeypatch):
     """A thread that reads while another makes the readers of a class loses no field."""
-    from ts.export.files import documents, schema
+    from ts.export.pt2_format import json_codec, schema
 
     call = {"in_spec": "in", "out_spec": "out", "inputs": [], "outputs": [], "forward_arg_names": []}
     entry = {"fqn": "", "signature": call}
-    read, plain, seen = documents._object_reader(schema.CallEntry), documents._reader, []
+    read, plain, seen = json_codec._object_reader(schema.CallEntry), json_codec._reader, []
 
     def reader(kind):
         if kind is not str and len(seen) == 0:  # between two fields, as another thread would
@@ -593,5 +593,5 @@ def test_readers_are_made_at_once(monkeypatch):
             seen.append(read(entry, "").signature)
         return plain(kind)
 
-    monkeypatch.setattr(documents, "_reader", reader)
+    monkeypatch.setattr(json_codec, "_reader", reader)
     assert read(entry, "").signature is not None and seen[1] is not None

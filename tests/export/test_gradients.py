@@ -5,8 +5,8 @@ import re
 import pytest
 
 import ts
-from tests.export.one_operator import PROGRAMS as OPERATORS
-from tests.export.one_operator import module_of, programs
+from tests.export.single_op_programs import PROGRAMS as OPERATORS
+from tests.export.single_op_programs import module_of, programs
 
 pytest.importorskip("sympy")
 from ts.errors import UserError

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import ts
-from tests.export.one_operator import PROGRAMS, module_of, programs
+from tests.export.single_op_programs import PROGRAMS, module_of, programs
 
 pytest.importorskip("sympy")
 from ts.export.lowering import UnsupportedNodeError, _may_be_long, lowered

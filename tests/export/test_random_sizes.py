@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ts
 
 pytest.importorskip("sympy")
-from tests.export.random_sizes import Random, programs
+from tests.export.random_size_programs import Random, programs
 from tests.fuzz import how_many
 from ts.errors import ConstraintViolationError, GuardOnDataDependentSymNode, UserError
 
@@ -91,7 +91,7 @@ def check(program: Random, with_file: bool) -> None:
 
 def check_what_is_known(exported, arguments):
     """What an exported program says of the shapes of its values holds at other sizes."""
-    from ts.export import expressions
+    from ts.export import sympy_functions
     from ts.fx.interpreter import Interpreter
     from ts.utils._pytree import tree_leaves
 
@@ -106,7 +106,7 @@ def check_what_is_known(exported, arguments):
                 said = [
                     s
                     if isinstance(s, int)
-                    else expressions.value(s.node.expr, numbers)
+                    else sympy_functions.value(s.node.expr, numbers)
                     if s.node.expr.free_symbols <= set(numbers)
                     else None
                     for s in known.array.shape

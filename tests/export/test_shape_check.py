@@ -9,7 +9,7 @@ from tests.export.test_files import changed
 from tests.test_cli import output
 from ts.errors import ArchiveError
 from ts.export import Dim, export, load, save
-from ts.export.explained import explain_symbols
+from ts.export.symbol_report import explain_symbols
 from ts.export.shape_check import ShapeError, check_shapes
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.export.symbolic_sizes import Call, sample
 from tests.test_operators import RECORDS
-from ts.export.truths import TRUTHS
-from ts.ops.shapes import DataDependentShapeError
+from ts.export.data_dependent_bools import TRUTHS
+from ts.ops.shape_functions import DataDependentShapeError
 
 PARTS = 4
 # What cannot run without elements though no rule says so, and why.

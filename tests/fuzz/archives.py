@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import ts
-from tests.fuzz import watched
-from tests.fuzz.archive_changes import changed
+from tests.fuzz import subprocess_watchdog
+from tests.fuzz.archive_mutators import changed
 from tests.program_files import all_programs, read
 from ts.errors import ArchiveError, FrontendError, InternalError, LimitExceeded, ScriptRuntimeError
 
 SECONDS = 10  # that an archive may take; its programs have LIMITS
 LIMITS: dict[str, Any] = {"seconds": 3, "fuel": 1_000_000, "bytes": 1 << 27, "depth": 500}
-BYTES = watched.BYTES + (1 << 29)  # for its process; the stack of deep programs takes half of it
+BYTES = subprocess_watchdog.BYTES + (1 << 29)  # for its process; the stack of deep programs takes half of it
 PROGRAMS = 24  # files of tests/programs that are saved, and changed
 BATCH = 500  # archives of a process, and of a line in the log
 LOG = Path("build/fuzz/archives.log")
@@ -206,14 +206,14 @@ def is_located(error: Exception) -> bool:
 def main(first: str, last: str, *place: str) -> None:
     """Check the archives of these seeds."""
     originals()
-    calls = watched.Calls(*place, seconds=SECONDS, bytes=BYTES)
+    calls = subprocess_watchdog.Calls(*place, seconds=SECONDS, bytes=BYTES)
     for seed in range(int(first), int(last)):
         calls.run(f"archive {seed}", (), check, seed)
 
 
 def problems(first: int, last: int) -> list[str]:
     """What went wrong with the archives of these seeds."""
-    return watched.problems(__spec__.name, first, last)
+    return subprocess_watchdog.problems(__spec__.name, first, last)
 
 
 def campaign(count: int, log: Path) -> None:
@@ -233,4 +233,4 @@ if __name__ == "__main__":
         case ["-n", count, *log]:
             campaign(int(count), Path(*log) if log else LOG)
         case arguments:
-            watched.from_command_line(arguments, check, problems, main)
+            subprocess_watchdog.from_command_line(arguments, check, problems, main)

@@ -20,18 +20,18 @@ from functools import cache
 from typing import Any
 
 import ts
-from tests.fuzz import watched
-from tests.fuzz.exported_changes import changed, written
+from tests.fuzz import subprocess_watchdog
+from tests.fuzz.pt2_mutators import changed, written
 from ts._higher_order_ops import map, scan, while_loop
-from ts.cli import exported
+from ts.cli import pt2_target
 from ts.errors import ArchiveError, LimitExceeded, TsError
-from ts.export import Dim, explained, export, load, save, unflatten
+from ts.export import Dim, symbol_report, export, load, save, unflatten
 from ts.export.shape_check import ShapeError
 from ts.export.verifier import SpecViolationError
 
 SECONDS = 2  # that a file may take to be loaded, and again to be used by all that uses it
 LIMITS: dict[str, Any] = {"seconds": 2, "bytes": 1 << 27}
-BYTES = watched.BYTES
+BYTES = subprocess_watchdog.BYTES
 RECORD = "model/models/model.json"
 CONFIGS = ("model/data/weights/model_weights_config.json", "model/data/constants/model_constants_config.json")
 REFUSALS = (ArchiveError, LimitExceeded)
@@ -139,12 +139,12 @@ def loaded(data: bytes) -> Any:
 
 def used(program: Any) -> None:
     """What the command line does with a program, and what Python may."""
-    function = exported.ExportedFunction(program)
+    function = pt2_target.ExportedFunction(program)
     assert str(function.graph) and function.code
-    exported.takes(function), exported.ranges(program), exported.operators(program), exported.conditions(program)
+    pt2_target.takes(function), pt2_target.ranges(program), pt2_target.operators(program), pt2_target.conditions(program)
     for attempt, errors in (
-        (lambda: exported.wrong_shapes(program), ()),
-        (lambda: explained.explain_symbols(program), ShapeError),
+        (lambda: pt2_target.wrong_shapes(program), ()),
+        (lambda: symbol_report.explain_symbols(program), ShapeError),
         (program.validate, (TsError, SpecViolationError)),
         (lambda: unflatten(program), (TsError, RuntimeError)),  # of signatures that cannot be preserved
         (lambda: save(program, io.BytesIO()), ArchiveError),
@@ -186,15 +186,15 @@ def main(first: str, last: str, *place: str) -> None:
     """Check the files of these seeds."""
     for records in originals():  # what is imported for them takes time
         check_file(zipped(records))
-    calls = watched.Calls(*place, seconds=2 * SECONDS, bytes=BYTES)
+    calls = subprocess_watchdog.Calls(*place, seconds=2 * SECONDS, bytes=BYTES)
     for seed in range(int(first), int(last)):
         calls.run(f"file {seed}", (), check, seed)
 
 
 def problems(first: int, last: int) -> list[str]:
     """What went wrong with the files of these seeds."""
-    return watched.problems(__spec__.name, first, last)
+    return subprocess_watchdog.problems(__spec__.name, first, last)
 
 
 if __name__ == "__main__":
-    watched.from_command_line(sys.argv[1:], check, problems, main)
+    subprocess_watchdog.from_command_line(sys.argv[1:], check, problems, main)

@@ -23,8 +23,8 @@ import numpy as np
 
 import ts
 from tests import samples
-from tests.fuzz import watched
-from tests.fuzz.hostile import LEFT_OUT
+from tests.fuzz import subprocess_watchdog
+from tests.fuzz.extreme_arguments import LEFT_OUT
 from ts._core.tensor.tensor import wrap_array
 from ts.errors import InternalError
 from ts.ops import registry
@@ -239,7 +239,7 @@ def main(first: str, last: str, *place: str) -> None:
     """Make the calls of the seeds first to last."""
     chosen = records()
     samples_of: dict[str, bool] = {}
-    calls = watched.Calls(*place, seconds=15 * SECONDS, bytes=3 << 30)
+    calls = subprocess_watchdog.Calls(*place, seconds=15 * SECONDS, bytes=3 << 30)
     for seed in range(int(first), int(last)):
         caller = Caller(seed)
         for _ in range(CALLS_PER_SEED):
@@ -258,7 +258,7 @@ def main(first: str, last: str, *place: str) -> None:
 
 def problems(first: int, last: int) -> list[str]:
     """Return what went wrong with the calls of the seeds first to last."""
-    return watched.problems(__spec__.name, first, last)
+    return subprocess_watchdog.problems(__spec__.name, first, last)
 
 
 if __name__ == "__main__":

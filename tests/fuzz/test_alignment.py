@@ -10,7 +10,7 @@ import pytest
 
 import ts
 from tests import samples
-from tests.fuzz import hostile
+from tests.fuzz import extreme_arguments
 from ts._core.tensor.tensor import wrap_array
 
 # They show memory that nobody has written to, what lies behind the tensor, or bytes of rounded numbers; want even places of a storage; read
@@ -39,7 +39,7 @@ def called(operator, args):
     """The result, or the class of the error."""
     try:
         return operator(*args)
-    except hostile.REFUSALS as error:
+    except extreme_arguments.REFUSALS as error:
         return type(error)
 
 
@@ -62,7 +62,7 @@ def alike(x, y):
 def test_tensors_may_begin_anywhere(dtype, between):
     """Between two multiples of an element's size, and where not even one of its numbers could."""
     wrong, count = [], 0
-    for record in hostile.records():
+    for record in extreme_arguments.records():
         if record.name.startswith(LEFT_OUT) or samples.profile(record)[0] < 0:
             continue
         usual, others = samples.arguments(record, dtype), samples.arguments(record, dtype)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.fuzz import exported_changes, exported_files, how_many
+from tests.fuzz import pt2_mutators, exported_files, how_many
 from ts.cli.main import main
 
 COMMANDS = ("info", "graph", "code", "check", "explain-shapes", "run")
@@ -26,17 +26,17 @@ def hostile(number):
     """A file for each hostile size in each of some places, and for each condition and text of lines."""
     records = exported_files.originals()[number]
     text = records[exported_files.RECORD]
-    places = [path for path, _ in exported_changes._places(json.loads(text)) if path[-1] == "expr_str"]
-    for size in exported_changes.SIZES:
+    places = [path for path, _ in pt2_mutators._places(json.loads(text)) if path[-1] == "expr_str"]
+    for size in pt2_mutators.SIZES:
         for chosen in (places[:1], places[len(places) // 2 :][:1], places):
             tree = json.loads(text)
             for path in chosen:
-                exported_changes._set(tree, path, size)
+                pt2_mutators._set(tree, path, size)
             yield size, tree
         yield size, json.loads(text) | {"range_constraints": {size: {"min_val": 2, "max_val": None}}}
-    for condition in exported_changes.CONDITIONS:
+    for condition in pt2_mutators.CONDITIONS:
         yield condition, json.loads(text) | {"guards_code": [condition]}
-    for lines in exported_changes.LINES:
+    for lines in pt2_mutators.LINES:
         tree = json.loads(text)
         tree["graph_module"]["metadata"]["ts.lines_of_guards"] = lines
         yield lines, tree
@@ -50,7 +50,7 @@ def test_hostile_sizes_and_conditions(number):
     taken = 0
     for text, tree in hostile(number):
         try:
-            taken += exported_files.check_file(exported_files.zipped(records | {exported_files.RECORD: exported_changes.written(tree)}))
+            taken += exported_files.check_file(exported_files.zipped(records | {exported_files.RECORD: pt2_mutators.written(tree)}))
         except Exception as error:
             raise AssertionError(f"{text[:300]}: {error!r}") from error
     assert taken > 20

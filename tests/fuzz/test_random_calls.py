@@ -6,7 +6,7 @@ import pytest
 
 import ts
 from tests.fuzz import random_calls
-from tests.shares import some
+from tests.sharding import some
 
 SEEDS = 12
 

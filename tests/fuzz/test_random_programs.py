@@ -8,7 +8,7 @@ from tests.fuzz import how_many
 from tests.fuzz.classes import ClassProgramWriter
 from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.programs import ProgramWriter
-from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions, outcome
+from tests.fuzz.run_program import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions, outcome
 
 
 @st.composite

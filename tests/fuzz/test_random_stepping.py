@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 import ts
 from tests.fuzz import how_many
 from tests.fuzz.containers import ContainerProgramWriter
-from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
+from tests.fuzz.run_program import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
 from tests.fuzz.test_random_programs import programs
 from ts.debugger.debugger import Debugger
 

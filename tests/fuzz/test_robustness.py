@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import ts
-from tests.error_files import all_files
+from tests.error_cases import all_files
 from tests.fuzz.wrong_programs import check, mutated
 from tests.program_files import all_programs
 from ts.errors import InternalError
@@ -74,7 +74,7 @@ def test_wrong_graphs():
 @pytest.mark.parametrize("annotation", ANNOTATIONS)
 def test_wrong_arguments(annotation):
     """Any value for a parameter of any type: it is taken, or the error names the function."""
-    from tests.fuzz.running import as_functions
+    from tests.fuzz.run_program import as_functions
 
     source = f"{TEXT}def f(x: {annotation}) -> {annotation}:\n    return x\n"
     source += f"def g(x: {annotation}):\n    y = [x]\n    return len(y), y[0]\n"

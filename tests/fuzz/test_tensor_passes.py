@@ -39,7 +39,7 @@ from ts.passes import (
     remove_mutation,
     shape_analysis,
 )
-from ts.passes.control_flow import walk_nodes
+from ts.passes.pass_utils import walk_nodes
 
 EXACT = [
     canonicalize_graph_fuser_ops.canonicalize_graph_fuser_ops,

@@ -1,4 +1,4 @@
-"""Graphs of programs: what tests/oracle/test_fx.py compares with PyTorch, and what is `ts`' own."""
+"""Graphs of programs: what tests/pytorch_parity/test_fx.py compares with PyTorch, and what is `ts`' own."""
 
 import io
 import pickle

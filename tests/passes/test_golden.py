@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from ts.ir.read import parse_ir
+from ts.ir.graph_parser import parse_ir
 from ts.ir.verifier import verify
-from ts.passes import log
+from ts.passes import pass_logging
 from ts.passes.canonicalize import canonicalize
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.pipelines import run_pass
@@ -154,9 +154,9 @@ def test_a_limit_of_none_changes_nothing(path):
     """`TS_JIT_OPT_LIMIT` holds each optimisation back, so that it bisects it."""
     name = LIMITS.get(path.stem, MODULES.get(path.stem, path.stem))
     for _, before, _ in read_cases(path):
-        log.configure(limits=f"{name}=0")
+        pass_logging.configure(limits=f"{name}=0")
         try:
             after = transformed(path, before)
         finally:
-            log.configure()
+            pass_logging.configure()
         assert tidy(parse_ir(after)) == tidy(parse_ir(before))

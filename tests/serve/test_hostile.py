@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve import hostile
+from tests.serve import hostile_clients
 from tests.serve.client import JSON, Connection, answer, ask, load, request
-from tests.serve.hostile import attack
+from tests.serve.hostile_clients import attack
 
 pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-ts[serve]'")
 from tests.serve.conftest import serving
@@ -112,7 +112,7 @@ def metrics_of(port):
 def test_hostile_requests_to_a_model(busy, batch):
     """Hostile requests get the expected responses, regular clients stay fast, and nothing remains afterwards."""
     words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--client-seconds", 5)
-    with attacked(hostile.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
+    with attacked(hostile_clients.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
         time.sleep(4)  # those that went away have their time, too
         values = metrics_of(process.port)
         assert values["ts_serve_queue"] == values["ts_serve_body_bytes"] == values["ts_serve_processes_busy"] == "0"
@@ -122,7 +122,7 @@ def test_hostile_requests_to_a_model(busy, batch):
 
 def test_hostile_programs():
     """Hostile programs of the playground, each in a process of its own."""
-    with attacked(hostile.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, kept, new):
+    with attacked(hostile_clients.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, kept, new):
         time.sleep(4)
         values = metrics_of(process.port)
         assert values["ts_serve_body_bytes"] == "0" and values["ts_serve_open"] == "1"
@@ -154,7 +154,7 @@ def test_queue_overflow(busy):
 
         async def whole_reply(port):
             async with Connection(port) as connection:
-                connection.writer.write(hostile.ENDLESS[0])
+                connection.writer.write(hostile_clients.ENDLESS[0])
                 start = time.perf_counter()
                 status, headers, _ = await answer(connection.reader)
                 return status, headers.get("retry-after"), time.perf_counter() - start

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ts._dynamo import exc
-from ts.absent import names_for
 from ts.compiler import allow_in_graph, assume_constant_result, disable, is_compiling
+from ts.unsupported import names_for
 
 __all__ = [
     "allow_in_graph", "assume_constant_result", "disable", "disallow_in_graph", "exc", "forbid_in_graph",

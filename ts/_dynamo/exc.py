@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ts.absent import names_for
 from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError, UserError, UserErrorType
+from ts.unsupported import names_for
 
 __all__ = ["TorchRuntimeError", "UncapturedHigherOrderOpError", "UserError", "UserErrorType"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ts._functorch import predispatch
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 __all__ = ["predispatch"]
 

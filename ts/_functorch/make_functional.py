@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.func import stack_module_state
 from ts.nn import Module
+from ts.unsupported import names_for
 
 __all__ = [
     "FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "make_functional",

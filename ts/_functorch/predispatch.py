@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ts._core.layers.batch import batched, opened_batch, unbatched
+from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.transforms import transforming
+from ts._core.thread.transform_state import transforming
 
 
 class _Open(threading.local):

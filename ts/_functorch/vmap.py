@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.layers.batch import parts
+from ts._core.dispatch_layers.batched_tensor import parts
 from ts._core.tensor.tensor import Tensor
 from ts._functorch.predispatch import (
     _add_batch_dim,
@@ -24,10 +24,10 @@ from ts._functorch.predispatch import (
     lazy_load_decompositions,
     level_of,
 )
-from ts.absent import names_for
 from ts.func import vmap
 from ts.func.vmap import name_of as _get_name
 from ts.func.vmap import set_replaced_steps
+from ts.unsupported import names_for
 from ts.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 __all__ = ["lazy_load_decompositions", "vmap"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.layers import levels
-from ts._core.layers.batch import Batched
+from ts._core.dispatch_layers import level_stack
+from ts._core.dispatch_layers.batched_tensor import Batched
 from ts._core.tensor.tensor import Tensor, layer_of
 
 
@@ -60,13 +60,13 @@ def maybe_get_bdim(tensor: Tensor) -> int:
 
 def maybe_get_level(tensor: Tensor) -> int:
     """Return which of the open transforms made a tensor, from 1; -1 for other tensors."""
-    return levels.depth(layer_of(tensor).level) if is_functorch_wrapped_tensor(tensor) else -1
+    return level_stack.depth(layer_of(tensor).level) if is_functorch_wrapped_tensor(tensor) else -1
 
 
 def maybe_current_level() -> int | None:
     """Return the number of open transforms, None for none."""
-    top = levels.top()
-    return None if top is None else levels.depth(top.number)
+    top = level_stack.top()
+    return None if top is None else level_stack.depth(top.number)
 
 
 def current_level() -> int:

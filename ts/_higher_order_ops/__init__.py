@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 if TYPE_CHECKING:
     from ts._higher_order_ops.associative_scan import associative_scan

@@ -14,7 +14,7 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types
 from ts._higher_order_ops.scan import canonical
-from ts.frontend.markers import not_compiled
+from ts.frontend.compile_directives import not_compiled
 from ts.func.vmap import vmap
 from ts.nn import functional
 from ts.utils import _pytree as pytree

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.layers.batch import Batched
-from ts._core.tensor.symbols import SymBool
+from ts._core.dispatch_layers.batched_tensor import Batched
+from ts._core.tensor.sym_types import SymBool
 from ts._core.tensor.tensor import Tensor, layer_of
-from ts._higher_order_ops import checks
-from ts._higher_order_ops.checks import SubgraphResult
+from ts._higher_order_ops import subgraph_checks
+from ts._higher_order_ops.meta_evaluation import DataDependentError, MetaEvaluator, look
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
-from ts._higher_order_ops.preview import MetaEvaluator, DataDependentError, look
-from ts.frontend.markers import not_compiled
+from ts._higher_order_ops.subgraph_checks import SubgraphResult
+from ts.frontend.compile_directives import not_compiled
 from ts.utils import _pytree as pytree
 
 
@@ -72,41 +72,42 @@ def _check_operands(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> No
 def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
     """The errors of branches that do not take the operands."""
     for function in (true_fn, false_fn):
-        checks.check_call("cond", function, operands)
+        subgraph_checks.check_call("cond", function, operands)
 
 
 def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
     """The errors of branches that may not be, or that do not fit together."""
     for found in (first, second):
-        checks.check_memory("cond", found, lambda x: not ts.is_grad_enabled())
-        checks.check_numbers("cond", found.leaves)
+        subgraph_checks.check_memory("cond", found, lambda x: not ts.is_grad_enabled())
+        subgraph_checks.check_numbers("cond", found.leaves)
         if any(x is None for x in found.leaves):
-            raise checks.uncaptured(
+            raise subgraph_checks.uncaptured(
                 "cond",
                 "torch.cond: unsupported branch return type (constant non-int)",
                 "Constants returned from branches must be ints.",
             )
     is_one = first.spec.is_leaf() or second.spec.is_leaf()
     if first.spec != second.spec and not is_one:
-        raise checks.uncaptured(
+        raise subgraph_checks.uncaptured(
             "cond",
             "torch.cond: differing branch outputs",
             "Expected branches to return the same pytree structure.",
         )
     shown = (
-        f"{checks.shown(pred)}, GraphModule(), GraphModule(), ({', '.join(map(checks.shown, operands))}"
+        f"{subgraph_checks.shown(pred)}, GraphModule(), GraphModule(), "
+        f"({', '.join(map(subgraph_checks.shown, operands))}"
         f"{',' if len(operands) == 1 else ''})"
     )
     if len(first.leaves) != len(second.leaves):
         specs = [pytree.tree_structure(tuple(x.leaves)) for x in (first, second)]
-        raise checks.failed("cond", shown, RuntimeError(
+        raise subgraph_checks.failed("cond", shown, RuntimeError(
             "Unmatched output spec from torch.cond branches: true branch tree_spec "
             f"{specs[0]} vs false branch tree_spec {specs[1]}."
         ))  # fmt: skip
     for a, b in zip(first.leaves, second.leaves, strict=True):
         error = _difference(a, b)
         if error is not None:
-            raise checks.failed("cond", shown, error)
+            raise subgraph_checks.failed("cond", shown, error)
 
 
 def _difference(a: Any, b: Any) -> Exception | None:

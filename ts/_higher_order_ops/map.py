@@ -10,11 +10,11 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts._higher_order_ops import checks
-from ts._higher_order_ops.checks import SubgraphResult
+from ts._higher_order_ops import subgraph_checks
+from ts._higher_order_ops.meta_evaluation import MetaEvaluator, look
 from ts._higher_order_ops.operator import HigherOrderOperator, recorder
-from ts._higher_order_ops.preview import MetaEvaluator, look
-from ts.frontend.markers import not_compiled
+from ts._higher_order_ops.subgraph_checks import SubgraphResult
+from ts.frontend.compile_directives import not_compiled
 from ts.utils import _pytree as pytree
 
 EMPTY = "Leading dimensions of mapped xs cannot be 0."
@@ -56,9 +56,11 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
 
 def check_body(found: SubgraphResult, slices: list[Any]) -> None:
     """The errors of a function that may not be mapped."""
-    checks.check_memory("map_impl", found, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices))
+    subgraph_checks.check_memory(
+        "map_impl", found, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices)
+    )
     if not all(isinstance(x, Tensor | None) for x in found.leaves):
-        raise checks.uncaptured(
+        raise subgraph_checks.uncaptured(
             "map_impl", "HOP: non torch.Tensor leaf", "Expected all leaves to be of torch.Tensor type."
         )
 

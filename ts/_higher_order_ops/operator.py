@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Final
 
-from ts._core.tensor.symbols import SymInt
+from ts._core.tensor.sym_types import SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.errors import missing_attribute
@@ -69,7 +69,7 @@ class HigherOrderOperator:
 _OPERATOR_TO_MODULE: Final = {  # the files of operators, which are imported when somebody asks for one
     "associative_scan": "associative_scan", "auto_functionalized_v2": "auto_functionalize", "cond": "cond",
     "map_impl": "map", "scan": "scan",
-    "while_loop": "while_loop", "wrap_with_autocast": "wrapped", "wrap_with_set_grad_enabled": "wrapped",
+    "while_loop": "while_loop", "wrap_with_autocast": "wrap_ops", "wrap_with_set_grad_enabled": "wrap_ops",
 }  # fmt: skip
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts._higher_order_ops import checks
-from ts._higher_order_ops.checks import SubgraphResult
+from ts._higher_order_ops import subgraph_checks
+from ts._higher_order_ops.meta_evaluation import MetaEvaluator, look
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
-from ts._higher_order_ops.preview import MetaEvaluator, look
-from ts.frontend.markers import not_compiled
+from ts._higher_order_ops.subgraph_checks import SubgraphResult
+from ts.frontend.compile_directives import not_compiled
 from ts.utils import _pytree as pytree
 
 TOO_SHORT = "All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0"
@@ -47,7 +47,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
         trees.carry, trees.out = (pytree.tree_structure(part) for part in found)
         carried, given = pytree.tree_leaves(found[0]), list(flat[: len(first)])
         if len(carried) != len(given):
-            checks.check_same("scan", given, carried, "init", "carry")
+            subgraph_checks.check_same("scan", given, carried, "init", "carry")
         return [*carried, *pytree.tree_leaves(found[1])]
 
     asked = recorder()
@@ -105,7 +105,7 @@ def _check_operands(combine_fn: Any, init: list[Any], xs: list[Any], reverse: An
 
 def _check_pair(found: Any) -> None:
     if not isinstance(found, tuple | list) or len(found) != 2:
-        raise checks.uncaptured(
+        raise subgraph_checks.uncaptured(
             "scan",
             "torch.scan: improper combine_fn number of returns",
             f"Expect combine_fn to return a tuple (next_carry, y) but got {found}.",
@@ -118,14 +118,16 @@ def check_combine(found: SubgraphResult, own: list[Any], init: list[Any]) -> Non
     own    what each step has of its own: carries and slices
     init   the carries
     """
-    checks.check_memory("scan", found, lambda x: not ts.is_grad_enabled() and not any(x is y for y in own))
-    checks.check_numbers("scan", found.leaves)
-    checks.check_same("scan", init, found.leaves[: len(init)], "init", "carry")
+    subgraph_checks.check_memory(
+        "scan", found, lambda x: not ts.is_grad_enabled() and not any(x is y for y in own)
+    )
+    subgraph_checks.check_numbers("scan", found.leaves)
+    subgraph_checks.check_same("scan", init, found.leaves[: len(init)], "init", "carry")
     for x in found.leaves[len(init) :]:
         if not isinstance(x, Tensor):
             error = AttributeError(f"'{type(x).__name__}' object has no attribute 'unsqueeze'")
-            shown = ", ".join(map(checks.shown, init))
-            raise checks.failed("scan", f"GraphModule(), [{shown}]", error)
+            shown = ", ".join(map(subgraph_checks.shown, init))
+            raise subgraph_checks.failed("scan", f"GraphModule(), [{shown}]", error)
 
 
 def _previewed(preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any) -> Any:

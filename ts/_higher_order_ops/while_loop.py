@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.tensor.symbols import SymBool, SymInt
+from ts._core.tensor.sym_types import SymBool, SymInt
 from ts._core.tensor.tensor import Tensor
-from ts._higher_order_ops import checks
-from ts._higher_order_ops.checks import SubgraphResult
+from ts._higher_order_ops import subgraph_checks
+from ts._higher_order_ops.meta_evaluation import DataDependentError, MetaEvaluator, look
 from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
-from ts._higher_order_ops.preview import MetaEvaluator, DataDependentError, look
-from ts.frontend.markers import not_compiled
+from ts._higher_order_ops.subgraph_checks import SubgraphResult
+from ts.frontend.compile_directives import not_compiled
 from ts.utils import _pytree as pytree
 
 
@@ -55,11 +55,11 @@ def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list
     for found, what in ((first, "cond_fn"), (second, "body_fn")):
         for x in found.leaves if what == "body_fn" else ():
             if not isinstance(x, Tensor | int | SymInt):
-                checks.check_numbers("while_loop", [x if x is not None else ""])
-        checks.check_memory("while_loop", found, lambda x: _is_writable(x, carried))
+                subgraph_checks.check_numbers("while_loop", [x if x is not None else ""])
+        subgraph_checks.check_memory("while_loop", found, lambda x: _is_writable(x, carried))
     (truth,) = first.leaves if len(first.leaves) == 1 else (None,)
     if truth is True:
-        raise checks.uncaptured(
+        raise subgraph_checks.uncaptured(
             "while_loop",
             "torch.while_loop: infinite loop detected",
             "Infinite loop detected because while_loop's cond_fn always returns the same value True.",
@@ -67,13 +67,13 @@ def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list
     if not isinstance(truth, bool | SymBool) and not (
         isinstance(truth, Tensor) and truth.ndim == 0 and truth.dtype is ts.bool
     ):
-        raise checks.uncaptured(
+        raise subgraph_checks.uncaptured(
             "while_loop",
             "torch.while_loop: unsupported cond_fn return type",
             "Expected cond_fn to return a scalar tensor or a bool but got "
             f"{truth.shape if isinstance(truth, Tensor) else truth}.",
         )
-    checks.check_same("while_loop", second.leaves, carried, "body_fn_output", "carried_inputs")
+    subgraph_checks.check_same("while_loop", second.leaves, carried, "body_fn_output", "carried_inputs")
 
 
 def _is_writable(x: Tensor, carried: list[Any]) -> bool:
@@ -135,7 +135,9 @@ class WhileLoopOp(HigherOrderOperator):
             carried_inputs,
         )
 
-    def previewed(self, preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
+    def previewed(
+        self, preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
+    ) -> Any:
         """The result on tensors without elements."""
         found = _previewed(preview, cond_fn, body_fn, carried)
         return pytree.tree_unflatten([preview.fresh(x) for x in found.leaves], found.spec)

@@ -6,7 +6,7 @@ from ts._subclasses.fake_tensor import (
     FakeTensorMode,
     UnsupportedFakeTensorException,
 )
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 __all__ = ["DynamicOutputShapeException", "FakeTensor", "FakeTensorMode", "UnsupportedFakeTensorException"]
 __getattr__ = names_for(__name__)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.cond import check_branches, check_calls
-from ts._higher_order_ops.preview import MetaEvaluator
+from ts._higher_order_ops.meta_evaluation import MetaEvaluator
 from ts._higher_order_ops.while_loop import check_functions
 from ts.errors import DynamicOutputShapeException
 from ts.utils import _pytree as pytree

@@ -8,7 +8,7 @@
 Operators run on the meta device; their results show the device that the program asked for, which need not be
 there.  What follows from elements is refused.  Inside of the block the mode sees all operators, and lets
 tensors that they make have no elements; outside of it those that meet such a tensor come here as well
-(`ts._core.layers.levels`), and so do the formulas of gradients:
+(`ts._core.dispatch_layers.level_stack`), and so do the formulas of gradients:
 
     tensor -> history -> layer: Fake(device, mode)        array: of the meta device
 """
@@ -25,25 +25,25 @@ from typing import Any, ClassVar
 import ts
 from ts import devices, dtypes
 from ts._core.autograd.engine import reaches_all_leaves
-from ts._core.layers import levels
+from ts._core.dispatch_layers import level_stack
 from ts._core.tensor.tensor import Tensor, layer_of, rebind_array, set_layer
 from ts._core.thread.context import TracingScope, current_tracer
 from ts._core.value.objects import Object
-from ts._subclasses import constants, control_flow
-from ts.absent import names_for
+from ts._subclasses import constant_propagation, control_flow
 from ts.errors import (
     DataDependentOutputException,
     DynamicOutputShapeException,
     FakeTensorDeviceMismatchError,
     UserError,
 )
-from ts.export import scripts
+from ts.export import torchscript_capture
 from ts.export.fake import Fake, device_of, is_fake, tensors_in
 from ts.export.fake import fake as fake_of
 from ts.export.result_devices import result_device
 from ts.ops.derivatives.formulas import Inputs
+from ts.tracing.meta_tracer import MetaTracer
 from ts.tracing.types import arguments_of_to
-from ts.tracing.without_elements import MetaTracer
+from ts.unsupported import names_for
 
 __all__ = [
     "DataDependentOutputException",
@@ -78,7 +78,7 @@ class _FakeOfMode(Fake):
     @staticmethod
     def look() -> None:
         """Look for fake tensors as long as there may be any."""
-        levels.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
+        level_stack.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
 
 
 @contextmanager
@@ -264,7 +264,10 @@ class FakeTensorMode(MetaTracer):
         if inside or (any(is_fake(x) for x in tensors_in(given)) and not _runs_others(op)):
             with TracingScope(None):
                 return op.call_list(given)
-        place, known = _numbered(result_device(op, given, ignore_meta=True)), constants.known(given)
+        place, known = (
+            _numbered(result_device(op, given, ignore_meta=True)),
+            constant_propagation.known(given),
+        )
         given = [
             devices.device("meta") if p.kind == "Device" and (x is not None or not has_tensors) else x
             for p, x in zip(op.signature.parameters, given, strict=True)
@@ -277,7 +280,9 @@ class FakeTensorMode(MetaTracer):
                 devices.CPU if p.kind == "Device" else x
                 for p, x in zip(op.signature.parameters, given, strict=True)
             ]
-            layer_of(found).constant = constants.Constant(constants.computed(op, on_cpu))
+            layer_of(found).constant = constant_propagation.Constant(
+                constant_propagation.computed(op, on_cpu)
+            )
         return found
 
     def _check(self, op: Any, values: list[Any]) -> None:
@@ -291,12 +296,15 @@ class FakeTensorMode(MetaTracer):
         if any(not x.is_meta for x in tensors_in(values)):
             with TracingScope(None):
                 return op.call_list([self.like(x) for x in values])
-        place, known = _numbered(result_device(op, values, ignore_meta=True)), constants.known(values)
+        place, known = (
+            _numbered(result_device(op, values, ignore_meta=True)),
+            constant_propagation.known(values),
+        )
         given = [
             devices.device("meta") if p.kind == "Device" and x is not None else x
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
-        with TracingScope(None), levels.no_transforms(), ts.no_grad(), _bare(given):
+        with TracingScope(None), level_stack.no_transforms(), ts.no_grad(), _bare(given):
             result = _run_bare(op, given, known)
         return self._standing(op, given, result, place)
 
@@ -311,14 +319,14 @@ class FakeTensorMode(MetaTracer):
         for x in tensors_in([result]) if of_real else ():
             if is_fake(x):
                 layer_of(x).of_real = True
-        constants.carry(op, given, result)
+        constant_propagation.carry(op, given, result)
         return result
 
     def _stand(self, found: Any, place: devices.device) -> None:
         """Let tensors of the meta device stand for some on another device, unless they do."""
         for x in tensors_in([found]):
             if layer_of(x) is None and place.type != "meta":
-                with TracingScope(None), levels.no_transforms(), ts.no_grad():
+                with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
                     set_layer(x, _FakeOfMode(x.detach(), place, self))
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
@@ -351,9 +359,9 @@ class FakeTensorMode(MetaTracer):
         """A tensor of numbers of Python: without them from now on."""
         made = self.without_history(x)
         layer = layer_of(made)
-        if x.array.size <= constants.MAX_ELEMENTS:
-            with TracingScope(None), levels.no_transforms(), ts.no_grad():
-                layer.constant = constants.Constant(x.clone().detach())
+        if x.array.size <= constant_propagation.MAX_ELEMENTS:
+            with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
+                layer.constant = constant_propagation.Constant(x.clone().detach())
         rebind_array(x, made.array)
         set_layer(x, layer)
 
@@ -370,7 +378,7 @@ class FakeTensorMode(MetaTracer):
         """x.tolist() of a fake tensor, where its numbers are known; None for one with elements."""
         if not is_fake(x):
             return None
-        found = constants.constant_of(x)
+        found = constant_propagation.constant_of(x)
         return self.element(x) if found is None else self.unrecorded(found.tensor.tolist)
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
@@ -378,9 +386,9 @@ class FakeTensorMode(MetaTracer):
 
     def element(self, x: Tensor) -> Any:
         """The only element of a fake tensor, where it is known."""
-        found = constants.constant_of(x)
+        found = constant_propagation.constant_of(x)
         if found is not None:
-            return constants.number(found)
+            return constant_propagation.number(found)
         raise DataDependentOutputException("aten._local_scalar_dense.default")
 
     # ---- functions and control flow
@@ -394,7 +402,7 @@ class FakeTensorMode(MetaTracer):
         """A scripted function: what it is written as runs; of methods and archives, the compiler's graph."""
         written = getattr(function, "__wrapped__", None)
         if written is None or (args and isinstance(args[0], Object)):
-            return scripts.call(self, function, args, kwargs)
+            return torchscript_capture.call(self, function, args, kwargs)
         return written(*args, **kwargs)
 
     # ---- what graphs of the compiler ask for
@@ -422,7 +430,7 @@ def _run_bare(op: Any, given: list[Any], known: list[Any] | None) -> Any:
         found = _of_elements(op, error)
     if known is None or not isinstance(found, DataDependentOutputException):
         raise found
-    return constants.computed(op, known)
+    return constant_propagation.computed(op, known)
 
 
 def _of_elements(op: Any, error: Exception) -> Exception:
@@ -440,7 +448,7 @@ def _run(op: Any, values: list[Any]) -> Any:
     return mode.computed(op, values)
 
 
-levels.set_run_of_fakes(_run)
+level_stack.set_run_of_fakes(_run)
 
 
 def fake() -> FakeTensorMode:

@@ -25,7 +25,7 @@ from ts import backends, dtypes
 from ts._core.dispatch import autocast as core
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts.amp.switches import (
+from ts.amp.autocast_flags import (
     get_autocast_dtype,
     is_autocast_available,
     is_autocast_cache_enabled,

@@ -28,10 +28,10 @@ from itertools import product
 from typing import Final
 
 from ts._core.thread import deadline
-from ts.analysis.alias_text import AliasReport, to_graphviz, to_text
+from ts.analysis.alias_printer import AliasReport, to_graphviz, to_text
 from ts.analysis.effects import GROUPS, calls_programs, has_side_effects, may_return_self, updates_moments
+from ts.analysis.mutation import ONLY_READING, any_mutable, is_written
 from ts.analysis.reorder import blocks_of, move
-from ts.analysis.writes import ONLY_READING, any_mutable, is_written
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type

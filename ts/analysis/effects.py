@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import ts.ops.node_operator  # noqa: F401 -- makes Node.operator() work
+import ts.ops.node_schema  # noqa: F401 -- makes Node.operator() work
 from ts.ir.graph import Node
 
 _SIDE_EFFECTS: Final = frozenset(

@@ -42,7 +42,7 @@ from ts.ir.types import (
     Type,
     UnionType,
 )
-from ts.ops.packed import Packed
+from ts.ops.packed_params import Packed
 from ts.ops.quantizer import QuantizationParams, grid_of
 
 _PICKLE: Final = "torch.jit._pickle"
@@ -69,7 +69,10 @@ class Pickler:
     """Writes one pickle."""
 
     def __init__(
-        self, spell: Callable[[Type], str], name: Callable[[Type], str], place: Callable[[Tensor], TensorStorageRef]
+        self,
+        spell: Callable[[Type], str],
+        name: Callable[[Type], str],
+        place: Callable[[Tensor], TensorStorageRef],
     ) -> None:
         """`spell` writes a type, `name` says what a class is called, `place` where a tensor lies."""
         self.spell = spell

@@ -1,7 +1,7 @@
 """Quantized tensors and packed parameters in archives, which come out dequantised.
 
 In: what a pickle says of a tensor of a quantized dtype, or of an object that PyTorch defines in C++.  Out: a
-float32 tensor on its grid (`ts.ops.quantizer`), an object of `ts.ops.packed`:
+float32 tensor on its grid (`ts.ops.quantizer`), an object of `ts.ops.packed_params`:
 
     torch._utils._rebuild_qtensor(storage, 0, (2, 3), (3, 1), (torch.per_tensor_affine, 0.1, 10), False, ...)
     __torch__.torch.classes.quantized.LinearPackedParamsBase, (weight, bias)
@@ -18,14 +18,22 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.tensor.construct import from_numpy
+from ts._core.tensor.factories import from_numpy
 from ts._core.tensor.strides import contiguous
 from ts._core.tensor.tensor import Tensor
-from ts.archive.storages import QUANTIZED, TensorStorageRef, Storage, view
+from ts.archive.storages import QUANTIZED, Storage, TensorStorageRef, view
 from ts.archive.unpickler import Global
 from ts.errors import ArchiveError
-from ts.ops.packed import CLASSES, Packed
-from ts.ops.quantizer import QUINT2X4, QUINT4X2, QuantizationParams, checked_grid, from_integers, grid_of, to_integers
+from ts.ops.packed_params import CLASSES, Packed
+from ts.ops.quantizer import (
+    QUINT2X4,
+    QUINT4X2,
+    QuantizationParams,
+    checked_grid,
+    from_integers,
+    grid_of,
+    to_integers,
+)
 
 REBUILD: Final = "torch._utils._rebuild_qtensor"
 _BITS: Final = {QUINT4X2: 4, QUINT2X4: 2}  # of those that share bytes; a storage counts its bytes

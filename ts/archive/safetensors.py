@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.tensor.tensor import Tensor, wrap_array
-from ts.archive.output import replaced
+from ts.archive.zip_writer import replaced
 from ts.errors import ArchiveError
 
 _DTYPES: Final = {

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from typing import Any, NamedTuple
 
-from ts._core.layers import dual, levels
+from ts._core.dispatch_layers import dual_tensor, level_stack
 from ts._core.tensor.tensor import Tensor, set_layer
 
 __all__ = [
@@ -29,7 +29,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 class _Here(threading.local):
-    level: levels.Level | None = None
+    level: level_stack.Level | None = None
 
 
 _here = _Here()
@@ -43,8 +43,8 @@ def enter_dual_level() -> int:
             "see, "
             "please file an issue."
         )
-    dual.refuse_to_record()
-    _here.level = levels.push(dual.run, dual.without_tangent)
+    dual_tensor.refuse_to_record()
+    _here.level = level_stack.push(dual_tensor.run, dual_tensor.without_tangent)
     _here.level.hides_elements = False
     return 0
 
@@ -56,7 +56,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This is not "
             "supported."
         )
-    levels.pop(_here.level)
+    level_stack.pop(_here.level)
     _here.level = None
 
 
@@ -88,18 +88,18 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                 f"Expected {'primal' if what == 'tensor' else 'tangent'} to be floating point or complex, "
                 f"but got: {x.dtype}"
             )
-    if levels.of_level(tensor, here) is not None and unpack_dual(tensor).tangent is not None:
+    if level_stack.of_level(tensor, here) is not None and unpack_dual(tensor).tangent is not None:
         raise RuntimeError("Trying to make a dual of a tensor that has a tangent at this level already.")
     if tensor.shape != tangent.shape:
         raise RuntimeError(
             f"Expected tangent to have the same shape as primal, {tuple(tensor.shape)}, but got "
             f"{tuple(tangent.shape)}"
         )
-    inner, _ = dual.parts(here, tensor)
+    inner, _ = dual_tensor.parts(here, tensor)
     made: Tensor = tensor.view_as(tensor)
-    with levels.below_level(here):
-        fitted = dual.fitting(tangent, inner)
-    set_layer(made, dual.Dual(here, inner, fitted, seen=dual.writes(here, made)))
+    with level_stack.below_level(here):
+        fitted = dual_tensor.fitting(tangent, inner)
+    set_layer(made, dual_tensor.Dual(here, inner, fitted, seen=dual_tensor.writes(here, made)))
     return made
 
 
@@ -108,4 +108,4 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     here = _here.level
     if here is None:
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(*dual.parts(here, tensor))
+    return UnpackedDualTensor(*dual_tensor.parts(here, tensor))

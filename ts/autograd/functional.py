@@ -20,7 +20,7 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad
-from ts._core.layers.batch import batched, opened_batch, unbatched
+from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched
 from ts.autograd import forward_ad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

@@ -55,7 +55,7 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    from ts.autograd.checking import Options, check
+    from ts.autograd.gradcheck_impl import Options, check
 
     options = Options(
         eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad,
@@ -84,7 +84,7 @@ def _get_numerical_jacobian(
              None: `inputs`
     outputs  not needed
     """
-    from ts.autograd.differences import as_tuple, by_differences, wanted
+    from ts.autograd.numerical_jacobian import as_tuple, by_differences, wanted
 
     arguments = as_tuple(inputs)
     targets = arguments if target is None else as_tuple(target)
@@ -125,7 +125,7 @@ def gradgradcheck(
         raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
     if check_batched_grad and not check_rev_over_rev:
         raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
-    from ts.autograd.checking import first_pass
+    from ts.autograd.gradcheck_impl import first_pass
 
     gradients, arguments = first_pass(func, inputs, grad_outputs, gen_non_contig_grad_outputs)
     return gradcheck(

@@ -21,7 +21,7 @@ from ts._core.autograd.node import Node
 from ts._core.autograd.saved import pop_hooks, push_hooks, refuse_hooks
 from ts._core.tensor.hooks import RemovableHandle
 from ts._core.tensor.tensor import Tensor
-from ts.autograd.dot import to_dot
+from ts.autograd.graphviz import to_dot
 
 __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",

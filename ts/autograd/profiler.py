@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.absent import names_for
 from ts.profiler.averages import EventList, FunctionEventAvg
 from ts.profiler.events import FunctionEvent
-from ts.profiler.labels import record_function
 from ts.profiler.profile import ProfileWindow, kineto_available
+from ts.profiler.profiler_ranges import record_function
+from ts.unsupported import names_for
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "kineto_available", "profile", "record_function"]
 

@@ -19,22 +19,22 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from ts._core.prims.module_index import ContainerIndex
+from ts._core.builtin_ops.module_getitem import ContainerIndex
 from ts._core.thread import deadline
 from ts._core.value.fitting import is_subtype, present
 from ts._core.vm.code import Code, Method
 from ts._core.vm.python_call import PythonOperator, WarnOperator
-from ts.bytecode.blanks import uninitialized_value
-from ts.bytecode.branches import line_of, operator_of
-from ts.bytecode.emission import Handler
+from ts.bytecode.code_builder import Handler
 from ts.bytecode.instruction import SCALARS, Instruction, Label
+from ts.bytecode.lower_branches import line_of, operator_of
+from ts.bytecode.lower_futures import FutureLowering
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, Opcode, register_format
-from ts.bytecode.parts import Prepare, differentiable_operator
-from ts.bytecode.program import SerializedCode
+from ts.bytecode.serialized_code import SerializedCode
+from ts.bytecode.subgraph_functions import Prepare, differentiable_operator
 from ts.bytecode.typespec import register_class, result_spec, type_spec
-from ts.bytecode.waiting import FutureLowering
+from ts.bytecode.uninitialized_values import uninitialized_value
 from ts.errors import CompilationError, FrontendError
-from ts.fusion.groups import program_of_graph
+from ts.fusion.fusion_rules import program_of_graph
 from ts.fusion.program import group_operator
 from ts.ir.attributes import REMOTE_CALLS
 from ts.ir.graph import Block, Graph, Node, Value

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.value.build_lock import build_lock
 from ts._core.value.objects import ObjectClass
 from ts._core.value.spec import KINDS, TypeSpec
-from ts._core.value.turns import build_lock
 from ts.devices import Stream
 from ts.ir.graph import Graph
 from ts.ir.types import (
@@ -28,7 +28,7 @@ from ts.ir.types import (
     Type,
 )
 from ts.ops.profiling import RECORD_FUNCTION_TYPE, RecordFunction
-from ts.ops.rref import WORKER_INFO, RRefValue, WorkerInfo
+from ts.ops.rpc_ops import WORKER_INFO, RRefValue, WorkerInfo
 
 _CLASS_OF_KIND: dict[str, str] = {
     "IntType": "i",
@@ -126,7 +126,7 @@ def _python_class(type: CustomClassType) -> Any:
         return WorkerInfo
     if type == RECORD_FUNCTION_TYPE:
         return RecordFunction
-    from ts.ops.packed import CLASSES
+    from ts.ops.packed_params import CLASSES
 
     return CLASSES[type.qualified_name()]
 

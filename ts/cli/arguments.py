@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 import ts
-from ts.cli.problems import UsageError
+from ts.cli.errors import UsageError
 from ts.ir import types
 from ts.ir.attributes import type_of_constant
 from ts.jit import ScriptFunction

@@ -10,8 +10,8 @@ In: an archive, or a function of a file, which is written as one.  Out: a table.
     memory        55.8 MiB  231.3 MiB     4.14x
     the results differ by 1.8e-07 at most
 
-Each engine has a process of its own (`ts.cli.engine`), which reads the same archive and is given the same
-values; rounds take turns, so that what else the machine does meets both.
+Each engine has a process of its own (`ts.cli.bench_worker`), which reads the same archive and is given the
+same values; rounds take turns, so that what else the machine does meets both.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from typing import Any, Final
 import numpy as np
 
 import ts
-from ts.cli import engine, terminal
+from ts.cli import bench_worker, console
+from ts.cli.archive_summary import amount
 from ts.cli.arguments import SPELLING, read_arguments
-from ts.cli.bounds import add_limits, limited
-from ts.cli.contents import amount
-from ts.cli.problems import ProgramError, UsageError
+from ts.cli.errors import ProgramError, UsageError
+from ts.cli.limit_options import add_limits, limited
 from ts.cli.targets import Target, load_function, target
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         if options.against is not None:
             peer = _Process(options.against, options.python or sys.executable, until)
             engines.append(stack.enter_context(peer))
-        with terminal.progress(f"measuring {found.path.name}", options.rounds) as advance:
+        with console.progress(f"measuring {found.path.name}", options.rounds) as advance:
             model = {"path": path, "method": method, "threads": options.threads}
             measured = [each.ask("load", **model) for each in engines]
             for each, facts in zip(engines, measured, strict=True):
@@ -104,8 +104,8 @@ def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[l
     """The arguments, as the engines take them."""
     positional, keywords = read_arguments(function, words)
     try:
-        return [engine.encoded(value, ts) for value in positional], {
-            name: engine.encoded(value, ts) for name, value in keywords.items()
+        return [bench_worker.encoded(value, ts) for value in positional], {
+            name: bench_worker.encoded(value, ts) for name, value in keywords.items()
         }
     except TypeError as error:
         raise UsageError(str(error)) from None
@@ -131,7 +131,7 @@ class _Process:
         if name == "ts":  # as this process found it
             folders = [str(Path(ts.__file__).parents[1]), environment.get("PYTHONPATH", "")]
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
-        command = [python, engine.__file__, name]
+        command = [python, bench_worker.__file__, name]
         try:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
@@ -195,7 +195,7 @@ def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str
     if not all("result" in facts for facts in measured):
         print("the results were not compared: they are too large, or of a class of their own")
         return 0
-    differ = difference(*(engine.decoded(facts["result"], ts) for facts in measured))
+    differ = difference(*(bench_worker.decoded(facts["result"], ts) for facts in measured))
     print("the results are the same" if differ == 0 else f"the results differ by {differ:.2g} at most")
     return 0 if differ < _TOLERANCE else 1
 

@@ -11,9 +11,9 @@ In: Python files, folders of them, archives.  Of a file, each of these is compil
 Functions that are marked with `ignore` or `unused`, exceptions and interfaces are left out, and of a class
 what other modules define.  Of an archive: the methods of its model, and what it needs that is not there.
 
-Then `ts.cli.must_fail` looks for operators that refuse the dtypes and shapes which are known.  Programs are
-imported, as Python would; what they define does not run, and of archives nothing, unless `--run` asks for it.
-Elements are not known without it: whether an index is inside of its table is not checked.
+Then `ts.cli.static_failures` looks for operators that refuse the dtypes and shapes which are known.  Programs
+are imported, as Python would; what they define does not run, and of archives nothing, unless `--run` asks for
+it. Elements are not known without it: whether an index is inside of its table is not checked.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from types import ModuleType
 from typing import Any
 
 import ts
-from ts.cli import terminal
+from ts.cli import console
 from ts.cli.arguments import read_input, split_input
-from ts.cli.bounds import add_limits, limited
-from ts.cli.must_fail import failures
-from ts.cli.problems import ProgramError, UsageError, report_read_errors, format_error
+from ts.cli.errors import ProgramError, UsageError, format_error, report_read_errors
+from ts.cli.limit_options import add_limits, limited
+from ts.cli.static_failures import failures
 from ts.cli.targets import (
     Target,
     instance,
@@ -47,7 +47,7 @@ from ts.cli.targets import (
 )  # fmt: skip
 from ts.errors import LimitExceeded
 from ts.frontend.annotations import object_type
-from ts.frontend.markers import modifier_of
+from ts.frontend.compile_directives import modifier_of
 from ts.ir.schema import Argument
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 
@@ -77,7 +77,7 @@ Python files are imported.  Of a folder, the files that import ts or torch are c
 
 examples:
   ts check model.py
-  ts check examples/words.py:most_frequent
+  ts check examples/word_count.py:most_frequent
   ts check src/ model.pt
   ts check model.pt --input x=float32[1,3,224,224] --input n=2
   ts check model.pt --input ids=int64[1,300] --run
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
             f"no file in {', '.join(options.targets)} imports ts or torch, and there is no archive"
         )
     wrong = 0
-    with terminal.progress(f"checking {len(files)} files", len(files)) as advance:
+    with console.progress(f"checking {len(files)} files", len(files)) as advance:
         for file in files:
             whole = len(files) == 1 and not Path(options.targets[0]).is_dir()
             with limited(options, strange=not file.is_program):
@@ -191,7 +191,7 @@ def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
     try:
         checks = _checks(found, inputs)
     except ProgramError as error:
-        terminal.status(False, str(error), sys.stderr)
+        console.status(False, str(error), sys.stderr)
         return 1
     if found.name:
         if found.name not in checks:
@@ -210,9 +210,9 @@ def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
             failing = [format_error(error) if _is_foreign(error) else str(error)]
         for failure in failing:
             wrong += 1
-            terminal.status(False, f"{found.path}:{name}: {failure}", sys.stderr)
+            console.status(False, f"{found.path}:{name}: {failure}", sys.stderr)
         if not failing:
-            terminal.status(True, text if whole else f"{found.path}: {text}", sys.stdout)
+            console.status(True, text if whole else f"{found.path}: {text}", sys.stdout)
     return wrong
 
 
@@ -244,7 +244,7 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
 
 def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
     """An exported program: it can be loaded, and its values have the shapes that it says."""
-    from ts.cli.exported import load_exported, takes, wrong_shapes
+    from ts.cli.pt2_target import load_exported, takes, wrong_shapes
 
     function = load_exported(path)
     inputs.used |= {name for name, _ in function.inputs}  # a program says itself what they are

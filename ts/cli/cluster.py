@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ts.cli.problems import ProgramError, UsageError
+from ts.cli.errors import ProgramError, UsageError
 from ts.cli.worker import add_worker, check_name, checked, has_dask, security_in, worker_words
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _use(address: str, wanted: ClusterConfig) -> str:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from ts.cli import terminal
+    from ts.cli import console
     from ts.distributed.cluster.status import members
 
     try:
@@ -122,9 +122,9 @@ def _status(options: argparse.Namespace) -> int:
         raise ProgramError(f"ts cluster: {error}") from None
     heading = ("name", "number", "kind", "address", "pid", "running", "done", "failed", "memory", "since")
     rows = [_row(member) for member in found]
-    if terminal.console(sys.stdout) is None:
+    if console.console(sys.stdout) is None:
         rows = [list(heading), *rows]
-    terminal.table(heading, rows, sys.stdout)
+    console.table(heading, rows, sys.stdout)
     return 0
 
 

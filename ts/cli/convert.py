@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import ts
-from ts.archive.records import ZipRecords
-from ts.cli import terminal
+from ts.archive.zip_records import ZipRecords
+from ts.cli import console
+from ts.cli.archive_summary import amount
 from ts.cli.arguments import described_tensor, random_tensor, read_input, split_input
-from ts.cli.bounds import add_limits, limited
-from ts.cli.contents import amount
-from ts.cli.problems import ProgramError, UsageError, report_read_errors
+from ts.cli.errors import ProgramError, UsageError, report_read_errors
+from ts.cli.limit_options import add_limits, limited
 from ts.cli.targets import is_archive, is_exported, load_archive, target
 from ts.errors import GuardOnDataDependentSymNode, UserError
 
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--into puts weights into an archive: from a .safetensors or what torch.save wrote")
     if options.keep and not options.freeze:
         raise UsageError("--keep says what --freeze leaves")
-    with limited(options, strange=True), terminal.progress(f"converting {source.name}"):
+    with limited(options, strange=True), console.progress(f"converting {source.name}"):
         if not to_archive:
             _write_weights(_weights(source, archive), out)
         elif options.into is not None or options.freeze or not options.strip_debug:
@@ -126,7 +126,7 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
     shapes = _varying_sizes(given, texts, options.vary)
     first = list(itertools.takewhile(given.__contains__, parameters))  # by place, as the archive takes them
     args = tuple(given.pop(name) for name in first)
-    with limited(options, strange=True), terminal.progress(f"exporting {source.name}"):
+    with limited(options, strange=True), console.progress(f"exporting {source.name}"):
         try:
             program = export(model, args, given, dynamic_shapes=shapes)
         except (UserError, GuardOnDataDependentSymNode) as error:
@@ -236,7 +236,7 @@ def _write_model(model: tuple[Any, dict[str, Any]], out: Path, strip: bool) -> N
 
 
 def _strip(records: ZipRecords, out: Path) -> None:
-    from ts.archive.strip import strip_debug
+    from ts.archive.strip_debug import strip_debug
 
     with _writing(out):
         strip_debug(records, out)

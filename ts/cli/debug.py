@@ -1,6 +1,6 @@
 """`ts debug`: call a function under the step debugger, on the terminal.
 
-ts debug examples/words.py:most_frequent @README.md 5
+ts debug examples/word_count.py:most_frequent @README.md 5
 ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 
 from ts.cli.arguments import SPELLING, read_arguments
-from ts.cli.bounds import add_limits, limited
+from ts.cli.limit_options import add_limits, limited
 from ts.cli.targets import load_function, target
-from ts.debugger.debug import callable_of
+from ts.debugger.api import callable_of
 from ts.debugger.debugger import Debugger
 from ts.debugger.terminal import Terminal, interrupting
 from ts.errors import DebuggerQuit
@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     return f"""\
 {SPELLING}
 examples:
-  ts debug examples/words.py:most_frequent @README.md 5
+  ts debug examples/word_count.py:most_frequent @README.md 5
   ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
 """
 

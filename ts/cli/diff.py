@@ -29,11 +29,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ts.archive.records import ZipRecords
-from ts.cli import terminal
-from ts.cli.bounds import add_limits, limited
-from ts.cli.contents import kind
-from ts.cli.problems import UsageError, report_read_errors
+from ts.archive.zip_records import ZipRecords
+from ts.cli import console
+from ts.cli.archive_summary import kind
+from ts.cli.errors import UsageError, report_read_errors
+from ts.cli.limit_options import add_limits, limited
 from ts.cli.targets import is_exported, load_archive, target
 
 _MANGLED: Final = re.compile(r"___torch_mangle_(\d+)")
@@ -67,9 +67,9 @@ def run(options: argparse.Namespace) -> int:
         if not options.weights:
             lines += _code(first, second)
         if not options.code:
-            with terminal.progress(f"comparing {first.name} with {second.name}"):
+            with console.progress(f"comparing {first.name} with {second.name}"):
                 lines += _weights(first, second)
-    terminal.difference(lines, sys.stdout)
+    console.difference(lines, sys.stdout)
     return 1 if lines else 0
 
 

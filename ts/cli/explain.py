@@ -11,8 +11,8 @@ from typing import Any
 
 import ts
 from ts.cli.arguments import SPELLING, read_arguments
-from ts.cli.bounds import add_limits, limited
-from ts.cli.problems import ProgramError
+from ts.cli.errors import ProgramError
+from ts.cli.limit_options import add_limits, limited
 from ts.cli.targets import load_function, target
 from ts.ir.schema import Argument
 from ts.jit import ScriptFunction
@@ -38,7 +38,7 @@ examples:
 
 def run(options: argparse.Namespace) -> int:
     """Collect what there is to say, and write it."""
-    from ts.explain import collect, page
+    from ts.report import collect, html_report
 
     found = target(options.target)
     given: tuple[list[Any], dict[str, Any]] | None = None
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         if given is not None:
             facts = collect(function, *given)
     try:
-        Path(options.out).write_text(page(facts), encoding="utf-8", errors="backslashreplace")
+        Path(options.out).write_text(html_report(facts), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise ProgramError(f"cannot write {options.out}: {error.strerror}") from None
     print(f"wrote {options.out}", file=sys.stderr)

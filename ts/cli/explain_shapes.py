@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ts.cli.bounds import add_limits, limited
-from ts.cli.problems import ProgramError, UsageError
+from ts.cli.errors import ProgramError, UsageError
+from ts.cli.limit_options import add_limits, limited
 from ts.cli.targets import is_exported, target
 
 if TYPE_CHECKING:
-    from ts.export.explained import Condition
+    from ts.export.symbol_report import Condition
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -29,10 +29,10 @@ def run(options: argparse.Namespace) -> int:
     path = target(options.target).path
     if not is_exported(path):
         raise UsageError(f"{path} is no exported program: ts.export.save writes them")
-    from ts.cli.exported import load_exported
-    from ts.export.explained import explain_symbols
-    from ts.export.files.symbols import require_sympy
+    from ts.cli.pt2_target import load_exported
+    from ts.export.pt2_format.symbols import require_sympy
     from ts.export.shape_check import ShapeError
+    from ts.export.symbol_report import explain_symbols
 
     with limited(options, strange=True):
         program = load_exported(path).program

@@ -1,4 +1,4 @@
-"""`ts info`: versions, backends, operators; of an archive, what is in it (`ts.cli.contents`)."""
+"""`ts info`: versions, backends, operators; of an archive, what is in it (`ts.cli.archive_summary`)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import ts
 from ts import backends
 from ts.backends.cpu.blas import library as blas_library
 from ts.backends.cpu.kernels.microkernels import instruction_set
-from ts.cli import terminal
-from ts.cli.bounds import add_limits, limited
-from ts.cli.contents import contents
+from ts.cli import console
+from ts.cli.archive_summary import contents
+from ts.cli.limit_options import add_limits, limited
 from ts.cli.targets import target
 from ts.ops import registry
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         path = target(archive).path
         with limited(options, strange=True):
             sections = contents(path)
-        terminal.sections(sections, sys.stdout)
+        console.sections(sections, sys.stdout)
     return 0 if options.archives else installation()
 
 
@@ -59,7 +59,7 @@ def installation() -> int:
         *(("backend", f"{name}: {_state(name, present)}") for name in backends.BUILT_IN),
         ("operators", str(registry.count())),
     ]
-    terminal.table(("what", "found"), rows, sys.stdout)
+    console.table(("what", "found"), rows, sys.stdout)
     return 0
 
 

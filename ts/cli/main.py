@@ -6,7 +6,7 @@ done, 1 the program or file is wrong or failed (of `ts diff`: the two differ), 2
 (of `ts diff`: or a file cannot be read), 130 after Ctrl-C.  Who stops reading the output ends the command
 by SIGPIPE, silently.
 
-    ts run examples/words.py:most_frequent @README.md 5
+    ts run examples/word_count.py:most_frequent @README.md 5
 
 A command is a module with two functions: `arguments` declares its words, `run` does it.  Only the one that
 is named is imported, so that `ts --help` and mistyped commands take no time.
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import ts
-from ts.cli.problems import ProgramError, UsageError, format_error
+from ts.cli.errors import ProgramError, UsageError, format_error
 
 COMMANDS: Final = {
     "run": "call a function or a model with arguments, and print the result or write it to a file",
@@ -48,7 +48,7 @@ _FAILURE_EXIT_CODES: Final = {"diff": 2}  # exit codes of failures, where 1 says
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"ts.cli.{'stage' if name in _STAGES else name.replace('-', '_')}")
+    return importlib.import_module(f"ts.cli.{'print_ir' if name in _STAGES else name.replace('-', '_')}")
 
 
 def parser(named: str | None = None) -> argparse.ArgumentParser:
@@ -133,9 +133,9 @@ def _import(name: str) -> None:
 
 
 def _show(text: str) -> None:
-    from ts.cli import terminal
+    from ts.cli import console
 
-    terminal.error(text, sys.stderr)
+    console.error(text, sys.stderr)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import time
 
 import ts
 from ts.cli.arguments import SPELLING, read_arguments
-from ts.cli.bounds import add_limits, limited
-from ts.cli.results import check_out, write_results
+from ts.cli.limit_options import add_limits, limited
+from ts.cli.output_files import check_out, write_results
 from ts.cli.targets import load_runnable, target
 
 
@@ -31,7 +31,7 @@ A model of an archive is evaluated, not trained.  In an .npz, results have the n
 or numbers; a single one is called `out`, and None is left out.
 
 examples:
-  ts run examples/words.py:most_frequent @README.md 5
+  ts run examples/word_count.py:most_frequent @README.md 5
   ts run model.pt x.npy y=2 -o out.npz
   ts run model.pt inputs.npz -o y.npy
   ts run model.pt:encode x.npy --seconds 2 --bytes 512M

@@ -8,8 +8,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ts.cli.bounds import size
-from ts.cli.problems import ProgramError, UsageError
+from ts.cli.errors import ProgramError, UsageError
+from ts.cli.limit_options import size
 from ts.cli.targets import target
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 import ts
-from ts.cli import terminal
-from ts.cli.problems import ProgramError, UsageError, report_read_errors
+from ts.cli import console
+from ts.cli.errors import ProgramError, UsageError, report_read_errors
 from ts.jit import ScriptFunction
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
@@ -80,7 +80,7 @@ def is_exported(path: Path) -> bool:
 def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> ScriptModule:
     """The model of an archive, to be evaluated rather than trained; ProgramError in one line where there is
     none."""
-    with report_read_errors(path), terminal.progress(f"loading {path.name}"):
+    with report_read_errors(path), console.progress(f"loading {path.name}"):
         module = ts.jit.load(path, map_location, **options)
         return module.eval() if hasattr(module, "training") else module  # type: ignore[no-any-return]
 
@@ -200,7 +200,7 @@ def needed(cls: type) -> str:
 def load_runnable(found: Target) -> Any:
     """What a word names, to be run or shown: a scripted function, or an exported program."""
     if not found.is_program and found.path.is_file() and is_exported(found.path):
-        from ts.cli.exported import function_of
+        from ts.cli.pt2_target import function_of
 
         return function_of(found.path, found.name)
     return load_function(found)

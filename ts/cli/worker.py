@@ -8,8 +8,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ts.cli.bounds import size
-from ts.cli.problems import ProgramError, UsageError
+from ts.cli.errors import ProgramError, UsageError
+from ts.cli.limit_options import size
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.options import RpcBackendOptions

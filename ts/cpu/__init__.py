@@ -10,8 +10,8 @@ import importlib
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ts.absent import names_for
 from ts.devices import Stream
+from ts.unsupported import names_for
 
 
 def is_available() -> bool:

@@ -12,7 +12,7 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast"]
 
-__path__: list[str] = []  # modules of PyTorch's are in it (`ts.absent.aliases`)
+__path__: list[str] = []  # modules of PyTorch's are in it (`ts.unsupported.aliases`)
 
 
 def _warn(name: str) -> None:

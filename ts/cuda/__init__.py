@@ -16,7 +16,6 @@ import importlib
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ts.absent import names_for
 from ts.cuda import graphs, memory, random, streams
 from ts.cuda._devices import Device, backend, usable
 from ts.cuda._devices import number as _number
@@ -59,6 +58,7 @@ from ts.cuda.streams import (
     set_stream,
     stream,
 )
+from ts.unsupported import names_for
 
 __all__ = [
     "CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "can_device_access_peer",
@@ -172,7 +172,7 @@ def _find(name: str) -> Any:
     if name == "amp":
         return importlib.import_module("ts.cuda.amp")
     if name.endswith("Tensor"):
-        from ts.functions.tensor_types import CUDA
+        from ts.python_api.tensor_types import CUDA
 
         if name in CUDA:
             return CUDA[name]

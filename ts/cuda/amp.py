@@ -14,7 +14,7 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
-__path__: list[str] = []  # modules of PyTorch's are in it (`ts.absent.aliases`)
+__path__: list[str] = []  # modules of PyTorch's are in it (`ts.unsupported.aliases`)
 
 
 def _warn(name: str, better: str) -> None:

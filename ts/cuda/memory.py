@@ -9,8 +9,8 @@ Allocations are rounded up to 512 bytes.  Without a device nothing is in use.
 
 from __future__ import annotations
 
-from ts.absent import names_for
 from ts.cuda._devices import Device, backend, checked, usable
+from ts.unsupported import names_for
 
 
 def memory_allocated(device: Device = None) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from ts.bytecode.stepping import StopPoint
+from ts.bytecode.debug_lowering import StopPoint
 
 
 @dataclass

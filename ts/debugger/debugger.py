@@ -26,10 +26,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ts._core.vm.breaks import PausedProgram
-from ts.bytecode.stepping import StopPoint, Stack
+from ts.bytecode.debug_lowering import Stack, StopPoint
 from ts.debugger.breakpoints import Breakpoint, file_and_line, short_name
-from ts.debugger.code import DebugCode, DebugFunction
-from ts.debugger.shown import PartialObject, text_of
+from ts.debugger.debug_compilation import DebugCode, DebugFunction
+from ts.debugger.value_repr import PartialObject, text_of
 from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
 from ts.ir.source import SourceRange
 from ts.runtime.function import ScriptFunction

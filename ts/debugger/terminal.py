@@ -3,7 +3,7 @@
 In: what is typed.  Out: lines for `ts.debugger.debugger`.  Ctrl-C while the program runs stops it at its next
 line; Ctrl-D ends it.
 
-    ts debug examples/words.py:most_frequent @README.md 5
+    ts debug examples/word_count.py:most_frequent @README.md 5
     ts debug -c "b 12" -c c -c "p total" loops.py:sum_of 10
 """
 

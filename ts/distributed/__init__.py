@@ -1,4 +1,5 @@
-"""Several processes that work together: `torch.distributed`, over the connections of `ts.distributed.comm`.
+"""Several processes that work together: `torch.distributed`, over the connections of
+`ts.distributed.transport`.
 
     init_process_group("gloo", rank=0, world_size=2)
     all_reduce(x)                          x is the sum over the processes, with the same bits in each
@@ -20,8 +21,8 @@ import importlib
 import os
 from typing import Any, Final
 
-from ts.absent import names_for
 from ts.distributed.missing_extra import has_rpc_extra, placeholder
+from ts.unsupported import names_for
 
 _NAME_TO_MODULE: Final = {
     "errors": "DistBackendError DistError DistNetworkError DistStoreError QueueEmptyError",
@@ -37,14 +38,14 @@ _NAME_TO_MODULE: Final = {
         reduce reduce_scatter reduce_scatter_single reduce_scatter_tensor scatter
     """,
     "point_to_point": "P2POp batch_isend_irecv irecv isend recv send",
-    "objects": """
+    "object_collectives": """
         all_gather_object broadcast_object_list gather_object recv_object_list scatter_object_list
         send_object_list
     """,
     "reduce_op": "ReduceOp",
     "rpc.distributed_map": "map",
     "cluster.local": "LocalCluster",
-    "cluster.on_dask": "on_dask",
+    "cluster.dask_cluster": "on_dask",
     "work": "Work",
 }
 HOME_OF: Final = {name: home for home, names in _NAME_TO_MODULE.items() for name in names.split()}

@@ -13,12 +13,12 @@ from __future__ import annotations
 from types import TracebackType
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
-from ts.distributed.gradients import engine
-from ts.distributed.gradients.contexts import DistAutogradContext as DistAutogradContext
-from ts.distributed.gradients.contexts import DistAutogradContainer, current_id, set_current_context
+from ts.distributed.dist_autograd import engine
+from ts.distributed.dist_autograd.contexts import DistAutogradContainer, current_id, set_current_context
+from ts.distributed.dist_autograd.contexts import DistAutogradContext as DistAutogradContext
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import RpcAgent
+from ts.unsupported import names_for
 
 __all__ = ["DistAutogradContext", "backward", "context", "get_gradients", "is_available"]
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor.tensor import Tensor, layer_of
-from ts.distributed import exchanges
-from ts.distributed.calls import CollectiveCall, memory_of
+from ts.distributed import collective_algorithms
+from ts.distributed.collective_call import CollectiveCall, memory_of
 from ts.distributed.groups import ProcessGroup, find, member_of, place_of
 from ts.distributed.reduce_op import ReduceOp, check_op
 from ts.distributed.work import Work
@@ -120,7 +120,7 @@ def all_reduce(
     array = lent.write(tensor)
 
     def body(call: CollectiveCall) -> None:
-        exchanges.all_reduce(call, array, reduction)
+        collective_algorithms.all_reduce(call, array, reduction)
 
     return _run(here, "all_reduce", tensor, body, lent, async_op, [tensor], reduction)
 
@@ -142,7 +142,7 @@ def all_reduce_coalesced(
 
     def body(call: CollectiveCall) -> None:
         for each in arrays:
-            exchanges.all_reduce(call, each, reduction)
+            collective_algorithms.all_reduce(call, each, reduction)
 
     return _run(here, "all_reduce_coalesced", tensors[0], body, lent, async_op, list(tensors), reduction)
 
@@ -165,7 +165,7 @@ def reduce(
     array = lent.write(tensor) if here.rank() == to else lent.read(tensor)
 
     def body(call: CollectiveCall) -> None:
-        exchanges.reduce(call, array, reduction, to)
+        collective_algorithms.reduce(call, array, reduction, to)
 
     return _run(here, "reduce", tensor, body, lent, async_op, [tensor], reduction)
 
@@ -186,7 +186,7 @@ def broadcast(
     memory = memory_of(lent.read(tensor) if here.rank() == source else lent.write(tensor))
 
     def body(call: CollectiveCall) -> None:
-        exchanges.broadcast(call, memory, source)
+        collective_algorithms.broadcast(call, memory, source)
 
     return _run(here, "broadcast", tensor, body, lent, async_op, [tensor])
 
@@ -220,7 +220,7 @@ def all_gather(
     ours, outputs = memory_of(lent.read(tensor)), [memory_of(lent.write(each)) for each in tensor_list]
 
     def body(call: CollectiveCall) -> None:
-        exchanges.all_gather(call, ours, outputs)
+        collective_algorithms.all_gather(call, ours, outputs)
 
     return _run(here, "all_gather", tensor, body, lent, async_op, [tensor_list])
 
@@ -244,7 +244,7 @@ def all_gather_coalesced(
 
     def body(call: CollectiveCall) -> None:
         for each, outputs in zip(ours, zip(*rows, strict=True), strict=True):
-            exchanges.all_gather(call, each, outputs)
+            collective_algorithms.all_gather(call, each, outputs)
 
     first = input_tensor_list[0]
     return _run(here, "all_gather_coalesced", first, body, lent, async_op, output_tensor_lists)
@@ -274,7 +274,7 @@ def all_gather_into_tensor(
     outputs = _split(output, [len(ours)] * here.size())
 
     def body(call: CollectiveCall) -> None:
-        exchanges.all_gather(call, ours, outputs)
+        collective_algorithms.all_gather(call, ours, outputs)
 
     return _run(here, "all_gather", input_tensor, body, lent, async_op, [output_tensor])
 
@@ -330,7 +330,7 @@ def gather(
     ours = memory_of(lent.read(tensor))
 
     def body(call: CollectiveCall) -> None:
-        exchanges.gather(call, ours, outputs, to)
+        collective_algorithms.gather(call, ours, outputs, to)
 
     return _run(here, "gather", tensor, body, lent, async_op, [gather_list or []])
 
@@ -357,7 +357,7 @@ def scatter(
     output = memory_of(lent.write(tensor))
 
     def body(call: CollectiveCall) -> None:
-        exchanges.scatter(call, inputs, output, source)
+        collective_algorithms.scatter(call, inputs, output, source)
 
     return _run(here, "scatter", tensor, body, lent, async_op, [tensor])
 
@@ -418,7 +418,7 @@ def _reduce_scatter(
     array = lent.write(output)
 
     def body(call: CollectiveCall) -> None:
-        exchanges.reduce_scatter(call, parts, array, reduction)
+        collective_algorithms.reduce_scatter(call, parts, array, reduction)
 
     return _run(here, "reduce_scatter", output, body, lent, async_op, [output], reduction)
 
@@ -494,7 +494,7 @@ def _all_to_all(
 ) -> Work | None:
     def body(call: CollectiveCall) -> None:
         call.label = call.label._replace(elements=0)  # each has parts of its own sizes
-        exchanges.all_to_all(call, inputs, outputs)
+        collective_algorithms.all_to_all(call, inputs, outputs)
 
     return _run(here, "all_to_all", result[0], body, lent, async_op, result)
 
@@ -510,7 +510,9 @@ def barrier(
     if here is None:
         return None
     seconds = None if timeout is None else timeout.total_seconds()
-    return _run(here, "barrier", None, exchanges.barrier, _FlatBuffers(), async_op, [], None, seconds)
+    return _run(
+        here, "barrier", None, collective_algorithms.barrier, _FlatBuffers(), async_op, [], None, seconds
+    )
 
 
 def monitored_barrier(
@@ -523,7 +525,7 @@ def monitored_barrier(
     seconds = here.timeout if timeout is None else timeout.total_seconds()
 
     def body(call: CollectiveCall) -> None:
-        exchanges.monitored_barrier(call, wait_all_ranks)
+        collective_algorithms.monitored_barrier(call, wait_all_ranks)
 
     _run(here, "monitored_barrier", None, body, _FlatBuffers(), False, [], None, seconds)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts import distributed
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 _absent = names_for(__name__)
 

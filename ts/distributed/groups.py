@@ -23,9 +23,9 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from ts.distributed import exchanges
-from ts.distributed.calls import CollectiveCall
-from ts.distributed.links import PeerConnections
+from ts.distributed import collective_algorithms
+from ts.distributed.collective_call import CollectiveCall
+from ts.distributed.peer_links import PeerConnections
 from ts.distributed.work import CollectiveQueue
 
 default_pg_timeout: Final = timedelta(minutes=30)
@@ -137,7 +137,7 @@ def init_process_group(
     if store is not None:
         raise NotImplementedError("init_process_group takes an init_method; there are no stores")
     seconds = _seconds(timeout)
-    from ts.distributed.joining import join
+    from ts.distributed.mesh_connect import join
 
     links, members = join(init_method, rank, world_size, seconds)
     with _lock:
@@ -148,7 +148,7 @@ def init_process_group(
     world = _world.default
     try:
         # The first process listens no more when all have come here: another meeting may have its place.
-        world.turns.run(lambda: CollectiveCall(world, "barrier"), exchanges.barrier)
+        world.turns.run(lambda: CollectiveCall(world, "barrier"), collective_algorithms.barrier)
     except BaseException:
         destroy_process_group()
         raise

@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ts._core.vm.future import Future
-from ts.absent import names_for
-from ts.distributed.gradients.optimizers import named
+from ts.distributed.dist_autograd.optimizers import named
 from ts.distributed.rpc.agent import RpcAgent
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
 from ts.optim import Optimizer
+from ts.unsupported import names_for
 
 __all__ = ["DistributedOptimizer"]
 

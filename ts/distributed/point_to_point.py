@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.distributed.calls import memory_of
+from ts.distributed.collective_call import memory_of
 from ts.distributed.collectives import _FlatBuffers, check_tensor
 from ts.distributed.errors import DistBackendError
 from ts.distributed.groups import ProcessGroup, find, get_rank, member_of, place_of
-from ts.distributed.labels import ONE, make_tag
+from ts.distributed.message_tags import ONE, make_tag
 from ts.distributed.work import Transfer, Work
 
 
@@ -40,7 +40,9 @@ def _begin_receive(tensor: Tensor, here: ProcessGroup, source: int | None, tag: 
     return Transfer(links, request, _waiting(here, request, "recv", lent), [tensor])
 
 
-def _waiting(here: ProcessGroup, request: Any, what: str, lent: _FlatBuffers) -> Callable[[float | None], None]:
+def _waiting(
+    here: ProcessGroup, request: Any, what: str, lent: _FlatBuffers
+) -> Callable[[float | None], None]:
     def wait(seconds: float | None) -> None:
         seconds = here.timeout if seconds is None else seconds
         try:

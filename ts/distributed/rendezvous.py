@@ -19,14 +19,14 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from ts.distributed import meeting_file
-from ts.distributed import secret as secrets
-from ts.distributed.comm.addresses import PLAIN, join_host_port
-from ts.distributed.comm.calls import RequestMultiplexer, Reply, answer
-from ts.distributed.comm.credentials import Credentials, SharedSecret
-from ts.distributed.comm.handshake import AuthenticationError
-from ts.distributed.comm.transport import Connection, Listener, connect
-from ts.distributed.loop import run
+from ts.distributed import file_rendezvous
+from ts.distributed import shared_secret as secrets
+from ts.distributed.event_loop import run
+from ts.distributed.transport.addresses import PLAIN, join_host_port
+from ts.distributed.transport.credentials import Credentials, SharedSecret
+from ts.distributed.transport.handshake import AuthenticationError
+from ts.distributed.transport.multiplexing import Reply, RequestMultiplexer, answer
+from ts.distributed.transport.transport import Connection, Listener, connect
 
 _ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # seconds that the first process has to let another in
 _RETRY_INTERVAL_SECONDS: Final = 0.05  # seconds until a process that nobody listens to yet tries again
@@ -43,11 +43,11 @@ class RendezvousAddress(NamedTuple):
 
     def listened_at(self) -> RendezvousAddress:
         """Where the first process is to listen: a free port, if a file will tell the others."""
-        return self if self.file is None else self._at(meeting_file.reserve_port())
+        return self if self.file is None else self._at(file_rendezvous.reserve_port())
 
     def known(self) -> RendezvousAddress:
         """Where the first process listens; OSError as long as that is not known."""
-        address = None if self.file is None else meeting_file.found(self.file)
+        address = None if self.file is None else file_rendezvous.found(self.file)
         if address is None and self.file is not None:
             raise FileNotFoundError(f"it has not written to {self.file} yet")
         return self if address is None else self._at(address)
@@ -84,7 +84,7 @@ def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1)
             raise ValueError(f"{init_method} names no host and port")
         host, port, found = url.hostname, url.port, {}
     elif url.scheme == "file":
-        file, host, port, found = _path(url.netloc + url.path), meeting_file.LOCAL, 0, {}
+        file, host, port, found = _path(url.netloc + url.path), file_rendezvous.LOCAL, 0, {}
     else:
         raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
     rank = _number(url.scheme, "rank", rank, query.get("rank"), found.get("rank"))
@@ -183,7 +183,9 @@ async def _listening(place: RendezvousAddress, security: Credentials | None) -> 
     return host
 
 
-async def _connected(place: RendezvousAddress, security: Credentials | None, until: float) -> tuple[RequestMultiplexer, Credentials]:
+async def _connected(
+    place: RendezvousAddress, security: Credentials | None, until: float
+) -> tuple[RequestMultiplexer, Credentials]:
     """A connection to the first process, as soon as it listens, and what all processes know."""
     while True:
         try:
@@ -234,13 +236,13 @@ class _RendezvousServer:
         if self.secret is not None:  # after binding the port: the secret of a process that has it stays
             secrets.make_known(self.place.port, self.secret)
         if self.place.file is not None:
-            meeting_file.publish_address(self.place.file, self._listens)
+            file_rendezvous.publish_address(self.place.file, self._listens)
 
     async def close(self) -> None:
         """Listen no more."""
         self.listener.stop()
         if self.place.file is not None:
-            meeting_file.withdraw(self.place.file, self._listens)
+            file_rendezvous.withdraw(self.place.file, self._listens)
         if self.secret is not None:
             secrets.withdraw(self.place.port, self.secret)
 

@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from ts.distributed.calls import CollectiveCall
+from ts.distributed.collective_call import CollectiveCall
 
 if TYPE_CHECKING:
-    from ts.distributed.links import PeerConnections, Request
+    from ts.distributed.peer_links import PeerConnections, Request
 
 Body = Callable[[CollectiveCall], None]
 

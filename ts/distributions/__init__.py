@@ -8,7 +8,6 @@ kl_divergence(d, Normal(1.0, 2.0))
 
 from __future__ import annotations
 
-from ts.absent import names_for
 from ts.distributions import constraints, kl_pairs, transforms, utils
 from ts.distributions.bounded import ContinuousBernoulli, VonMises
 from ts.distributions.categorical import (
@@ -22,11 +21,12 @@ from ts.distributions.continuous import Cauchy, Exponential, GeneralizedPareto, 
 from ts.distributions.discrete import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from ts.distributions.distribution import Distribution
 from ts.distributions.exp_family import ExponentialFamily
-from ts.distributions.gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
+from ts.distributions.gamma_family import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
 from ts.distributions.kl import kl_divergence, register_kl
 from ts.distributions.low_rank import LowRankMultivariateNormal
-from ts.distributions.matrices import LKJCholesky, Wishart
+from ts.distributions.matrix_valued import LKJCholesky, Wishart
 from ts.distributions.mixture import MixtureSameFamily
+from ts.distributions.multivariate import Independent, MultivariateNormal
 from ts.distributions.relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
 from ts.distributions.transformed import (
     Gumbel,
@@ -41,7 +41,7 @@ from ts.distributions.transformed import (
     Weibull,
 )
 from ts.distributions.transforms import *  # noqa: F403
-from ts.distributions.vectors import Independent, MultivariateNormal
+from ts.unsupported import names_for
 
 __all__ = [
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet",

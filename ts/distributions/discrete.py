@@ -8,7 +8,7 @@ import ts
 from ts.distributions import constraints
 from ts.distributions.distribution import Distribution
 from ts.distributions.exp_family import ExponentialFamily
-from ts.distributions.gammas import Gamma
+from ts.distributions.gamma_family import Gamma
 from ts.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 from ts.nn import functional as F
 

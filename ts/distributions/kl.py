@@ -19,11 +19,11 @@ from ts.distributions.continuous import Cauchy, Exponential, Laplace, Normal, Un
 from ts.distributions.discrete import Bernoulli, Binomial, Geometric, Poisson
 from ts.distributions.distribution import Distribution
 from ts.distributions.exp_family import ExponentialFamily
-from ts.distributions.gammas import Beta, Dirichlet, Gamma
+from ts.distributions.gamma_family import Beta, Dirichlet, Gamma
 from ts.distributions.low_rank import LowRankMultivariateNormal
+from ts.distributions.multivariate import Independent, MultivariateNormal, mahalanobis
 from ts.distributions.transformed import EULER, Gumbel, HalfNormal, Pareto, TransformedDistribution
 from ts.distributions.utils import sum_rightmost
-from ts.distributions.vectors import Independent, MultivariateNormal, mahalanobis
 from ts.nn import functional as F
 
 Formula = Callable[[Any, Any], Any]

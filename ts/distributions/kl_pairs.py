@@ -21,7 +21,7 @@ import ts
 from ts.distributions.bounded import ContinuousBernoulli
 from ts.distributions.continuous import Exponential, Laplace, Normal, Uniform
 from ts.distributions.discrete import Bernoulli, Binomial, Poisson
-from ts.distributions.gammas import Beta, Gamma
+from ts.distributions.gamma_family import Beta, Gamma
 from ts.distributions.kl import register_kl
 from ts.distributions.transformed import EULER, Gumbel, Pareto
 

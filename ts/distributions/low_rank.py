@@ -9,8 +9,8 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.distributions import constraints
 from ts.distributions.distribution import Centred
+from ts.distributions.multivariate import mahalanobis
 from ts.distributions.utils import lazy_property
-from ts.distributions.vectors import mahalanobis
 
 
 class LowRankMultivariateNormal(Centred):

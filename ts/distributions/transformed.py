@@ -11,7 +11,8 @@ from ts._core.tensor.tensor import Size
 from ts.distributions import constraints
 from ts.distributions.continuous import Cauchy, Exponential, Normal, Uniform
 from ts.distributions.distribution import Distribution
-from ts.distributions.gammas import Gamma
+from ts.distributions.gamma_family import Gamma
+from ts.distributions.multivariate import Independent
 from ts.distributions.transforms import (
     AbsTransform,
     AffineTransform,
@@ -22,7 +23,6 @@ from ts.distributions.transforms import (
     Transform,
 )
 from ts.distributions.utils import broadcast_all, sum_rightmost
-from ts.distributions.vectors import Independent
 
 EULER = 0.57721566490153286060
 

@@ -1,6 +1,6 @@
 """All transforms, by their names: see `ts.distributions.transform`."""
 
-from ts.distributions.number_transforms import (
+from ts.distributions.elementwise_transforms import (
     AbsTransform,
     AffineTransform,
     CumulativeDistributionTransform,

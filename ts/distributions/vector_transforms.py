@@ -8,7 +8,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Size, Tensor
 from ts.distributions import constraints
-from ts.distributions.number_transforms import SigmoidTransform
+from ts.distributions.elementwise_transforms import SigmoidTransform
 from ts.distributions.transform import Transform
 from ts.distributions.utils import sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
 from ts.nn import functional as F

@@ -5,17 +5,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from ts.absent import names_for
-from ts.export.dims import Dim, dims
-from ts.export.files import load, save
+from ts.export.dim import Dim, dims
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.program import ExportedProgram
+from ts.export.pt2_format import load, save
 from ts.export.signature import ExportBackwardSignature, ExportGraphSignature
 from ts.export.unflatten import FlatArgsAdapter, UnflattenedModule, unflatten
+from ts.unsupported import names_for
 from ts.utils._pytree import register_dataclass
 
 if TYPE_CHECKING:
-    from ts.export.draft import draft_export
+    from ts.export._draft_export import draft_export
     from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection
     from ts.export.tracing import export
 
@@ -44,8 +44,8 @@ __all__ = [
 _LATER: Final = {
     "AdditionalInputs": "ts.export.dynamic_shapes",
     "ShapesCollection": "ts.export.dynamic_shapes",
-    "default_decompositions": "ts.export.decomposing",
-    "draft_export": "ts.export.draft",
+    "default_decompositions": "ts.export.run_decompositions",
+    "draft_export": "ts.export._draft_export",
     "export": "ts.export.tracing",
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.export.dims import whole_end
+from ts.export.dim import whole_end
 from ts.export.program import ExportedProgram
 from ts.export.signature import InputKind
 from ts.utils import _pytree as pytree

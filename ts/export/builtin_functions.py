@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import ts
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.thread.context import current_tracer
 from ts.module_names import is_own
 

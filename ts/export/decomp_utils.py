@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 __all__ = ["CustomDecompTable"]
 

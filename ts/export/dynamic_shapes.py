@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.errors import UserError
 from ts.export.arguments import arguments_by_name
-from ts.export.dims import Dim, _Hint
-from ts.export.dims import dims as dims
+from ts.export.dim import Dim, _Hint
+from ts.export.dim import dims as dims
+from ts.unsupported import names_for
 from ts.utils import _pytree as pytree
 from ts.utils._pytree_nodes import SUPPORTED_NODES
 
@@ -110,7 +110,7 @@ class AdditionalInputs:
     def verify(self, ep: Any) -> None:
         """Run the program on all arguments; RuntimeError where it was not exported for such."""
         from ts.export.argument_checks import check_arguments
-        from ts.export.running import flattened
+        from ts.export.runner import flattened
 
         module = ep.module()
         for args, kwargs in self._examples:
@@ -294,7 +294,9 @@ def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) ->
         raise UserError(
             "Suggested fixes not found in error message given to refine_dynamic_shapes_from_suggested_fixes()"
         )
-    fixes = _SuggestedFixParser({name: text for name, _, text in (x.partition(" = ") for x in _lines(found[1]))})
+    fixes = _SuggestedFixParser(
+        {name: text for name, _, text in (x.partition(" = ") for x in _lines(found[1]))}
+    )
     leaves = pytree.tree_leaves(dynamic_shapes)
     fixes.given = {x.root.__name__: x.root for x in leaves if isinstance(x, Dim)}
     return pytree.tree_map(lambda x: fixes.of(x) if isinstance(x, Dim) else x, dynamic_shapes)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ts.absent import names_for
 from ts.export.decomp_utils import CustomDecompTable
 from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.program import ExportedProgram
+from ts.unsupported import names_for
 
 __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]
 
@@ -14,6 +14,6 @@ __getattr__ = names_for(__name__)
 
 def default_decompositions() -> CustomDecompTable:
     """Return the default decomposition table of `run_decompositions()`; needs sympy."""
-    from ts.export import decomposing
+    from ts.export import run_decompositions
 
-    return decomposing.default_decompositions()
+    return run_decompositions.default_decompositions()

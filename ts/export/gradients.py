@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ts
 from ts._core.dispatch.overloads import overloads
-from ts._core.tensor.symbols import SymNumber, SymInt
+from ts._core.tensor.sym_types import SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import GradMode
 from ts._higher_order_ops.aliases import Aliases
 from ts.errors import UserError
-from ts.export import scripts
+from ts.export import torchscript_capture
 from ts.export.fake import device_of, tensors_in
-from ts.ops.batching.rules import draws
 from ts.ops.derivatives import formulas
-from ts.ops.derivatives.rows import Derivative, derivative_of
+from ts.ops.derivatives.formula_registry import Derivative, derivative_of
+from ts.ops.vmap_rules.rules import draws
 
 if TYPE_CHECKING:
-    from ts.export.recorder import ExportTracer
+    from ts.export.tracer import ExportTracer
     from ts.fx.node import Node
 
 _CONJUGATES: Final = frozenset(("aten::conj", "aten::_conj", "aten::resolve_conj"))
@@ -255,7 +255,7 @@ class ExportTape:
 
     def _script(self, function: Any) -> Callable[[list[Any]], Any]:
         """A formula, which is recorded as the compiler has it: it is written for that."""
-        return lambda values: scripts.call(self.recorder, function, values, {})
+        return lambda values: torchscript_capture.call(self.recorder, function, values, {})
 
     def _through_parts(
         self, step: Step, parts: Any, sums: dict[int, Tensor], on_the_way: set[int]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ts.absent import names_for
 from ts.export.signature import (
     ArgumentSpec,
     ConstantArgument,
@@ -19,6 +18,7 @@ from ts.export.signature import (
     TensorArgument,
     TokenArgument,
 )
+from ts.unsupported import names_for
 
 __all__ = [
     "ArgumentSpec",

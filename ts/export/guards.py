@@ -11,9 +11,9 @@ from typing import Any
 
 import sympy
 
-from ts.export import expressions as e
-from ts.export.checks import Check, Line
-from ts.export.environment import ShapeEnv, Source
+from ts.export import sympy_functions as e
+from ts.export.input_guards import Check, Line
+from ts.export.shape_env import ShapeEnv, Source
 
 RELATIONS = {
     sympy.Eq: "==", sympy.Ne: "!=", sympy.Lt: "<", sympy.Le: "<=", sympy.Gt: ">", sympy.Ge: ">=",

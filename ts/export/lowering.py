@@ -16,15 +16,15 @@ from typing import Any, Final
 
 import ts
 from ts import dtypes
-from ts._core.tensor.symbols import SymBool, SymFloat, SymInt
+from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.map import EMPTY, UNEQUAL
 from ts._higher_order_ops.operator import HigherOrderOperator
 from ts._higher_order_ops.scan import TOO_SHORT
-from ts.export import expressions
-from ts.export.ranges import EVERYTHING, value_range
-from ts.fx.effects import is_impure
+from ts.export import sympy_functions
+from ts.export.value_ranges import EVERYTHING, value_range
 from ts.fx.graph_module import GraphModule
+from ts.fx.impurity import is_impure
 from ts.fx.node import Node
 from ts.ir.graph import Graph, Value
 from ts.ir.types import (
@@ -42,7 +42,7 @@ from ts.ir.types import (
     Type,
 )  # fmt: skip
 from ts.ops.namespace import OpOverload, overload_named
-from ts.ops.node_operator import find_operator
+from ts.ops.node_schema import find_operator
 
 FUNCTIONS: Final[dict[Any, str]] = {
     operator.add: "aten::add", operator.sub: "aten::sub", operator.mul: "aten::mul",
@@ -378,7 +378,7 @@ def _may_be_long(value: Any) -> bool:
     ranges = {}
     for symbol in value.node.expression.free_symbols:
         ends = value.node.environment.ranges.get(symbol, EVERYTHING)
-        if not expressions.is_of_data(symbol):
+        if not sympy_functions.is_of_data(symbol):
             ends = ends._replace(high=min(ends.high, _MAX_SIZE))
         ranges[symbol] = ends
     low, high = value_range(value.node.expression, ranges)
@@ -388,7 +388,7 @@ def _may_be_long(value: Any) -> bool:
 def _is_of_sizes(value: Any) -> bool:
     """Whether a number follows from sizes alone."""
     return isinstance(value, SymInt) and not any(
-        map(expressions.is_of_data, value.node.expression.free_symbols)
+        map(sympy_functions.is_of_data, value.node.expression.free_symbols)
     )
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ts._core.tensor.symbols import SymBool, SymFloat, SymInt
+from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.export.signature import (
     ArgumentSpec,
@@ -26,7 +26,7 @@ from ts.nn.modules.module import Module
 from ts.utils import _pytree as pytree
 
 if TYPE_CHECKING:
-    from ts.export.recorder import ExportTracer
+    from ts.export.tracer import ExportTracer
 
 
 @dataclasses.dataclass

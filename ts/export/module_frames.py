@@ -18,12 +18,12 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 from ts.export.interpreter_modules import InterpreterModule, InterpreterModuleDispatcher
 from ts.export.module_calls import ModuleCallSignature
 from ts.export.program import ExportedProgram
 from ts.export.signature import ConstantArgument, InputKind, OutputKind
-from ts.export.unlifted import set_state
+from ts.export.unlifted_module import set_state
 from ts.fx import _pytree as fx_pytree
 from ts.fx.graph import Graph
 from ts.fx.node import Node, map_arg

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ts._core.dispatch import modes
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
-from ts.export.environment import ShapeEnv
-from ts.export.expressions import is_of_data
+from ts.export.shape_env import ShapeEnv
+from ts.export.sympy_functions import is_of_data
 from ts.fx.experimental.symbolic_shapes import CallMethodKey
 from ts.fx.graph import Graph
 from ts.fx.node import Node

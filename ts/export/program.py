@@ -14,8 +14,8 @@ from ts.nn.modules.module import Module
 from ts.utils._pytree import tree_flatten
 
 if TYPE_CHECKING:
-    from ts.export.draft import DraftExportReport
-    from ts.export.environment import ShapeEnv
+    from ts.export._draft_export import DraftExportReport
+    from ts.export.shape_env import ShapeEnv
     from ts.export.verifier import Verifier
     from ts.fx.graph import Graph
 
@@ -222,14 +222,14 @@ class ExportedProgram:
     def environment(self) -> ShapeEnv:
         """What is known of its symbols."""
         if self._environment is None:
-            from ts.export.environment import ShapeEnv
+            from ts.export.shape_env import ShapeEnv
 
             self._environment = ShapeEnv()
         return self._environment
 
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
         """The same program without writes, in operators of the core set; or without those of a table."""
-        from ts.export.decomposing import decomposed
+        from ts.export.run_decompositions import decomposed
 
         return decomposed(self, decomp_table)
 
@@ -296,7 +296,7 @@ class ExportedProgram:
 
     def module(self, check_guards: bool = True) -> Module:
         """A module that runs the program on arguments as those of the original."""
-        from ts.export.unlifted import UnliftedModule
+        from ts.export.unlifted_module import UnliftedModule
 
         return UnliftedModule(self, check_guards)
 

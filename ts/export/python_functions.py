@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.functions import symbolic
+from ts.python_api import sym_functions
 
 _ARITHMETIC: Final = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "neg", "pos", "abs", "and_",
@@ -23,8 +23,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     **{f"math.{name}": getattr(math, name) for name in _ROUNDING},
     "builtins.round": round,
     **{
-        f"torch.{name}": getattr(symbolic, name)
-        for name in dir(symbolic)
+        f"torch.{name}": getattr(sym_functions, name)
+        for name in dir(sym_functions)
         if name.startswith(("sym_", "_sym_"))
     },
 }

@@ -12,7 +12,7 @@ from ts import devices
 from ts._core.tensor.tensor import Tensor
 from ts.errors import FakeTensorDeviceMismatchError
 from ts.export.fake import device_of, tensors_in
-from ts.ops.shapes import DataDependentShapeError
+from ts.ops.shape_functions import DataDependentShapeError
 
 
 @cache
@@ -23,7 +23,9 @@ def _accepts_several_devices(op: Any) -> bool:
         return True
     if record.whole or record.of_program or record.family in ("foreach", "fused_steps"):
         return True
-    return isinstance(record.shape, DataDependentShapeError) or any(p.kind == "Tensor?[]" for p in op.signature.parameters)
+    return isinstance(record.shape, DataDependentShapeError) or any(
+        p.kind == "Tensor?[]" for p in op.signature.parameters
+    )
 
 
 def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> devices.device:

@@ -17,19 +17,19 @@ from typing import Any, Final, NamedTuple
 import sympy
 
 import ts
-from ts._core.tensor.symbols import SymNumber, SymInt
+from ts._core.tensor.sym_types import SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread import deadline
 from ts.errors import LimitExceeded, TsError
-from ts.export import expressions as e
-from ts.export.environment import ShapeEnv, UndecidableError
-from ts.export.fake import device_of, fake_array, is_fake, fake_for
-from ts.export.node_values import values_of
-from ts.export.nodes import symbol_of
+from ts.export import sympy_functions as e
+from ts.export.fake import device_of, fake_array, fake_for, is_fake
+from ts.export.node_arguments import values_of
 from ts.export.program import ExportedProgram
-from ts.export.ranges import ValueRange, value_range
-from ts.export.recorder import ExportTracer
+from ts.export.shape_env import ShapeEnv, UndecidableError
 from ts.export.signature import InputKind
+from ts.export.sym_node import symbol_of
+from ts.export.tracer import ExportTracer
+from ts.export.value_ranges import ValueRange, value_range
 from ts.fx.node import Node
 from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
@@ -197,7 +197,15 @@ class _Check:
             raise
         except IndexError as error:
             raise ShapeError(f"{node.name} asks for a size that its tensor has not: {error}") from None
-        except (TsError, UndecidableError, ArithmeticError, NotImplementedError, KeyError, TypeError, ValueError):
+        except (
+            TsError,
+            UndecidableError,
+            ArithmeticError,
+            NotImplementedError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ):
             return
         except AttributeError as error:  # the size of what has none
             raise ShapeError(f"{node.name} cannot be computed of what the program says: {error}") from None
@@ -229,7 +237,8 @@ class _Check:
                 made = self.recorder.computed(op, values)
         except (LimitExceeded, ShapeError):
             raise
-        except (TsError, UndecidableError, NotImplementedError, KeyError):  # nothing is known of it without data
+        # nothing is known of it without data
+        except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
         except Exception as error:  # whatever operators say of arguments that they cannot have
             if len(environment.questions) > asked:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import operator
 
-from ts._core.tensor.symbols import SymInt
-from ts.export.expressions import is_of_data
-from ts.export.nodes import FUNCTIONS
+from ts._core.tensor.sym_types import SymInt
+from ts.export.sym_node import FUNCTIONS
+from ts.export.sympy_functions import is_of_data
 from ts.fx.graph import Graph
 from ts.fx.node import Node
 

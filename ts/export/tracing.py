@@ -12,21 +12,20 @@ from typing import Any
 import sympy
 
 import ts
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts.compiler import exporting
 from ts.errors import ConstraintViolationError, UserError
-from ts.export import assertions, expressions, regions
+from ts.export import hop_regions, runtime_assertions, sympy_functions
 from ts.export.arguments import argument_names, arguments_by_name
 from ts.export.builtin_functions import of_sizes
-from ts.export.checks import Check, IntegerGuard
 from ts.export.control_flow import name_inputs
-from ts.export.dims import _Hint
+from ts.export.dim import _Hint
 from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection, by_leaf
-from ts.export.environment import ShapeEnv, Source
 from ts.export.fake import fake
-from ts.export.fixes import Fixes, Named
 from ts.export.guards import SymbolSources, text
+from ts.export.identifiers import word
+from ts.export.input_guards import Check, IntegerGuard
 from ts.export.module_calls import ModuleCalls, ModuleCallSignature, argument
 from ts.export.module_state import Snapshot
 from ts.export.node_metadata import (
@@ -35,10 +34,8 @@ from ts.export.node_metadata import (
     count_used_sizes,
     rename_size_nodes,
 )
-from ts.export.nodes import symbol_of
 from ts.export.program import ExportedProgram
-from ts.export.ranges import ValueRange, ValueRanges, value_range
-from ts.export.recorder import ExportTracer
+from ts.export.shape_env import ShapeEnv, Source
 from ts.export.signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -49,7 +46,10 @@ from ts.export.signature import (
     SymIntArgument,
     TensorArgument,
 )
-from ts.export.words import word
+from ts.export.suggested_fixes import Fixes, Named
+from ts.export.sym_node import symbol_of
+from ts.export.tracer import ExportTracer
+from ts.export.value_ranges import ValueRange, ValueRanges, value_range
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
 from ts.nn.modules.module import Module
@@ -142,7 +142,7 @@ class Export:
         outputs, specs = self._outputs(leaves)
         recorder.graph.output(tuple(outputs))
         used_sizes = count_used_sizes(recorder.graph)
-        replaced = assertions.insert(recorder)
+        replaced = runtime_assertions.insert(recorder)
         constants = self._lift_constants()
         recorder.graph.eliminate_dead_code(
             lambda node: node.is_impure(impure_random=False) if node in recorder.tape.nodes else _stays(node)
@@ -150,7 +150,7 @@ class Export:
         recorder.look_at_squeezed()
         renamed = rename_size_nodes(recorder.graph, used_sizes)
         add_tensor_metadata(recorder.graph, self.environment)
-        renamed |= regions.wrap(recorder.graph, recorder.blocks, recorder.submodules)
+        renamed |= hop_regions.wrap(recorder.graph, recorder.blocks, recorder.submodules)
         renamed |= {before: renamed.get(now, now) for before, now in replaced.items()}
         for known, name in renamed.items():
             self.calls.rename(known, name)
@@ -265,7 +265,7 @@ class Export:
         for source, place, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
                 at = f"{source}.size()[{i}]"
-                expression = expressions.to_sympy(size) if isinstance(size, int) else size.node.expr
+                expression = sympy_functions.to_sympy(size) if isinstance(size, int) else size.node.expr
                 if expression.is_Symbol and expression not in seen:
                     seen.add(expression)
                     environment.sources[expression] = [Source(source, i)]
@@ -312,7 +312,7 @@ class Export:
         if source.factor == 1:
             return []
         condition = sympy.Eq(
-            expressions.Mod(sympy.Symbol(at, integer=True) - source.offset, source.factor), 0
+            sympy_functions.Mod(sympy.Symbol(at, integer=True) - source.offset, source.factor), 0
         )
 
         def holds(leaves: list[Any]) -> bool:
@@ -336,7 +336,7 @@ class Export:
         compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
         sources = {s: environment.sources[s][0] for s in expression.free_symbols}
         if not sources:
-            limit = expressions.number(expression)
+            limit = sympy_functions.number(expression)
 
             def holds_of_number(leaves: list[Any]) -> bool:
                 shape = leaves[place].size()
@@ -347,7 +347,7 @@ class Export:
         def holds(leaves: list[Any]) -> bool:
             shape = leaves[place].size()
             numbers = {s: places.read(source, leaves) for s, source in sources.items()}
-            return dim < len(shape) and bool(compare(shape[dim], expressions.value(expression, numbers)))
+            return dim < len(shape) and bool(compare(shape[dim], sympy_functions.value(expression, numbers)))
 
         return Check(f"{at} {relation} {text(expression, lambda s: str(sources[s]))}", holds)
 
@@ -456,7 +456,7 @@ class Export:
             if "_" in str(symbol):
                 continue
             if symbol in environment.replaced:
-                if expressions.is_of_data(symbol):
+                if sympy_functions.is_of_data(symbol):
                     ends = environment.between(symbol).both(environment.ranges[symbol])
                     found[symbol] = ValueRanges(*ends, bool(symbol.is_integer))
             else:

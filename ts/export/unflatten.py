@@ -13,7 +13,7 @@ from ts.export.argument_checks import check_arguments
 from ts.export.interpreter_modules import InterpreterModule, InterpreterModuleDispatcher
 from ts.export.module_frames import Unflattening
 from ts.export.program import ExportedProgram
-from ts.export.running import in_order
+from ts.export.runner import in_order
 from ts.fx.graph import Graph
 from ts.utils import _pytree as pytree
 

@@ -28,13 +28,13 @@ from ts.frontend import hints, python_syntax
 from ts.frontend.classes import ATTRIBUTE, named_type
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.naming import qualified_name
-from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver, of_ts
+from ts.frontend.source_ranges import Ranges
 from ts.ir import types as ir
 from ts.ir.source import SourceRange
 from ts.ir.types import Type
 from ts.module_names import is_own
-from ts.ops.rref import WORKER_INFO, WorkerInfo
+from ts.ops.rpc_ops import WORKER_INFO, WorkerInfo
 
 _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]

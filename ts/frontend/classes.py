@@ -20,10 +20,10 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
-from ts._core.value.turns import build_lock
+from ts._core.value.build_lock import build_lock
 from ts.errors import FrontendError
 from ts.frontend import parse
-from ts.frontend.markers import modifier_of
+from ts.frontend.compile_directives import modifier_of
 from ts.frontend.naming import live, make_function, note_live, qualified_name, unique_name
 from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, InterfaceType, Property
@@ -103,7 +103,7 @@ def _made_by_dataclass(cls: type, function: Any) -> bool:
     """Whether `@dataclass` made the method."""
     if not is_dataclass(cls):
         return False
-    from ts.frontend.data_classes import is_generated
+    from ts.frontend.dataclasses import is_generated
 
     return is_generated(function)
 
@@ -119,10 +119,10 @@ def declare_methods(type: ClassType, cls: type) -> None:
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
             if _made_by_dataclass(cls, member):
-                from ts.frontend import data_classes
+                from ts.frontend import dataclasses
 
-                if name in data_classes.SUPPORTED:
-                    _declare(type, cls, name, partial(data_classes.generated_method, cls, name))
+                if name in dataclasses.SUPPORTED:
+                    _declare(type, cls, name, partial(dataclasses.generated_method, cls, name))
             elif not is_marked(member):
                 declare_method(type, cls, name, member)
         elif isinstance(member, classmethod):

@@ -17,30 +17,30 @@ from typing import Any, NamedTuple
 
 from ts.errors import CompilationError, FrontendError, LimitExceeded, NestingError
 from ts.frontend.defaults import NO_DEFAULT
-from ts.frontend.emit import (
+from ts.frontend.error_aggregation import compilation, together
+from ts.frontend.ir_emitter import (
     calls,
     closures,
+    conditionals,
     expressions,
-    flow,
     loops,
     statements,
     subscripts,
     with_statements,
 )
-from ts.frontend.emit.emitter import Emitter
-from ts.frontend.failures import compilation, together
+from ts.frontend.ir_emitter.emitter import Emitter
 from ts.frontend.parse import NESTED, ParsedFunction
 from ts.frontend.scope import is_meaningful
 from ts.frontend.signatures import Parameter, signature
-from ts.frontend.values.classes import ClassValue
-from ts.frontend.values.modules import ModuleValue
-from ts.frontend.values.sugared import CompileCallee
+from ts.frontend.sugared_values.classes import ClassValue
+from ts.frontend.sugared_values.modules import ModuleValue
+from ts.frontend.sugared_values.sugared import CompileCallee
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import NONE, ClassType, ModuleType, Type
 
 # Imported because they fill the emitter's tables.
-EMITTERS = (calls, closures, expressions, flow, loops, statements, subscripts, with_statements)
+EMITTERS = (calls, closures, expressions, conditionals, loops, statements, subscripts, with_statements)
 
 
 class CompiledGraph(NamedTuple):

@@ -17,13 +17,13 @@ import sys
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.value.turns import build_lock
+from ts._core.value.build_lock import build_lock
 from ts.errors import CompilationError
 from ts.frontend.classes import ATTRIBUTE, live_type
 from ts.frontend.hints import similar
-from ts.frontend.match import MatchedSchema, insert_operator
 from ts.frontend.naming import note_live, qualified_name, unique_name
-from ts.frontend.values.sugared import SimpleValue, SugaredValue
+from ts.frontend.schema_matching import MatchedSchema, insert_operator
+from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue
 from ts.ir.attributes import constant_type_hooks, type_of_constant
 from ts.ir.source import SourceRange
 from ts.ir.types import FLOAT, INT, STR, EnumType, ListType, Type
@@ -31,7 +31,7 @@ from ts.ir.value import Value
 from ts.ops import registry
 
 if TYPE_CHECKING:
-    from ts.frontend.emit.emitter import Emitter
+    from ts.frontend.ir_emitter.emitter import Emitter
 
 _OVERLOADS = {INT: "int", FLOAT: "float", STR: "str"}
 _RESERVED: Final = r"mro|(__?)[^_](.*[^_])?\1"  # _sunder_ and __dunder__

@@ -18,7 +18,7 @@ from ts.errors import CompilationError
 from ts.ir.types import NONE, TupleType, Type
 
 if TYPE_CHECKING:
-    from ts.frontend.emit.emitter import Emitter
+    from ts.frontend.ir_emitter.emitter import Emitter
 
 _NAMES = ("_IgnoreContextManager", "ignore_context_manager")
 _FUNCTION = "ignored_block"
@@ -34,7 +34,7 @@ def is_ignored_block(node: ast.stmt) -> bool:
 
 def emit_ignored_block(em: Emitter, node: ast.With) -> None:
     """Call the block as a function of Python, and assign its results."""
-    from ts.frontend.values.python_functions import PythonFunction
+    from ts.frontend.sugared_values.python_functions import PythonFunction
 
     inputs, outputs = _declared(em, node)
     types = list(outputs.values())

@@ -33,7 +33,7 @@ from ts.ir.types import (
     Type,
     unify,
 )
-from ts.ops.rref import RRefValue
+from ts.ops.rpc_ops import RRefValue
 
 
 class TypeInferenceError(Exception):
@@ -121,7 +121,9 @@ def _common(values: Iterable[Any], container: str, what: str, known: dict[int, T
         if merged is None:
             assert found is not None
             kinds = f"{found.annotation_str} and {each.annotation_str}"
-            raise TypeInferenceError(f"{container} inputs to traced functions must have consistent {what}. Found {kinds}")
+            raise TypeInferenceError(
+                f"{container} inputs to traced functions must have consistent {what}. Found {kinds}"
+            )
         found = merged
     assert found is not None
     return found

@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from ts.errors import CompilationError
-from ts.frontend.match import construct_list
+from ts.frontend.schema_matching import construct_list
 from ts.ir.source import SourceRange
 from ts.ir.types import ANY, AnyListType, DictType, ListType, OptionalType, Type, UnionType
 from ts.ir.value import Value
 
 if TYPE_CHECKING:
-    from ts.frontend.emit.emitter import Emitter
+    from ts.frontend.ir_emitter.emitter import Emitter
 
 Kind = TypeVar("Kind", ListType, DictType)
 

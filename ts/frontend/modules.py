@@ -25,16 +25,16 @@ from typing import Any, Final
 from ts import dtypes
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
-from ts._core.value.turns import build_lock
+from ts._core.value.build_lock import build_lock
 from ts.devices import device as Device
 from ts.errors import FrontendError
 from ts.frontend import classes, naming
 from ts.frontend.annotations import to_type
-from ts.frontend.attached import WeakSideTable
+from ts.frontend.compile_directives import Attribute, modifier_of
 from ts.frontend.infer import TypeInferenceError, builtin_number_class, infer_type
-from ts.frontend.markers import Attribute, modifier_of
 from ts.frontend.overloads import overloads_of_method
 from ts.frontend.resolve import Resolver
+from ts.frontend.weak_side_table import WeakSideTable
 from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property, Type
 from ts.module_names import own_name, torch_name
 from ts.ops import registry

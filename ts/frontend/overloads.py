@@ -23,9 +23,9 @@ from typing import Any, TypeVar
 
 from ts.errors import FrontendError
 from ts.frontend import parse
-from ts.frontend.attached import WeakSideTable
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.signatures import overload_signature
+from ts.frontend.weak_side_table import WeakSideTable
 from ts.module_names import own_name
 
 F = TypeVar("F", bound=Callable[..., Any])

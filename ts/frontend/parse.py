@@ -24,10 +24,10 @@ from typing import Any, Final
 from ts._core.thread import deadline
 from ts.errors import FrontendError, LimitExceeded, NestingError, NotSupportedError, UnsupportedNodeError
 from ts.frontend import python_syntax
+from ts.frontend.function_source import FunctionText, text_of
 from ts.frontend.ignored_blocks import is_ignored_block
-from ts.frontend.live_text import FunctionText, text_of
-from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
+from ts.frontend.source_ranges import Ranges
 from ts.frontend.syntax_messages import torchscript_message
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import Type
@@ -218,9 +218,9 @@ def syntax_tree(source: Source, part: str | None = None, line: int = 0) -> ast.M
 
 
 def _printed(text: str) -> ast.Module:
-    from ts.frontend import printed_syntax  # for archives
+    from ts.frontend import serialized_syntax  # for archives
 
-    return printed_syntax.parse(text)
+    return serialized_syntax.parse(text)
 
 
 def _is_docstring(node: ast.stmt) -> bool:

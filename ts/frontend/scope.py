@@ -17,8 +17,8 @@ from typing import Any
 
 from ts.errors import CompilationError
 from ts.frontend.hints import reassignment
-from ts.frontend.match import convert_to_type
-from ts.frontend.values.sugared import SimpleValue, SugaredValue
+from ts.frontend.schema_matching import convert_to_type
+from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue
 from ts.ir.graph import Block, Graph
 from ts.ir.source import SourceRange
 from ts.ir.types import ListType, Type, unshaped

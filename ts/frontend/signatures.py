@@ -18,10 +18,10 @@ from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints, python_syntax
 from ts.frontend.annotations import Reader, SizedType
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
-from ts.frontend.observed import annotation_of
+from ts.frontend.example_types import annotation_of
 from ts.frontend.parse import ParsedFunction
-from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import of_ts
+from ts.frontend.source_ranges import Ranges
 from ts.ir import types as ir
 from ts.ir.attributes import type_of_constant
 from ts.ir.source import Source, SourceRange

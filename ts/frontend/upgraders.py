@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from ts.errors import SchemaMatchError
 from ts.frontend import naming, parse
-from ts.frontend.emit.emitter import Emitter
-from ts.frontend.match import Actual, match_schemas
+from ts.frontend.ir_emitter.emitter import Emitter
+from ts.frontend.load_policy import LoadPolicy
 from ts.frontend.resolve import Resolver
-from ts.frontend.terms import LoadPolicy
-from ts.frontend.values.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
+from ts.frontend.schema_matching import Actual, match_schemas
+from ts.frontend.sugared_values.sugared import BuiltinFunction, FunctionValue, Kwargs, SugaredValue
 from ts.ir.source import SourceRange
 
 # Name -> the version in which it got its present meaning, and what it meant before.

@@ -8,11 +8,11 @@ functional_call(net, parameters, (x,))         net(x), with other parameters
 
 from __future__ import annotations
 
-from ts.func.gradients import grad, grad_and_value, vjp
-from ts.func.matrices import hessian, jacfwd, jacrev
+from ts.func.forward_mode import jvp, linearize
+from ts.func.grad_and_vjp import grad, grad_and_value, vjp
+from ts.func.jacobians import hessian, jacfwd, jacrev
 from ts.func.modules import functional_call, stack_module_state
-from ts.func.refused import functionalize
-from ts.func.tangents import jvp, linearize
+from ts.func.unsupported import functionalize
 from ts.func.vmap import vmap
 
 __all__ = [

@@ -3,7 +3,7 @@
 >>> vmap(ts.dot)(ts.ones(5, 3), ts.ones(5, 3))
 tensor([3., 3., 3., 3., 3.])
 
-Inside, tensors stand for the batch (`ts._core.layers.batch`).
+Inside, tensors stand for the batch (`ts._core.dispatch_layers.batched_tensor`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import ts
 from ts import Tensor
-from ts._core.layers.batch import batched, opened_batch, parts, unbatched
+from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, parts, unbatched
 from ts._core.thread.context import current_tracer
-from ts._core.thread.transforms import transforming
-from ts.func.trees import TreeSpec, broadcast, flatten, unflatten
+from ts._core.thread.transform_state import transforming
+from ts.func.pytree import TreeSpec, broadcast, flatten, unflatten
 
 Function = Callable[..., Any]
 _replaced_steps: Callable[[], Function | None] = lambda: None  # noqa: E731

@@ -16,8 +16,8 @@ from typing import Any
 from ts import func
 from ts._functorch import make_functional as _modules
 from ts._functorch.make_functional import FunctionalModule, FunctionalModuleWithBuffers
-from ts.absent import names_for
 from ts.fx.experimental.proxy_tensor import make_fx
+from ts.unsupported import names_for
 
 __all__ = [
     "FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functionalize", "grad",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.absent.placeholders import placeholder
+from ts.unsupported.placeholders import placeholder
 
 _HOMES: Final = {
     "_functorch.aot_autograd": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ts.absent.placeholders import placeholder
+from ts.unsupported.placeholders import placeholder
 
 _CLASSES: Final = ("Dim", "DimList", "Tensor")
 _FUNCTIONS: Final = ("cat", "dimlists", "dims", "stack")

@@ -19,11 +19,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ts.absent import names_for
 from ts.fx import immutable_collections
 from ts.fx.graph import CodeGen, Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, has_side_effect, map_arg
+from ts.unsupported import names_for
 
 if TYPE_CHECKING:
     from ts.fx._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ts.absent import names_for
 from ts.fx.graph_module import GraphModule
 from ts.fx.patcher import (
     Patcher,
@@ -33,6 +32,7 @@ from ts.fx.tracer import (
 )
 from ts.fx.tracer import _assert_is_none as _assert_is_none  # generated code looks for it here
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = [
     "PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "is_fx_symbolic_tracing", "is_fx_tracing",

@@ -25,13 +25,13 @@ from typing import Any, Final, NamedTuple
 
 import ts
 from ts._core.dispatch.overloads import OverloadSet
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
-from ts.fx.names import is_from_torch, qualified_name, type_name
 from ts.fx.namespace import CUSTOM_BUILTINS, Namespace
 from ts.fx.node import Node, meta_value
-from ts.fx.operator_texts import inplace_methods, magic_methods
-from ts.fx.tensor_texts import dtype_abbreviation, shape_text
+from ts.fx.operator_formats import inplace_methods, magic_methods
+from ts.fx.tensor_annotations import dtype_abbreviation, shape_text
+from ts.fx.torch_names import is_from_torch, qualified_name, type_name
 from ts.ops.namespace import OpOverload
 
 _TYPING: Final = {

@@ -12,8 +12,8 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from ts.fx.names import is_from_torch
 from ts.fx.namespace import CUSTOM_BUILTINS
+from ts.fx.torch_names import is_from_torch
 
 _numbers = itertools.count()
 

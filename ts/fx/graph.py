@@ -22,8 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import ts
-from ts.absent import names_for
-from ts.fx import operator_texts
+from ts.fx import operator_formats
 from ts.fx.code_generation import (
     CodeGen,
     PythonCode,
@@ -33,7 +32,6 @@ from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen  # these are Py
 from ts.fx.code_generation import _PyTreeCodeGen as _PyTreeCodeGen
 from ts.fx.code_generation import _PyTreeInfo as _PyTreeInfo
 from ts.fx.code_writer import Options, ParsedStackTrace, dotted, parse_stack_trace
-from ts.fx.names import is_from_torch, simple_name
 from ts.fx.namespace import (
     CUSTOM_BUILTINS,
     Namespace,
@@ -42,16 +40,18 @@ from ts.fx.namespace import (
     snake_case,
 )
 from ts.fx.node import Argument, Node, Target, map_arg
+from ts.fx.torch_names import is_from_torch, simple_name
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
+from ts.unsupported import names_for
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
 # PyTorch's names of what stands in the files beside this one.
 _Namespace = Namespace
-magic_methods = operator_texts.magic_methods
-inplace_methods = operator_texts.inplace_methods
-reflectable_magic_methods = operator_texts.reflectable_magic_methods
+magic_methods = operator_formats.magic_methods
+inplace_methods = operator_formats.inplace_methods
+reflectable_magic_methods = operator_formats.reflectable_magic_methods
 _custom_builtins = CUSTOM_BUILTINS
 _format_target = dotted
 _is_from_torch = is_from_torch

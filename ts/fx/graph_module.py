@@ -26,7 +26,6 @@ from typing import Any, Final, Self
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.fx.code_generation import PythonCode, _BoxedCodeGen, _PyTreeCodeGen
 from ts.fx.code_writer import check_parameters
 from ts.fx.generated_source import (
@@ -39,6 +38,7 @@ from ts.fx.graph import Graph
 from ts.fx.namespace import CUSTOM_BUILTINS
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
+from ts.unsupported import names_for
 
 __all__ = ["GraphModule", "reduce_graph_module"]
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ts.absent import names_for
 from ts.fx import traceback as fx_traceback
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
@@ -22,6 +21,7 @@ from ts.fx.node import Node, Target, map_aggregate, map_arg
 from ts.fx.proxy import Proxy
 from ts.fx.tracer import Tracer
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["Interpreter", "Transformer"]
 

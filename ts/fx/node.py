@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, Union
 import ts
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.tensor.tensor import Tensor
-from ts.fx.effects import has_side_effect, is_impure
 from ts.fx.immutable_collections import immutable_dict, immutable_list
-from ts.fx.names import printed_target, qualified_name, type_name
+from ts.fx.impurity import has_side_effect, is_impure
 from ts.fx.operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
-from ts.fx.tensor_texts import tensor_text
+from ts.fx.tensor_annotations import tensor_text
+from ts.fx.torch_names import printed_target, qualified_name, type_name
 from ts.ops.namespace import OpOverload
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 import ts
 from ts._core.dispatch.overloads import OverloadSet
-from ts.fx.functional_calls import signature_of
+from ts.fx.torch_function_forwarding import signature_of
 from ts.ir.schema import FunctionSchema
 from ts.nn.modules.module import Module
 from ts.ops.namespace import OpOverload, Packet

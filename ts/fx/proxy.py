@@ -28,17 +28,17 @@ from typing import Any, Final
 import ts
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.fx import traceback as fx_traceback
-from ts.fx.functional_calls import is_method_inside, recorded
 from ts.fx.graph import Graph
-from ts.fx.names import simple_name
 from ts.fx.node import Node, Target, map_aggregate, map_arg
+from ts.fx.op_locations import is_tensor_method
+from ts.fx.operator_formats import magic_methods, reflectable_magic_methods
 from ts.fx.operator_schemas import check_for_mutable_operation
-from ts.fx.operator_texts import magic_methods, reflectable_magic_methods
-from ts.fx.places import is_tensor_method
+from ts.fx.torch_function_forwarding import is_method_inside, recorded
+from ts.fx.torch_names import simple_name
 from ts.nn.parameter import Parameter
 from ts.ops.namespace import OpOverload, Packet, overload_of_call
+from ts.unsupported import names_for
 
 __all__ = [
     "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "ScopeContextManager",

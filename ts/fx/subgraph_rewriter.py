@@ -16,13 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ts.absent import names_for
 from ts.fx._symbolic_trace import symbolic_trace
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
 from ts.fx.passes.utils.matcher_utils import InternalMatch, SubgraphMatcher
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
 

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any, TypeVar
 
-from ts.absent import names_for
 from ts.fx.node import Node
+from ts.unsupported import names_for
 
 __all__ = [
     "NodeSource", "NodeSourceAction", "annotate", "annotate_fn", "format_stack", "get_current_meta",

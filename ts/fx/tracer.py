@@ -25,7 +25,9 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import ts
-import ts.frontend.values.python_objects  # names functions of `math`, which a tracer replaces meanwhile
+
+# names functions of `math`, which a tracer replaces meanwhile
+import ts.frontend.sugared_values.python_objects
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 from ts.fx.code_generation import PyTreeInfo, _PyTreeCodeGen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph, Node, Use, Value
-    from ts.ir.read import parse_ir
+    from ts.ir.graph_parser import parse_ir
     from ts.ir.schema import Argument, FunctionSchema, parse_schema
     from ts.ir.source import Source, SourceRange
     from ts.ir.type_parser import parse_type
@@ -19,7 +19,7 @@ _NAME_TO_MODULE = {
     name: module
     for module, names in {
         "graph": "Block Graph Node Use Value",
-        "read": "parse_ir",
+        "graph_parser": "parse_ir",
         "schema": "Argument FunctionSchema parse_schema",
         "source": "Source SourceRange",
         "type_parser": "parse_type",

@@ -26,12 +26,12 @@ from typing import Any, ClassVar, Final
 from ts._core.thread.deadline import charge
 from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
-from ts.ir.copying import copy_block
-from ts.ir.inserting import SourceRangeScope, InsertPoint
-from ts.ir.names import add_camel_case_aliases
+from ts.ir.camel_case_aliases import add_camel_case_aliases
+from ts.ir.clone_graph import copy_block
+from ts.ir.insert_point import InsertPoint, SourceRangeScope
+from ts.ir.iterable_list import IterableList
 from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup, foreign_value
 from ts.ir.source import SourceRange
-from ts.ir.taken import IterableList
 from ts.ir.types import DEVICE, INT, TENSOR, TupleType, Type, match_type_variables, substitute
 from ts.ir.value import Use, Value, pass_name_on
 
@@ -571,7 +571,7 @@ class Graph:
         verify(self)
 
     def str(self, print_source_ranges: bool = True) -> Any:
-        from ts.ir.print import to_text
+        from ts.ir.graph_printer import to_text
 
         return to_text(self, print_source_ranges)
 
@@ -592,7 +592,7 @@ class Graph:
         Boxes are nodes, coloured by what they do, with their blocks inside; constants and attributes are
         written where they are used.  Pointing at a box shows its text and its line in the source.
         """
-        from ts.ir.drawing import draw
+        from ts.ir.visualization import draw
 
         draw(self, path)
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ts.errors import InternalError, TsError
 from ts.ir.attributes import KINDS, kind_of_value
-from ts.ir.names import add_camel_case_aliases
+from ts.ir.camel_case_aliases import add_camel_case_aliases
+from ts.ir.iterable_list import IterableList
 from ts.ir.source import SourceRange
-from ts.ir.taken import IterableList
 from ts.ir.types import TENSOR, NoneType, Type
 from ts.ir.value import Use, Value
 
@@ -509,7 +509,7 @@ class Node:
         return [n for b in self._blocks for n in b.find_all_nodes(kind, recurse)]
 
     def __str__(self) -> str:
-        from ts.ir.print import node_to_text
+        from ts.ir.graph_printer import node_to_text
 
         if self._destroyed:
             raise TsError(f"this object has been invalidated: its node {self._kind} is no longer in a graph")

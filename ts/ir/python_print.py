@@ -24,10 +24,10 @@ from typing import Any
 from ts.errors import InternalError
 from ts.ir.attributes import REMOTE_CALLS
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.marks import SourceMap, plain
-from ts.ir.print import format_value
+from ts.ir.graph_printer import format_value
 from ts.ir.print_literals import has_literal, is_inferred, is_plain, necessary_arguments
 from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.source_map import SourceMap, plain
 from ts.ir.types import (
     BOOL,
     DictType,
@@ -401,7 +401,9 @@ class _Printer:
         if kind == "aten::__getitem__" and not isinstance(inputs[0].type(), TupleType):
             return f"{self.operand(inputs[0])}[{self.use(inputs[1])}]"
         space, _, name = kind.partition("::")
-        callee = _OPERATOR_TO_PYTHON_NAME.get(kind) or (f"torch.{name}" if space == "aten" else f"ops.{space}.{name}")
+        callee = _OPERATOR_TO_PYTHON_NAME.get(kind) or (
+            f"torch.{name}" if space == "aten" else f"ops.{space}.{name}"
+        )
         schema = node.schema()
         if schema is None:
             if kind == "prim::RaiseException" and isinstance(inputs[-1].type(), NoneType):

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any
 
 from ts.errors import ParseError
-from ts.ir.text import TokenStream, format_default, is_name, read_default
+from ts.ir.lexer import TokenStream, format_default, is_name, read_default
 from ts.ir.type_parser import AliasInfo, parse_type, plain, read_type
 from ts.ir.types import FLOAT, INT, TENSOR, ListType, OptionalType, TupleType, Type
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ts._core.thread.deadline import charge
-from ts.ir.text import TokenStream, is_name, is_number, read_default
+from ts.ir.lexer import TokenStream, is_name, is_number, read_default
 from ts.ir.types import (
     ANY,
     BOOL,

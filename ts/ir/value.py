@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ts.ir.names import add_camel_case_aliases
-from ts.ir.text import is_numeral
+from ts.ir.camel_case_aliases import add_camel_case_aliases
+from ts.ir.lexer import is_numeral
 from ts.ir.types import TENSOR, NoneType, OptionalType, TensorType, Type
 
 if TYPE_CHECKING:

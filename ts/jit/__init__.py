@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 _NAME_TO_MODULE: dict[str, tuple[str, str]] = {
     name: (module, name)
     for module, names in {
-        "ts.runtime.switch": "enable disable",
+        "ts.runtime.jit_enabled": "enable disable",
         "ts.jit.scripting": "script CompilationUnit",
-        "ts.frontend.markers": "annotate ignore unused export is_scripting is_tracing isinstance "
+        "ts.frontend.compile_directives": "annotate ignore unused export is_scripting is_tracing isinstance "
         "boolean_dispatch fork wait script_if_tracing ignore_context_manager Attribute ScriptWarning "
         "unwrap_optional set_module is_optional get_tracing_state",
         "ts.jit.tracing": "trace trace_module get_trace_graph TracerWarning TracingCheckError",
-        "ts.tracing.traced": "TracedModule TopLevelTracedModule",
+        "ts.tracing.traced_module": "TracedModule TopLevelTracedModule",
         "ts.futures": "Future",
         "ts.frontend.interfaces": "interface",
         "ts.runtime.objects": "RecursiveScriptClass",
         "ts.frontend.overloads": "overload overload_method",
-        "ts.ir.print": "hide_source_ranges",
+        "ts.ir.graph_printer": "hide_source_ranges",
         "ts.frontend.type_comment_tree": "parse_type_comment",
         "ts.runtime.module_iterators": "debug_module_iterators",
         "ts.passes.inline": "set_inline_everything_mode get_inline_everything_mode",
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph get_overloads",
         "ts.runtime.module": "ScriptModule RecursiveScriptModule module_type method_names",
         "ts.runtime.script_method": "ScriptMethod script_method",
-        "ts.runtime.switches": "enable_onednn_fusion fuser onednn_fusion_enabled strict_fusion",
+        "ts.runtime.executor_flags": "enable_onednn_fusion fuser onednn_fusion_enabled strict_fusion",
         "ts.runtime.executor": "optimized_execution set_fusion_strategy last_executed_optimized_graph",
         "ts.jit.recursive": "create_script_module infer_methods_to_compile unique_state_dict",
         "ts.jit.serialization": "load save missing from_torch export_opnames",
-        "ts.archive.files": "PyTorchFileReader PyTorchFileWriter",
+        "ts.archive.record_files": "PyTorchFileReader PyTorchFileWriter",
         "ts.jit.freezing": "freeze optimize_for_inference run_frozen_optimizations",
         "ts.errors": "FrontendError NotSupportedError UnsupportedNodeError",
     }.items()
@@ -61,18 +61,18 @@ _NAME_TO_MODULE: dict[str, tuple[str, str]] = {
     "clear_class_registry": ("ts.frontend.naming", "clear_names"),
     "Error": ("ts.errors", "ScriptRuntimeError"),
     "ScriptObject": ("ts.runtime.objects", "RecursiveScriptClass"),
-    "get_callable_argument_names": ("ts.frontend.markers", "callable_argument_names"),
+    "get_callable_argument_names": ("ts.frontend.compile_directives", "callable_argument_names"),
     # PyTorch's private names, which programs use all the same.
     "_unique_state_dict": ("ts.jit.recursive", "unique_state_dict"),
     "_get_trace_graph": ("ts.jit.tracing", "get_trace_graph"),
-    "_fork": ("ts.frontend.markers", "fork"),
-    "_wait": ("ts.frontend.markers", "wait"),
+    "_fork": ("ts.frontend.compile_directives", "fork"),
+    "_wait": ("ts.frontend.compile_directives", "wait"),
     "_overload": ("ts.frontend.overloads", "overload"),
     "_overload_method": ("ts.frontend.overloads", "overload_method"),
-    "_script_if_tracing": ("ts.frontend.markers", "script_if_tracing"),
-    "_IgnoreContextManager": ("ts.frontend.markers", "ignore_context_manager"),
-    "_unwrap_optional": ("ts.frontend.markers", "unwrap_optional"),
-    "_isinstance": ("ts.frontend.markers", "isinstance"),
+    "_script_if_tracing": ("ts.frontend.compile_directives", "script_if_tracing"),
+    "_IgnoreContextManager": ("ts.frontend.compile_directives", "ignore_context_manager"),
+    "_unwrap_optional": ("ts.frontend.compile_directives", "unwrap_optional"),
+    "_isinstance": ("ts.frontend.compile_directives", "isinstance"),
 }
 _SUBMODULES = frozenset({"annotations", "frontend", "logging", "_logging"})
 
@@ -82,9 +82,9 @@ def __getattr__(name: str) -> Any:
         from ts.errors import missing_attribute
 
         raise missing_attribute("module 'ts.jit'", name, __dir__)
-    from ts._core.value.turns import import_turn
-    from ts.runtime.frames import preallocate_frames
-    from ts.runtime.garbage import gc_disabled
+    from ts._core.value.build_lock import import_turn
+    from ts.runtime.gc_pause import gc_disabled
+    from ts.runtime.python_frame_stack import preallocate_frames
 
     with import_turn(), gc_disabled():
         return preallocate_frames(_find, name)

@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Optional, Tuple  # noqa: F401, UP035  # prog
 
 from ts.frontend import parse
 from ts.frontend.annotations import object_type
-from ts.frontend.markers import (
+from ts.frontend.compile_directives import (
     BroadcastingList1,
     BroadcastingList2,
     BroadcastingList3,

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.errors import FrontendError, NotSupportedError, UnsupportedNodeError
-from ts.frontend.definition_text import definition_text
 from ts.frontend.parse import ParsedFunction, function_def
+from ts.frontend.tree_printer import definition_text
 
 
 class Definition(ParsedFunction):

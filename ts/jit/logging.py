@@ -6,7 +6,7 @@ ts.jit.logging.add_stat_value("steps", 1)        in Python and in scripts
 from __future__ import annotations
 
 from ts import ops
-from ts._core.prims.counters import AggregationType, LockingLogger, NoopLogger, set_logger
+from ts._core.builtin_ops.stat_counters import AggregationType, LockingLogger, NoopLogger, set_logger
 
 __all__ = ["AggregationType", "LockingLogger", "NoopLogger", "add_stat_value", "set_logger", "time_point"]
 

@@ -23,14 +23,14 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
-from ts._core.value.turns import build_lock
+from ts._core.value.build_lock import build_lock
 from ts.errors import CompilationError, FrontendError, missing_attribute
-from ts.frontend.failures import for_users
+from ts.frontend.error_aggregation import for_users
 from ts.frontend.naming import live, qualified_name, unique_name
 from ts.frontend.resolve import Resolver
 from ts.module_names import own_name
-from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
-from ts.runtime.deep import run_with_large_stack
+from ts.passes import pass_logging  # noqa: F401 -- wrong switches are refused when this is imported
+from ts.runtime.deep_recursion import run_with_large_stack
 from ts.runtime.function import (
     ScriptFunction,
     compile_function,
@@ -38,10 +38,10 @@ from ts.runtime.function import (
     declare_functions,
     forget,
 )
-from ts.runtime.switch import enabled
+from ts.runtime.jit_enabled import enabled
 
 if TYPE_CHECKING:
-    from ts.frontend.observed import Call
+    from ts.frontend.example_types import Call
     from ts.frontend.parse import ParsedFunction
     from ts.ir.graph import Graph
     from ts.ir.types import ClassType
@@ -119,7 +119,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
             f"{type(obj)} is a built-in class; compile a string with ts.jit.CompilationUnit(text)"
         )
     if example_inputs is not None:
-        from ts.frontend.observed import observe
+        from ts.frontend.example_types import observe
 
         observe(_example_calls(obj, example_inputs))
         forget(obj)
@@ -228,7 +228,7 @@ class CompilationUnit:
     def _define_printed(self, lang: str) -> bool:
         """Compile what `fn.code` showed; whether that is what it is."""
         from ts.frontend.compile import compile_all
-        from ts.frontend.printed import SerializedResolver, printed_defs
+        from ts.frontend.serialized_names import SerializedResolver, printed_defs
 
         try:
             found = run_with_large_stack(lambda: printed_defs(lang, SerializedResolver(find=live)))

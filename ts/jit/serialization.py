@@ -15,20 +15,20 @@ import sys
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
 
-from ts.archive.read import read
-from ts.archive.records import Location
+from ts.archive.module_reader import read
+from ts.archive.zip_records import Location
 from ts.devices import device
-from ts.frontend.terms import LoadPolicy
+from ts.frontend.load_policy import LoadPolicy
 from ts.passes.inline import inline
 from ts.runtime.function import ScriptFunction
-from ts.runtime.garbage import gc_disabled
+from ts.runtime.gc_pause import gc_disabled
 from ts.runtime.limits import limits
 from ts.runtime.module import ScriptModule, module_of
 from ts.runtime.module_handle import wrap_handle
 
 if TYPE_CHECKING:
-    from ts.archive.missing import MissingFeature
-    from ts.archive.write import ExtraFiles
+    from ts.archive.compatibility_check import MissingFeature
+    from ts.archive.module_writer import ExtraFiles
 
 
 def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles = None) -> None:
@@ -39,7 +39,7 @@ def save(m: Any, f: str | os.PathLike[str] | IO[bytes], _extra_files: ExtraFiles
             f"'{type(m).__name__}' object has no attribute 'save_to_buffer': only what ts.jit.script made "
             "can be saved"
         )
-    from ts.archive.write import write
+    from ts.archive.module_writer import write
 
     write(m.archived(), f, _extra_files)
 
@@ -82,7 +82,7 @@ def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
     Nothing of the archive runs.  Each record has a `kind`, a `name`, and the `places` in the archive where it
     is named; as text it says all of that.
     """
-    from ts.archive.missing import missing
+    from ts.archive.compatibility_check import missing
 
     return missing(f)
 

@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.frontend.markers import callable_argument_names
+from ts.frontend.compile_directives import callable_argument_names
 from ts.nn.modules.module import Module
+from ts.runtime.jit_enabled import enabled
 from ts.runtime.module import ScriptModule
-from ts.runtime.switch import enabled
-from ts.tracing.check import TracingCheckError, check_trace
+from ts.tracing.check_trace import TracingCheckError, check_trace
 from ts.tracing.guards import FAILURES
-from ts.tracing.traced import TopLevelTracedModule, lowered, trace_function, trace_methods
+from ts.tracing.traced_module import TopLevelTracedModule, lowered, trace_function, trace_methods
 from ts.tracing.tracer import Options, TracerWarning
 from ts.tracing.types import plain_type, refuse_inconsistent
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ts._core import shared_memory
 from ts._core.tensor import storage
-from ts._core.tensor.exchange import rebuild_meta as rebuild_meta_tensor
+from ts._core.tensor.interop import rebuild_meta as rebuild_meta_tensor
 from ts._core.tensor.sharing import (
     rebuild_storage,
     rebuild_tensor,
@@ -25,8 +25,8 @@ from ts._core.tensor.sharing import (
     register_reductions,
 )
 from ts._core.tensor.storage import UntypedStorage
-from ts.absent import names_for
 from ts.multiprocessing._atfork import register_after_fork
+from ts.unsupported import names_for
 
 __all__ = [
     "StorageWeakRef", "fd_id", "init_reductions", "rebuild_meta_tensor", "rebuild_storage_empty",

@@ -9,27 +9,27 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules
-from ts.ops.outputs import COPIED, EXPECTED, FOUND, SCALAR
-from ts.ops.promotions import SAME
-from ts.ops.refusals import NotImplementedMessage
-from ts.ops.registry import shared_fields, op
+from ts._core.tensor import size_guards
+from ts.ops import common
+from ts.ops.out_variants import COPIED, EXPECTED, FOUND, SCALAR
+from ts.ops.registry import op, shared_fields
+from ts.ops.type_promotion import SAME
 from ts.ops.unary import in_one_piece, sigmoid
+from ts.ops.unsupported_dtypes import NotImplementedMessage
 
-Array = rules.Array
+Array = common.Array
 _NO_CLAMP = NotImplementedMessage("clamp is not supported for complex types")
 
 
 def _floating(name: str, x: Array) -> Array:
-    if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
-        rules.refuse(f"{name}_cpu", x.dtype)
+    if common.CATEGORY_OF[x.dtype] < common.FLOATING:
+        common.refuse(f"{name}_cpu", x.dtype)
     return x
 
 
 def _wide(xp: Any, name: str, x: Array) -> Array:
     """The same in the dtype in which it is computed: the result is rounded to 16 bits once."""
-    return rules.cast(xp, _floating(name, x), rules.opmath(x.dtype))
+    return common.cast(xp, _floating(name, x), common.opmath(x.dtype))
 
 
 def _softplus(xp: Any, x: Array) -> Array:
@@ -67,7 +67,7 @@ def _relu(xp: Any, self: Array) -> Array:
     refuses={"b": "Bool inputs not supported for hardtanh", "c": _NO_CLAMP},
 )
 def _relu6(xp: Any, self: Array) -> Array:
-    return rules.cast(xp, xp.clip(self, 0, 6), self.dtype)
+    return common.cast(xp, xp.clip(self, 0, 6), self.dtype)
 
 
 @op(
@@ -81,14 +81,14 @@ def _relu6(xp: Any, self: Array) -> Array:
     out_refused=FOUND,
 )
 def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Array:
-    if self.dtype == rules.BOOL:
+    if self.dtype == common.BOOL:
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    if self.dtype == rules.UINT8 and (min_val < 0 or max_val < 0):
+    if self.dtype == common.UINT8 and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-    bounds = (rules.cast_checked(xp, bound, self.dtype) for bound in (min_val, max_val))
-    return rules.cast(xp, xp.clip(self, *bounds), self.dtype)
+    bounds = (common.cast_checked(xp, bound, self.dtype) for bound in (min_val, max_val))
+    return common.cast(xp, xp.clip(self, *bounds), self.dtype)
 
 
 @op(
@@ -104,8 +104,8 @@ def _hardtanh(xp: Any, self: Array, min_val: Any = -1, max_val: Any = 1) -> Arra
 )
 def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
     x = _floating("leaky_relu", self)
-    slope = rules.cast_checked(xp, negative_slope, x.dtype)
-    return rules.cast(xp, xp.where(x > 0, x, x * slope), self.dtype)
+    slope = common.cast_checked(xp, negative_slope, x.dtype)
+    return common.cast(xp, xp.where(x > 0, x, x * slope), self.dtype)
 
 
 @op(
@@ -116,7 +116,7 @@ def _leaky_relu(xp: Any, self: Array, negative_slope: Any = 0.01) -> Array:
 )
 def _prelu_kernel(xp: Any, self: Array, weight: Array) -> Array:
     """The weight broadcast to the input already."""
-    rules.broadcast_shapes(self.shape, weight.shape)
+    common.broadcast_shapes(self.shape, weight.shape)
     return xp.where(self > 0, self, self * weight)
 
 
@@ -128,14 +128,14 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
         )
     if self.dtype != weight.dtype:
         raise RuntimeError(
-            f"prelu: Type promoting not supported. Got {rules.NAME_OF[self.dtype]} and "
-            f"{rules.NAME_OF[weight.dtype]}"
+            f"prelu: Type promoting not supported. Got {common.NAME_OF[self.dtype]} and "
+            f"{common.NAME_OF[weight.dtype]}"
         )
     if weight.size != 1:
         if self.ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")
         channels = self.shape[1] if self.ndim > 1 else 1
-        if not sizes.equal(weight.size, channels):
+        if not size_guards.equal(weight.size, channels):
             raise RuntimeError(
                 "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
                 f"{weight.size} and channel size = {channels}."
@@ -160,7 +160,7 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
 def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Array:
     x = _wide(xp, "elu", self)
     negative = xp.expm1(xp.minimum(x, 0) * input_scale) * alpha
-    return rules.cast(xp, xp.where(x > 0, x, negative) * scale, self.dtype)
+    return common.cast(xp, xp.where(x > 0, x, negative) * scale, self.dtype)
 
 
 @op(
@@ -196,16 +196,16 @@ def _selu(xp: Any, self: Array) -> Array:
     since_forms="o",
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
-    x = rules.cast(xp, _floating("gelu", self), rules.opmath(self.dtype))
+    x = common.cast(xp, _floating("gelu", self), common.opmath(self.dtype))
     own = in_one_piece(xp, {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate, "gelu"), x)
     if own is not None and approximate in ("none", "tanh"):
-        return rules.cast(xp, own(x), self.dtype)
+        return common.cast(xp, own(x), self.dtype)
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
-        return rules.cast(xp, 0.5 * x * (1 + xp.tanh(inner)), self.dtype)
+        return common.cast(xp, 0.5 * x * (1 + xp.tanh(inner)), self.dtype)
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return rules.cast(xp, 0.5 * x * (1 + xp.special("erf")(x * math.sqrt(0.5))), self.dtype)
+    return common.cast(xp, 0.5 * x * (1 + xp.special("erf")(x * math.sqrt(0.5))), self.dtype)
 
 
 @op(
@@ -222,8 +222,8 @@ def _silu(xp: Any, self: Array) -> Array:
     x = _wide(xp, "silu", self)
     own = in_one_piece(xp, "silu", x)
     if own is not None:
-        return rules.cast(xp, own(x), self.dtype)
-    return rules.cast(xp, x * sigmoid(xp, x), self.dtype)
+        return common.cast(xp, own(x), self.dtype)
+    return common.cast(xp, x * sigmoid(xp, x), self.dtype)
 
 
 @op(
@@ -236,7 +236,7 @@ def _silu(xp: Any, self: Array) -> Array:
 )
 def _mish(xp: Any, self: Array) -> Array:
     x = _wide(xp, "mish", self)
-    return rules.cast(xp, x * xp.tanh(_softplus(xp, x)), self.dtype)
+    return common.cast(xp, x * xp.tanh(_softplus(xp, x)), self.dtype)
 
 
 @op(
@@ -252,7 +252,7 @@ def _mish(xp: Any, self: Array) -> Array:
 )
 def _hardswish(xp: Any, self: Array) -> Array:
     x = _wide(xp, "hardswish", self)
-    return rules.cast(xp, x * xp.clip(x + 3, 0, 6) / 6, self.dtype)
+    return common.cast(xp, x * xp.clip(x + 3, 0, 6) / 6, self.dtype)
 
 
 @op(
@@ -267,7 +267,7 @@ def _hardswish(xp: Any, self: Array) -> Array:
     out_refused=FOUND,
 )
 def _hardsigmoid(xp: Any, self: Array) -> Array:
-    return rules.cast(xp, xp.clip(_wide(xp, "hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
+    return common.cast(xp, xp.clip(_wide(xp, "hardsigmoid", self) + 3, 0, 6) / 6, self.dtype)
 
 
 @op(
@@ -296,7 +296,7 @@ def _log_sigmoid(xp: Any, self: Array) -> Array:
 def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
     """The result, and exp(-|x|), which its gradient needs."""
     result = _log_sigmoid(xp, self)
-    return result, rules.cast(xp, xp.exp(-xp.abs(self)), self.dtype)
+    return result, common.cast(xp, xp.exp(-xp.abs(self)), self.dtype)
 
 
 @op(
@@ -312,7 +312,7 @@ def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
 def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Array:
     x = _wide(xp, "softplus", self)
     scaled = x * beta
-    return rules.cast(xp, xp.where(scaled > threshold, x, _softplus(xp, scaled) / beta), self.dtype)
+    return common.cast(xp, xp.where(scaled > threshold, x, _softplus(xp, scaled) / beta), self.dtype)
 
 
 @op(
@@ -326,7 +326,7 @@ def _softshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     shrunk = xp.where(self > lambd, self - lambd, xp.where(self < -lambd, self + lambd, 0))
-    return rules.cast(xp, shrunk, self.dtype)
+    return common.cast(xp, shrunk, self.dtype)
 
 
 @op(
@@ -350,9 +350,9 @@ def _hardshrink(xp: Any, self: Array, lambd: Any = 0.5) -> Array:
     overlap=2,  # doing it twice changes nothing
 )
 def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
-    if self.dtype == rules.BOOL:
-        rules.refuse("threshold_cpu", self.dtype)
-    limit, other = (rules.cast_checked(xp, v, self.dtype) for v in (threshold, value))
+    if self.dtype == common.BOOL:
+        common.refuse("threshold_cpu", self.dtype)
+    limit, other = (common.cast_checked(xp, v, self.dtype) for v in (threshold, value))
     return xp.where(self <= limit, other, self)
 
 
@@ -360,8 +360,8 @@ def _threshold(xp: Any, self: Array, threshold: Any, value: Any) -> Array:
 def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
-    axis = rules.wrap_dim(dim, self.ndim)
-    if sizes.evaluate_guard(self.shape[axis] % 2 != 0):
+    axis = common.wrap_dim(dim, self.ndim)
+    if size_guards.evaluate_guard(self.shape[axis] % 2 != 0):
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {self.shape[axis]}")
     left, right = xp.split(self, 2, axis)
     return left * sigmoid(xp, right)
@@ -376,7 +376,7 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
 )
 def _glu_jvp(xp: Any, glu: Array, x: Array, dx: Array, dim: int) -> Array:
     """How `glu` of x changes where x changes by dx."""
-    axis = rules.wrap_dim(dim, x.ndim)
+    axis = common.wrap_dim(dim, x.ndim)
     dleft, dright = xp.split(dx, 2, axis)
     gate = sigmoid(xp, xp.split(x, 2, axis)[1])
     return dleft * gate + glu * (dright - gate * dright)
@@ -387,19 +387,19 @@ def _glu_jvp(xp: Any, glu: Array, x: Array, dx: Array, dim: int) -> Array:
 
 def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool) -> Array:
     """exp(x) / sum(exp(x)) along `dim`, or its logarithm, from the largest element down."""
-    target = rules.dtype_from(dtype, self.dtype)
-    if rules.CATEGORY_OF[target] != rules.FLOATING:
-        rules.refuse("log_softmax_lastdim_kernel_impl" if log else "softmax_lastdim_kernel_impl", target)
-    axis = rules.wrap_dim(dim, self.ndim)
-    x = rules.cast(xp, self, rules.opmath(target))
+    target = common.dtype_from(dtype, self.dtype)
+    if common.CATEGORY_OF[target] != common.FLOATING:
+        common.refuse("log_softmax_lastdim_kernel_impl" if log else "softmax_lastdim_kernel_impl", target)
+    axis = common.wrap_dim(dim, self.ndim)
+    x = common.cast(xp, self, common.opmath(target))
     if self.ndim == 0:
-        return rules.cast(xp, x - x + (0 if log else 1), target)
+        return common.cast(xp, x - x + (0 if log else 1), target)
     if not x.size:
-        return rules.cast(xp, x, target)
+        return common.cast(xp, x, target)
     shifted = x - xp.max(x, axis=axis, keepdims=True)
     raised = xp.exp(shifted)
     total = xp.sum(raised, axis=axis, keepdims=True)
-    return rules.cast(xp, shifted - xp.log(total) if log else raised / total, target)
+    return common.cast(xp, shifted - xp.log(total) if log else raised / total, target)
 
 
 @op(
@@ -432,7 +432,7 @@ def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
 def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     """Zeros where every element is -inf: what attention gives a query that may see nothing."""
     result = _softmax(xp, self, dim, dtype)
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     hidden = xp.all(self == -xp.inf, axis=axis if self.ndim else None, keepdims=True)
     return xp.where(hidden, xp.zeros((), dtype=result.dtype), result)
 
@@ -498,16 +498,16 @@ def _masked_softmax(
     xp: Any, self: Array, mask: Array, dim: int | None = None, mask_type: int | None = None
 ) -> Array:
     """Where the mask is true an element counts for nothing; masks of kinds 0 and 1 are those of attention."""
-    if mask.dtype != rules.BOOL:
+    if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")
     if mask_type in (0, 1) and self.ndim == 4 and mask.ndim == 2:
         mask = mask[None, None] if mask_type == 0 else mask[:, None, None]
-        mask = xp.broadcast_to(mask, rules.broadcast_shapes(mask.shape, self.shape))
-    if not sizes.same(mask.shape, self.shape):
+        mask = xp.broadcast_to(mask, common.broadcast_shapes(mask.shape, self.shape))
+    if not size_guards.same(mask.shape, self.shape):
         raise RuntimeError("For mask_type == 2 mask shape should match input shape")
-    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
-        rules.refuse("masked_softmax", self.dtype)
-    hidden = xp.where(mask, rules.cast(xp, -math.inf, self.dtype), self)
+    if common.CATEGORY_OF[self.dtype] != common.FLOATING:
+        common.refuse("masked_softmax", self.dtype)
+    hidden = xp.where(mask, common.cast(xp, -math.inf, self.dtype), self)
     return softmax_kernel(xp, hidden, self.ndim - 1 if dim is None else dim, None, False)
 
 
@@ -520,6 +520,6 @@ def _masked_softmax(
 )
 def _softmax_backward(xp: Any, grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     weighted = grad_output * output
-    axis = rules.wrap_dim(dim, output.ndim)
+    axis = common.wrap_dim(dim, output.ndim)
     total = xp.sum(weighted, axis=axis, keepdims=True) if output.ndim else weighted
     return weighted - output * total

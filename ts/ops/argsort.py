@@ -12,18 +12,18 @@ from __future__ import annotations
 from typing import Any
 
 from ts import dtypes
-from ts.ops import rules
+from ts.ops import common
 
-Array = rules.Array
+Array = common.Array
 
 
 def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> Array:
     """The order of the elements along `axis`."""
     if xp.ranking is not None and not stable and self.size:
         return xp.ranking.argsort(self, axis, descending)
-    x = rules.cast(xp, self, rules.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
-    if x.dtype == rules.BOOL:
-        x = rules.cast(xp, self, rules.UINT8)  # a True may be any byte but 0
+    x = common.cast(xp, self, common.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
+    if x.dtype == common.BOOL:
+        x = common.cast(xp, self, common.UINT8)  # a True may be any byte but 0
     if not descending:
         return xp.argsort(x, axis=axis, kind="stable")
     # Sorted backwards from the end: equal elements keep their order.

@@ -8,23 +8,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules
+from ts._core.tensor import size_guards
+from ts.ops import common
 from ts.ops.activation import gelu, softmax_kernel
 from ts.ops.dropout import dropped
 from ts.ops.normalization import layer_norm
-from ts.ops.outputs import COPIED
+from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 
 
 def _check_sizes(query: Array, key: Array, value: Array) -> None:
     """Raise the RuntimeError of `bmm` if the sizes of query, key and value do not match."""
-    rules.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    common.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     for left, right in ((query.shape[-1], key.shape[-1]), (key.shape[-2], value.shape[-2])):
-        if not sizes.equal(left, right):
-            batch = sizes.product(query.shape[:-2])
+        if not size_guards.equal(left, right):
+            batch = size_guards.product(query.shape[:-2])
             raise RuntimeError(
                 f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {left}] but got: "
                 f"[{batch}, {right}]."
@@ -59,10 +59,10 @@ def _scaled_dot_product_attention(
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
-    if rules.CATEGORY_OF[query.dtype] != rules.FLOATING:
-        raise RuntimeError(f"expected scalar type Float but found {rules.NAME_OF[query.dtype]}")
-    wide = rules.opmath(query.dtype)
-    q, k, v = (rules.cast(xp, x, wide) for x in (query, key, value))
+    if common.CATEGORY_OF[query.dtype] != common.FLOATING:
+        raise RuntimeError(f"expected scalar type Float but found {common.NAME_OF[query.dtype]}")
+    wide = common.opmath(query.dtype)
+    q, k, v = (common.cast(xp, x, wide) for x in (query, key, value))
     if enable_gqa:
         k, v = (xp.repeat(x, q.shape[-3] // x.shape[-3], axis=-3) for x in (k, v))
     _check_sizes(q, k, v)
@@ -72,8 +72,8 @@ def _scaled_dot_product_attention(
     weight = xp.products(q, k.swapaxes(-1, -2))  # the scores, which become the weights where they are
     weight *= wide.type(factor)
     if is_causal:
-        attn_mask = xp.tril(xp.ones(weight.shape[-2:], dtype=rules.BOOL))
-    if attn_mask is not None and attn_mask.dtype == rules.BOOL:
+        attn_mask = xp.tril(xp.ones(weight.shape[-2:], dtype=common.BOOL))
+    if attn_mask is not None and attn_mask.dtype == common.BOOL:
         weight = xp.where(attn_mask, weight, -math.inf)
     elif attn_mask is not None:
         weight = weight + attn_mask
@@ -86,7 +86,7 @@ def _scaled_dot_product_attention(
     weight /= total if attn_mask is None else xp.where(total == 0, 1, total)
     if dropout_p > 0:
         weight = dropped(xp, weight, dropout_p, True)
-    return rules.cast(xp, xp.products(weight, v), query.dtype)
+    return common.cast(xp, xp.products(weight, v), query.dtype)
 
 
 @op(
@@ -104,13 +104,13 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
     width = three // 3
     if num_heads <= 0 or width % num_heads:
         raise RuntimeError(f"Expected a width that {num_heads} heads can share, but got {width}")
-    if rules.CATEGORY_OF[qkv.dtype] != rules.FLOATING:
-        rules.refuse("transform_bias_rescale_qkv", qkv.dtype)
-    wide = rules.opmath(qkv.dtype)
-    whole = rules.cast(xp, qkv, wide) + rules.cast(xp, qkv_bias, wide)
+    if common.CATEGORY_OF[qkv.dtype] != common.FLOATING:
+        common.refuse("transform_bias_rescale_qkv", qkv.dtype)
+    wide = common.opmath(qkv.dtype)
+    whole = common.cast(xp, qkv, wide) + common.cast(xp, qkv_bias, wide)
     parts = whole.reshape(batch, length, 3, num_heads, width // num_heads).transpose(2, 0, 3, 1, 4)
     query = parts[0] / wide.type(math.sqrt(width // num_heads))
-    return tuple(rules.cast(xp, x, qkv.dtype) for x in (query, parts[1], parts[2]))
+    return tuple(common.cast(xp, x, qkv.dtype) for x in (query, parts[1], parts[2]))
 
 
 # ---------------------------------------------------------------------------------------- whole layers
@@ -122,13 +122,13 @@ SOURCE_MASK, PADDING_MASK, FULL_MASK = 0, 1, 2
 
 
 def _linear(xp: Any, x: Array, weight: Array, bias: Array) -> Array:
-    return rules.cast(xp, xp.matmul(x, weight.swapaxes(0, 1)) + bias, x.dtype)
+    return common.cast(xp, xp.matmul(x, weight.swapaxes(0, 1)) + bias, x.dtype)
 
 
 def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> Array:
     """Where nothing may be looked at, in the shape of the scores (N, heads, L, S)."""
     n, _, rows, columns = scores
-    hidden = mask if mask.dtype == rules.BOOL else mask != 0
+    hidden = mask if mask.dtype == common.BOOL else mask != 0
     shapes: dict[int | None, tuple[tuple[int, ...], tuple[int, ...]]] = {
         SOURCE_MASK: ((rows, columns), (1, 1, rows, columns)),
         PADDING_MASK: ((n, columns), (n, 1, 1, columns)),
@@ -137,7 +137,7 @@ def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> 
     if kind not in shapes:
         raise RuntimeError("Mask Type should be defined")
     wanted, full = shapes[kind]
-    if not sizes.same(mask.shape, wanted):
+    if not size_guards.same(mask.shape, wanted):
         raise RuntimeError(f"Mask should have the shape {list(wanted)}, but has {list(mask.shape)}")
     return hidden.reshape(full)
 
@@ -169,12 +169,14 @@ def _native_multi_head_attention(
 ) -> tuple[Array, Array]:
     if query.ndim != 3:
         raise RuntimeError(f"expected 3-D `query`, got {query.ndim}-D tensor")
-    if not sizes.equal(query.shape[2], embed_dim):
+    if not size_guards.equal(query.shape[2], embed_dim):
         raise RuntimeError(f"passed-in embed_dim {embed_dim} didn't match last dim of query {query.shape[2]}")
     if num_head <= 0 or embed_dim % num_head:
         raise RuntimeError("`embed_dim` must divide evenly by `num_heads`")
     whole = 3 * embed_dim
-    if not (sizes.same(qkv_weight.shape, (whole, embed_dim)) and sizes.same(qkv_bias.shape, (whole,))):
+    if not (
+        size_guards.same(qkv_weight.shape, (whole, embed_dim)) and size_guards.same(qkv_bias.shape, (whole,))
+    ):
         raise RuntimeError("expected `qkv_weight` first dim to be 3x embed_dim")
     n, width = query.shape[0], embed_dim // num_head
     parts = []
@@ -182,17 +184,17 @@ def _native_multi_head_attention(
         rows = slice(k * embed_dim, (k + 1) * embed_dim)
         part = _linear(xp, x, qkv_weight[rows], qkv_bias[rows])
         parts.append(part.reshape(n, x.shape[1], num_head, width).swapaxes(1, 2))
-    q, k, v = (rules.cast(xp, part, rules.opmath(query.dtype)) for part in parts)
+    q, k, v = (common.cast(xp, part, common.opmath(query.dtype)) for part in parts)
     scores = xp.products(q * q.dtype.type(1 / math.sqrt(width)), k.swapaxes(-1, -2))
     if mask is not None:
         scores = xp.where(_hidden(xp, mask, mask_type, scores.shape), scores.dtype.type(-math.inf), scores)
     weights = softmax_kernel(xp, scores, -1, None, False)
     result = xp.products(weights, v).swapaxes(1, 2).reshape(n, query.shape[1], embed_dim)
-    result = _linear(xp, rules.cast(xp, result, query.dtype), proj_weight, proj_bias)
+    result = _linear(xp, common.cast(xp, result, query.dtype), proj_weight, proj_bias)
     if not need_weights:
         return result, xp.zeros(0, dtype=query.dtype)
     weights = xp.mean(weights, axis=1) if average_attn_weights else weights
-    return result, rules.cast(xp, weights, query.dtype)
+    return result, common.cast(xp, weights, query.dtype)
 
 
 @op(

@@ -14,8 +14,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules
+from ts._core.tensor import size_guards
+from ts.ops import common
 from ts.ops.normalization import (
     Three,
     affine,
@@ -26,15 +26,15 @@ from ts.ops.normalization import (
     of_normalised,
     summed,
 )
-from ts.ops.outputs import COPIED, SCALAR
-from ts.ops.registry import shared_fields, op
+from ts.ops.out_variants import COPIED, SCALAR
+from ts.ops.registry import op, shared_fields
 
-Array = rules.Array
+Array = common.Array
 
 
 def _update(xp: Any, running: Array | None, new: Array, momentum: float) -> None:
     if running is not None:
-        running[...] = rules.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
+        running[...] = common.cast(xp, (1 - momentum) * running + momentum * new, running.dtype)
 
 
 def batch_norm_kernel(
@@ -57,7 +57,7 @@ def batch_norm_kernel(
     for name, value in given.items():
         if value is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
-        if value is not None and not sizes.equal(value.size, channels):
+        if value is not None and not size_guards.equal(value.size, channels):
             raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
     wide = floating_wide(xp, "batch_norm", input)
     check_parameters(input, weight, bias, running_mean, running_var)
@@ -67,10 +67,10 @@ def batch_norm_kernel(
     parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
     if not training:
         assert running_mean is not None and running_var is not None
-        mean, var = (rules.cast(xp, r, wide.dtype).reshape(per) for r in (running_mean, running_var))
+        mean, var = (common.cast(xp, r, wide.dtype).reshape(per) for r in (running_mean, running_var))
         result = (wide - mean) / xp.sqrt(var + eps)
         saved = xp.zeros(0, dtype=dtype)
-        return rules.cast(xp, affine(result, *parts), input.dtype), saved, saved
+        return common.cast(xp, affine(result, *parts), input.dtype), saved, saved
     result, mean, variance = normalised(xp, wide, axes, eps)
     mean, variance = mean.reshape(channels), variance.reshape(channels)
     free = math.prod(input.shape[a] for a in axes) - 1
@@ -78,9 +78,9 @@ def batch_norm_kernel(
     for running, new in ((running_mean, mean), (running_var, unbiased)):
         _update(xp, running, new, momentum)
     return (
-        rules.cast(xp, affine(result, *parts), input.dtype),
-        rules.cast(xp, mean, dtype),
-        rules.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
+        common.cast(xp, affine(result, *parts), input.dtype),
+        common.cast(xp, mean, dtype),
+        common.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
     )
 
 
@@ -190,7 +190,7 @@ def _instance_norm(
     n, c = input.shape[:2]
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, value in given.items():
-        if value is not None and not sizes.equal(value.size, c):
+        if value is not None and not size_guards.equal(value.size, c):
             raise RuntimeError(f"{name} should contain {n * c} elements not {n * value.size}")
     scale, shift, mean, variance = (
         None if v is None else xp.tile(v, n) for v in (weight, bias, running_mean, running_var)
@@ -199,8 +199,8 @@ def _instance_norm(
     result, *_ = batch_norm_kernel(xp, folded, scale, shift, mean, variance, use_input_stats, momentum, eps)
     for running, updated in ((running_mean, mean), (running_var, variance)):
         if running is not None and updated is not None and use_input_stats:
-            running[...] = rules.cast(
-                xp, xp.mean(rules.cast(xp, updated, rules.opmath(updated.dtype)).reshape(n, c), axis=0),
+            running[...] = common.cast(
+                xp, xp.mean(common.cast(xp, updated, common.opmath(updated.dtype)).reshape(n, c), axis=0),
                 running.dtype,
             )  # fmt: skip
     return result.reshape(input.shape)
@@ -236,16 +236,16 @@ def _native_batch_norm_backward(
     mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     if mean is None or spread is None:
         raise RuntimeError("Expected the moments that the input was normalised by")
-    if not sizes.same((*grad_out.shape, mean.size, spread.size), (*input.shape, channels, channels)):
+    if not size_guards.same((*grad_out.shape, mean.size, spread.size), (*input.shape, channels, channels)):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)} and moments of {channels} channels"
             f", but got {list(grad_out.shape)}, {list(mean.shape)} and {list(spread.shape)}"
         )
     wide = floating_wide(xp, "batch_norm_backward", input)
-    grad = rules.cast(xp, grad_out, wide.dtype)
+    grad = common.cast(xp, grad_out, wide.dtype)
     axes = (0, *range(2, input.ndim))
     per = [channels if d == 1 else 1 for d in range(input.ndim)]
-    middle, inverse = (rules.cast(xp, x, wide.dtype).reshape(per) for x in (mean, spread))
+    middle, inverse = (common.cast(xp, x, wide.dtype).reshape(per) for x in (mean, spread))
     if not train:
         inverse = 1 / xp.sqrt(inverse + eps)
     made = [xp.zeros(0, dtype=input.dtype)] * 3
@@ -253,9 +253,9 @@ def _native_batch_norm_backward(
     if (output_mask[0] and train) or output_mask[1]:
         result = (wide - middle) * inverse
     if output_mask[0]:
-        scale = inverse if weight is None else inverse * rules.cast(xp, weight, wide.dtype).reshape(per)
+        scale = inverse if weight is None else inverse * common.cast(xp, weight, wide.dtype).reshape(per)
         found = of_normalised(xp, grad, result, scale, axes) if train else grad * scale
-        made[0] = rules.cast(xp, found, input.dtype)
+        made[0] = common.cast(xp, found, input.dtype)
     if output_mask[1]:
         made[1] = summed(xp, grad * result, axes, like)
     if output_mask[2]:
@@ -281,7 +281,7 @@ _STATISTICS = "Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? runni
 
 def _reserved(xp: Any) -> Array:
     """What libraries of GPUs keep for the gradient."""
-    return xp.zeros(0, dtype=rules.UINT8)
+    return xp.zeros(0, dtype=common.UINT8)
 
 
 @op(
@@ -394,7 +394,7 @@ def _update_stats(
     count = input.size // max(input.shape[1], 1)
     _update(xp, running_mean, mean, momentum)
     _update(xp, running_var, variance * (count / (count - 1) if count > 1 else math.nan), momentum)
-    return rules.cast(xp, mean, input.dtype), rules.cast(xp, variance, input.dtype)
+    return common.cast(xp, mean, input.dtype), common.cast(xp, variance, input.dtype)
 
 
 @op(
@@ -428,7 +428,7 @@ def _elemt(
     per = [-1 if d == 1 else 1 for d in range(input.ndim)]
     parts = [None if w is None else w.reshape(per) for w in (weight, bias)]
     result = affine((wide - mean.reshape(per)) * invstd.reshape(per), *parts)
-    return rules.cast(xp, result, input.dtype)
+    return common.cast(xp, result, input.dtype)
 
 
 @op(
@@ -450,7 +450,9 @@ def _elemt(
     out_names="out0,out1",
     **COPIED,
 )
-@shared_fields(layout=("contiguous", "contiguous"), side_effect=True, refuses={"bic": "batch_norm_update_stats_cuda"})
+@shared_fields(
+    layout=("contiguous", "contiguous"), side_effect=True, refuses={"bic": "batch_norm_update_stats_cuda"}
+)
 def _gather_stats(
     xp: Any,
     input: Array,
@@ -463,14 +465,14 @@ def _gather_stats(
     counts: Any,
 ) -> tuple[Array, Array]:
     """The moments of a whole from those of its parts, a row each."""
-    wide = rules.opmath(mean.dtype)
+    wide = common.opmath(mean.dtype)
     of_part = (
         xp.full(mean.shape[0], counts, dtype=wide)
         if isinstance(counts, int)
-        else rules.cast(xp, counts, wide)
+        else common.cast(xp, counts, wide)
     )
     share = (of_part / xp.sum(of_part))[:, None]
-    total = xp.sum(rules.cast(xp, mean, wide) * share, axis=0)
+    total = xp.sum(common.cast(xp, mean, wide) * share, axis=0)
     variance = xp.sum((1 / (invstd * invstd) - eps + (mean - total) ** 2) * share, axis=0)
     number = xp.sum(of_part)
     _update(xp, running_mean, total, momentum)

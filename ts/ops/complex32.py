@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor.construct import cast_elements
+from ts._core.tensor.factories import cast_elements
 from ts._core.tensor.tensor import Tensor
-from ts.ops import float8, refusals, rules
+from ts.ops import common, float8, unsupported_dtypes
 
 if TYPE_CHECKING:
     from ts.ops.registry import OperatorRecord
@@ -115,7 +115,7 @@ def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel
         if low:
             raise RuntimeError(low)
         if together and record.promotion and base.endswith("_"):
-            rules.check_cast(dtypes.complex32.numpy_dtype, values[0].dtype)
+            common.check_cast(dtypes.complex32.numpy_dtype, values[0].dtype)
         wide = [_widened(x, together) for x in values]
         if not there:
             _refuse_like(found, xp, wide, record, args)
@@ -177,7 +177,7 @@ def _refuse(record: OperatorRecord, args: Sequence[Any]) -> NoReturn:
         said = "lerp_kernel_tensor"
     elif said in _OF_LAST and isinstance(args[1], int) and args[1] % max(dims[0], 1) == dims[0] - 1:
         said = said.replace("_kernel", "_lastdim_kernel")
-    rules.refuse(said, dtypes.complex32.numpy_dtype)
+    common.refuse(said, dtypes.complex32.numpy_dtype)
 
 
 _OF_LAST: Final = ("softmax_kernel_impl", "log_softmax_kernel_impl")
@@ -188,7 +188,7 @@ def _low_precision(record: OperatorRecord) -> str:
     """What is said of 16-bit floats, if that is a sentence."""
     if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
-    messages = refusals.by_kind((record.base or record).refuses or {})
+    messages = unsupported_dtypes.by_kind((record.base or record).refuses or {})
     said = messages.get("h", "")
     return said.format(dtype="ComplexHalf") if " " in said else ""
 
@@ -229,5 +229,5 @@ def _rounded(x: Any, narrow: bool) -> Any:
         if x.dtype == np.complex64:
             return cast_elements(np.asarray(x), dtypes.complex32.numpy_dtype)
         if x.dtype == np.float32:
-            return cast_elements(np.asarray(x), rules.HALF)
+            return cast_elements(np.asarray(x), common.HALF)
     return x

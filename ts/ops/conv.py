@@ -16,15 +16,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ts._core.tensor import sizes
-from ts._core.thread.once import warn
-from ts.ops import rules, work
-from ts.ops.outputs import COPIED
+from ts._core.tensor import size_guards
+from ts._core.thread.warnings import warn
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED
 from ts.ops.registry import OperatorRecord, add, out_of
-from ts.ops.shapes import Made
+from ts.ops.shape_functions import Made
 from ts.ops.unfold import columns, folded, padded, per_dim, windows
 
-Array = rules.Array
+Array = common.Array
 Sizes = Sequence[int]
 Compute = Callable[..., Array]
 Weigh = Callable[..., Array]
@@ -75,21 +75,21 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
         )
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    if sizes.evaluate_guard(weight.shape[0] % groups != 0):
+    if size_guards.evaluate_guard(weight.shape[0] % groups != 0):
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
             f"weight of size [{list(weight.shape)}] instead"
         )
     channels = x.shape[-n - 1]
     wanted = weight.shape[0] if transposed else weight.shape[1] * groups
-    if not sizes.equal(channels, wanted):
+    if not size_guards.equal(channels, wanted):
         how = "transposed=1" if transposed else f"groups={groups}"
         raise RuntimeError(
             f"Given {how}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
             f"have {wanted} channels, but got {channels} channels instead"
         )
     outputs = weight.shape[1] * groups if transposed else weight.shape[0]
-    if bias is not None and not sizes.same(bias.shape, (outputs,)):
+    if bias is not None and not size_guards.same(bias.shape, (outputs,)):
         raise RuntimeError(
             f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} "
             f"elements, but got bias of size {list(bias.shape)} instead"
@@ -97,7 +97,7 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
 
 
 def _type_name(x: Array) -> str:
-    return f"torch.{rules.NAME_OF[x.dtype]}Tensor"
+    return f"torch.{common.NAME_OF[x.dtype]}Tensor"
 
 
 def described(
@@ -119,7 +119,7 @@ def described(
         transposed, tuple(output_padding),
     )  # fmt: skip
     moves = (*stride, *(() if isinstance(padding, str) else padding), *dilation, *output_padding, groups)
-    if any(map(sizes.is_symbol, (*input.shape, *weight.shape, *moves))):
+    if any(map(size_guards.is_symbol, (*input.shape, *weight.shape, *moves))):
         return _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
     found = _known.get(key)
     if found is None:
@@ -183,7 +183,10 @@ def _describe(
             )
     else:
         reach = [size + a + b for size, (a, b) in zip(given, pads, strict=True)]
-        if any(sizes.evaluate_guard(r < d * (k - 1) + 1) for r, k, d in zip(reach, kernel, gaps, strict=True)):
+        if any(
+            size_guards.evaluate_guard(r < d * (k - 1) + 1)
+            for r, k, d in zip(reach, kernel, gaps, strict=True)
+        ):
             raise RuntimeError(
                 f"Calculated padded input size per channel: ({' x '.join(map(str, reach))}). Kernel size: "
                 f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
@@ -230,8 +233,8 @@ def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -
 def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
     """The convolution as one matrix product with all windows, for any array namespace and dtype."""
     x = input if g.batched else input[None]
-    wide, groups = rules.opmath(x.dtype), g.groups
-    x, rows = rules.cast(xp, x, wide), rules.cast(xp, weight, wide)
+    wide, groups = common.opmath(x.dtype), g.groups
+    x, rows = common.cast(xp, x, wide), common.cast(xp, weight, wide)
     if g.transposed:
         given = x.shape[2:]
         rows = rows.reshape(groups, weight.shape[0] // groups, -1)
@@ -245,8 +248,8 @@ def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | Non
         result = xp.matmul(rows.reshape(groups, g.filters // groups, depth), cols)
         result = result.reshape(x.shape[0], *g.shape)
     if bias is not None:
-        result = result + rules.cast(xp, bias, wide).reshape(-1, *(1,) * len(g.kernel))
-    result = rules.cast(xp, result, input.dtype)
+        result = result + common.cast(xp, bias, wide).reshape(-1, *(1,) * len(g.kernel))
+    result = common.cast(xp, result, input.dtype)
     return result if g.batched else result[0]
 
 
@@ -268,19 +271,19 @@ def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
     """
     images, lead, places = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
-    dtype = rules.opmath(seen.dtype)
+    dtype = common.opmath(seen.dtype)
     total = xp.zeros((groups, lead // groups, seen.shape[1] // groups * area), dtype=dtype)
-    wide = padded(xp, rules.cast(xp, seen, dtype), g.pads)
+    wide = padded(xp, common.cast(xp, seen, dtype), g.pads)
     view = windows(xp, wide, g.kernel, g.stride, g.dilation)
     view = view[(slice(None), slice(None), *map(slice, places))]  # (images, channels, *places, *kernel)
     view = view.transpose(1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
     some = max(1, MAX_COLUMNS // max(1, math.prod(view.shape) // max(1, images)))
-    for at in work.steps(range(0, images, some)):
+    for at in cost_model.steps(range(0, images, some)):
         cols = view[(slice(None),) * (1 + n) + (slice(at, at + some),)]
-        rows = rules.cast(xp, other[at : at + some], dtype).swapaxes(0, 1)
+        rows = common.cast(xp, other[at : at + some], dtype).swapaxes(0, 1)
         cols = cols.reshape(groups, total.shape[2], -1)
         total += xp.matmul(rows.reshape(groups, lead // groups, cols.shape[2]), cols.swapaxes(1, 2))
-    return rules.cast(xp, total.reshape(lead, -1, *g.kernel), seen.dtype)
+    return common.cast(xp, total.reshape(lead, -1, *g.kernel), seen.dtype)
 
 
 def convolution_backward(
@@ -303,7 +306,7 @@ def convolution_backward(
     """The gradients of input, weight and bias; those that are not wanted have no elements."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     wanted = (input.shape[0], *g.shape) if g.batched else g.shape
-    if not sizes.same(grad_output.shape, wanted):
+    if not size_guards.same(grad_output.shape, wanted):
         raise RuntimeError(
             f"Expected a gradient of the output's size {list(wanted)}, but got {list(grad_output.shape)}"
         )
@@ -315,8 +318,8 @@ def convolution_backward(
         made[1] = weigh(xp, backwards(g, x), grad, x) if g.transposed else weigh(xp, g, x, grad)
     if output_mask[2]:
         places = grad.reshape(*grad.shape[:2], math.prod(grad.shape[2:]))
-        rows = xp.sum(places, axis=2, dtype=rules.opmath(grad.dtype))
-        made[2] = rules.cast(xp, xp.sum(rows, axis=0), grad.dtype)
+        rows = xp.sum(places, axis=2, dtype=common.opmath(grad.dtype))
+        made[2] = common.cast(xp, xp.sum(rows, axis=0), grad.dtype)
     return made
 
 
@@ -412,7 +415,7 @@ def depthwise(
     compute: Compute = product,
 ) -> Array:
     """Each channel with filters of its own."""
-    if not sizes.same(weight.shape[2:], kernel_size):
+    if not size_guards.same(weight.shape[2:], kernel_size):
         raise RuntimeError(
             f"Expected a kernel size of {list(weight.shape[2:])}, the weight's, but got {list(kernel_size)}"
         )
@@ -562,9 +565,9 @@ def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) ->
         raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
     if bias.ndim != 1:
         raise RuntimeError("Bias must be 1-D")
-    if not sizes.equal(self.shape[2], weight.shape[1]):
+    if not size_guards.equal(self.shape[2], weight.shape[1]):
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor.")
-    if not sizes.equal(weight.shape[2], bias.shape[0]):
+    if not size_guards.equal(weight.shape[2], bias.shape[0]):
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
     channels_first = xp.ascontiguousarray(self.transpose(1, 2, 0))
     filters = xp.ascontiguousarray(weight.transpose(2, 1, 0))

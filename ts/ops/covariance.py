@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules
+from ts._core.tensor import size_guards
+from ts.ops import common
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 
 
 @op(
@@ -33,23 +33,23 @@ def _cov(
     _check_weights("aweights", aweights, x.shape[1], integral=False)
     weights = [w for w in (fweights, aweights) if w is not None]
     # Integers become what the floating point weights are, else the default; 16 bits are computed in 32.
-    weighted = x.dtype if aweights is None else rules.promote_types(x.dtype, aweights.dtype)
-    target = rules.float_dtype(weighted)
-    x = rules.cast(xp, x, rules.opmath(target))
-    w = xp.ones(x.shape[1], dtype=rules.real_dtype(x.dtype))
+    weighted = x.dtype if aweights is None else common.promote_types(x.dtype, aweights.dtype)
+    target = common.float_dtype(weighted)
+    x = common.cast(xp, x, common.opmath(target))
+    w = xp.ones(x.shape[1], dtype=common.real_dtype(x.dtype))
     for part in weights:
-        w = w * rules.cast(xp, part, w.dtype)
+        w = w * common.cast(xp, part, w.dtype)
     total = xp.sum(w)
     mean = xp.sum(x * w, axis=1, keepdims=True) / total
     if aweights is None or not correction:
         factor = total - correction
     else:
-        factor = total - correction * xp.sum(w * rules.cast(xp, aweights, w.dtype)) / total
+        factor = total - correction * xp.sum(w * common.cast(xp, aweights, w.dtype)) / total
     centred = x - mean
     result = xp.matmul(centred * w, xp.conj(centred.T)) / xp.maximum(factor, 0)
-    if sizes.evaluate_guard(x.shape[0] == 1):
+    if size_guards.evaluate_guard(x.shape[0] == 1):
         result = result.reshape(())
-    return rules.cast(xp, xp.asarray(result), target)
+    return common.cast(xp, xp.asarray(result), target)
 
 
 def _check_weights(name: str, weights: Array | None, count: int, integral: bool) -> None:
@@ -60,13 +60,13 @@ def _check_weights(name: str, weights: Array | None, count: int, integral: bool)
             f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} "
             "dimensions"
         )
-    if (rules.category(weights) == rules.FLOATING) == integral:
+    if (common.category(weights) == common.FLOATING) == integral:
         kind = "integral" if integral else "floating point"
         raise RuntimeError(
             f"cov(): expected {name} to have {kind} dtype but got {name} with "
-            f"{rules.NAME_OF[weights.dtype]} dtype"
+            f"{common.NAME_OF[weights.dtype]} dtype"
         )
-    if not sizes.equal(weights.size, count):
+    if not size_guards.equal(weights.size, count):
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights.size} != {count}"
@@ -86,14 +86,14 @@ def _corrcoef(xp: Any, self: Array) -> Array:
             "corrcoef(): expected input to have two or fewer dimensions but got an input with "
             f"{self.ndim} dimensions"
         )
-    dtype = rules.float_dtype(self.dtype)
-    c = _cov(xp, rules.cast(xp, self, rules.opmath(dtype)))
+    dtype = common.float_dtype(self.dtype)
+    c = _cov(xp, common.cast(xp, self, common.opmath(dtype)))
     if c.ndim == 0:
-        return rules.cast(xp, xp.asarray(c / c), dtype)
+        return common.cast(xp, xp.asarray(c / c), dtype)
     spread = xp.sqrt(xp.diagonal(c).real)
     found = c / spread[:, None] / spread[None, :]
     if found.dtype.kind == "c":
         found = xp.clip(found.real, -1, 1) + 1j * xp.clip(found.imag, -1, 1)
     else:
         found = xp.clip(found, -1, 1)
-    return rules.cast(xp, found, dtype)
+    return common.cast(xp, found, dtype)

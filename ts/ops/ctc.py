@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ts.ops import rules, work
+from ts.ops import common, cost_model
 from ts.ops.loss import MEAN, NONE
-from ts.ops.outputs import COPIED
-from ts.ops.registry import shared_fields, op
-from ts.ops.shapes import Made, depends, like
+from ts.ops.out_variants import COPIED
+from ts.ops.registry import op, shared_fields
+from ts.ops.shape_functions import Made, depends, like
 
-Array = rules.Array
+Array = common.Array
 Lengths = Sequence[int]
 
 _WHERE = "(while checking arguments for ctc_loss_allocate_outputs)"
@@ -51,7 +51,7 @@ def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
             )
         starts = np.cumsum([0, *lengths[:-1]]) if batch else np.zeros(0, np.int64)
         index = np.where(real, starts[:, None] + place, 0)
-        rows = targets[xp.asarray(index)] if targets.size else xp.zeros((batch, longest), rules.INT64)
+        rows = targets[xp.asarray(index)] if targets.size else xp.zeros((batch, longest), common.INT64)
     else:
         if targets.shape[0] != batch:
             raise RuntimeError(
@@ -64,7 +64,7 @@ def _padded(xp: Any, targets: Array, lengths: Lengths, blank: int) -> Array:
                 f"{targets.shape[1]} for argument #2 'targets' {_WHERE}"
             )
         rows = targets[:, :longest]
-    return xp.where(xp.asarray(real), rows.astype(rules.INT64), blank)
+    return xp.where(xp.asarray(real), rows.astype(common.INT64), blank)
 
 
 def _log_add(xp: Any, *terms: Array) -> Array:
@@ -86,8 +86,8 @@ def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
     logs = log_probs[:, None] if log_probs.ndim == 2 else log_probs
     if not logs.size:
         raise RuntimeError("log_probs tensor must not be empty")
-    if logs.dtype not in (rules.FLOAT, rules.DOUBLE):
-        rules.refuse("ctc_loss_cpu", logs.dtype)
+    if logs.dtype not in (common.FLOAT, common.DOUBLE):
+        common.refuse("ctc_loss_cpu", logs.dtype)
     if not 1 <= targets.ndim <= 2:
         raise RuntimeError(
             f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 "
@@ -106,13 +106,13 @@ def _states(
     _check_lengths("input_lengths", input_lengths, batch, steps)
     _check_lengths("target_lengths", target_lengths, batch, None)
     rows = _padded(xp, targets, target_lengths, blank)
-    ends = rules.extremes(xp, rows)
+    ends = common.extremes(xp, rows)
     if ends is not None and (ends[0] < 0 or ends[1] >= labels):
         raise RuntimeError(f"Expected targets to be labels below {labels}, but got {ends[ends[0] >= 0]}")
     width = 2 * rows.shape[1] + 1
-    states = xp.full((batch, width), blank, dtype=rules.INT64)
+    states = xp.full((batch, width), blank, dtype=common.INT64)
     states[:, 1::2] = rows
-    skips = xp.zeros((batch, width), dtype=rules.BOOL)
+    skips = xp.zeros((batch, width), dtype=common.BOOL)
     skips[:, 2:] = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
     return states, skips
 
@@ -131,7 +131,7 @@ def likelihood(
     alpha = xp.full((batch, steps, width), never, dtype=logs.dtype)
     last = xp.full((batch, width), never, dtype=logs.dtype)  # alpha after each sequence's own last step
     now = last
-    for t in work.steps(range(steps)):
+    for t in cost_model.steps(range(steps)):
         said = xp.take_along_axis(logs[t], states, 1)
         if t == 0:
             now = xp.where(xp.arange(width) < 2, said, never)
@@ -287,7 +287,7 @@ def _ctc_loss_backward(
     never = logs.dtype.type(-math.inf)
     beta = xp.full(states.shape, never, dtype=logs.dtype)  # log probability of all ways to go on from a state
     made = xp.zeros(logs.shape, dtype=logs.dtype)
-    for t in work.steps(range(steps - 1, -1, -1)):
+    for t in cost_model.steps(range(steps - 1, -1, -1)):
         said = xp.take_along_axis(logs[t], states, 1)
         beside, beyond = xp.full_like(beta, never), xp.full_like(beta, never)
         beside[:, :-1] = beta[:, 1:]
@@ -301,4 +301,4 @@ def _ctc_loss_backward(
     each = grad.reshape(-1, 1)
     if zero_infinity:
         made = xp.where(loss == math.inf, 0, made)
-    return rules.cast(xp, made * each, log_probs.dtype).reshape(log_probs.shape)
+    return common.cast(xp, made * each, log_probs.dtype).reshape(log_probs.shape)

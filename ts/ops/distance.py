@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor.sizes import evaluate_guard, equal
-from ts.ops import rules, work
+from ts._core.tensor.size_guards import equal, evaluate_guard
+from ts.ops import common, cost_model
 from ts.ops.loss import MEAN, reduced, refuse_bools, same, wide
-from ts.ops.outputs import COPIED
-from ts.ops.refusals import NotImplementedMessage
+from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
+from ts.ops.unsupported_dtypes import NotImplementedMessage
 from ts.ops.vector_norm import vector_norm
 
-Array = rules.Array
+Array = common.Array
 
 _TINY = 1e-12  # keeps the cosine of a vector of zeros finite
 
@@ -29,12 +29,12 @@ _TINY = 1e-12  # keeps the cosine of a vector of zeros finite
 )
 def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float = 1e-08) -> Array:
     a, b = same(xp, x1, x2)
-    shape = rules.broadcast_shapes(a.shape, b.shape)
-    axis = rules.wrap_dim(dim, len(shape))
+    shape = common.broadcast_shapes(a.shape, b.shape)
+    axis = common.wrap_dim(dim, len(shape))
     a, b = xp.broadcast_to(a, shape), xp.broadcast_to(b, shape)
     na = xp.maximum(vector_norm(xp, a, 2, axis, True), eps)
     nb = xp.maximum(vector_norm(xp, b, 2, axis, True), eps)
-    return rules.cast(xp, xp.sum((a / na) * (b / nb), axis=axis), a.dtype)
+    return common.cast(xp, xp.sum((a / na) * (b / nb), axis=axis), a.dtype)
 
 
 @op(
@@ -49,8 +49,8 @@ def _pairwise_distance(
 ) -> Array:
     refuse_bools(x1, x2)
     gap = xp.subtract(*same(xp, x1, x2))
-    gap = rules.cast(xp, gap, rules.float_dtype(gap.dtype))
-    return vector_norm(xp, gap + rules.real_dtype(gap.dtype).type(eps), p, -1, keepdim)
+    gap = common.cast(xp, gap, common.float_dtype(gap.dtype))
+    return vector_norm(xp, gap + common.real_dtype(gap.dtype).type(eps), p, -1, keepdim)
 
 
 @op(
@@ -58,7 +58,7 @@ def _pairwise_distance(
     where="f",
     layout="contiguous",
     refuses={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}", "h": "cdist"},
-    work=work.pairs,
+    work=cost_model.pairs,
     autocast="float32",
 )
 def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None = None) -> Array:
@@ -68,7 +68,7 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
     for name, x in (("X1", x1), ("X2", x2)):
         if x.dtype.kind in "biu":
             raise RuntimeError(
-                f"cdist only supports floating-point dtypes, {name} got: {rules.NAME_OF[x.dtype]}"
+                f"cdist only supports floating-point dtypes, {name} got: {common.NAME_OF[x.dtype]}"
             )
     if not equal(x1.shape[-1], x2.shape[-1]):
         raise RuntimeError(
@@ -89,7 +89,7 @@ def _by_products(x1: Array, x2: Array) -> bool:
     where="",
     layout="contiguous",
     refuses={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}"},
-    work=work.pairs,
+    work=cost_model.pairs,
     out="out",
     **COPIED,
 )
@@ -99,7 +99,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
     if compute_mode not in (None, 0, 1, 2):
         raise RuntimeError(f"possible modes: 0, 1, 2, but was: {compute_mode}")
     if x1.dtype.itemsize == 2 and x1.size and x2.size:
-        rules.refuse("cdist", x1.dtype)
+        common.refuse("cdist", x1.dtype)
     return _cdist(xp, x1, x2, p)
 
 
@@ -111,7 +111,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
         "bi": "result type Float can't be cast to the desired output type Long",
         "c": NotImplementedMessage("clamp is not supported for complex types"),
     },
-    work=work.pairs,
+    work=cost_model.pairs,
     out="out",
     autocast={"cpu": "lower"},
     **COPIED,
@@ -121,14 +121,14 @@ def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
     a, b = wide(xp, x1), wide(xp, x2)
     squares = xp.sum(a * a, axis=-1)[..., :, None] + xp.sum(b * b, axis=-1)[..., None, :]
     squares = squares - 2 * xp.matmul(a, b.swapaxes(-1, -2))
-    return rules.cast(xp, xp.sqrt(xp.maximum(squares, 0)), x1.dtype)
+    return common.cast(xp, xp.sqrt(xp.maximum(squares, 0)), x1.dtype)
 
 
 @op(
     "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor",
     where="",
     layout="contiguous",
-    work=work.pairs,
+    work=cost_model.pairs,
     out="out",
     **COPIED,
 )
@@ -137,8 +137,8 @@ def _pdist_forward(xp: Any, self: Array, p: float = 2) -> Array:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if self.shape[0] < 2:
         return xp.empty(0, dtype=self.dtype)
-    if self.dtype not in (rules.FLOAT, rules.DOUBLE):
-        rules.refuse("pdist", self.dtype)
+    if self.dtype not in (common.FLOAT, common.DOUBLE):
+        common.refuse("pdist", self.dtype)
     return _pdist(xp, self, p)
 
 
@@ -146,7 +146,7 @@ def _pdist_forward(xp: Any, self: Array, p: float = 2) -> Array:
     "aten::pdist(Tensor self, float p=2.) -> Tensor",
     where="f",
     refuses={"bic": "pdist only supports floating-point dtypes", "h": "pdist"},
-    work=work.pairs,
+    work=cost_model.pairs,
     autocast={"cuda": "float32"},
 )
 def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
@@ -174,7 +174,7 @@ def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Arra
     where="",
     layout="contiguous",
     refuses={"bihc": "cdist_backward"},
-    work=work.pairs,
+    work=cost_model.pairs,
     out="out",
     **COPIED,
 )
@@ -189,7 +189,7 @@ def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist:
     where="",
     layout="contiguous",
     refuses={"bihc": "pdist_backward"},
-    work=work.pairs,
+    work=cost_model.pairs,
     out="out",
     **COPIED,
 )
@@ -229,9 +229,9 @@ def _triplet_margin_loss(
     far = _pairwise_distance(xp, anchor, negative, p, eps)
     if swap:
         far = xp.minimum(far, _pairwise_distance(xp, positive, negative, p, eps))
-    dtype = rules.promote_types(near.dtype, far.dtype)
+    dtype = common.promote_types(near.dtype, far.dtype)
     loss = xp.maximum(margin + wide(xp, near) - wide(xp, far), 0)
-    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -250,13 +250,13 @@ def _cosine_embedding_loss(
             f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with "
             f"sizes {list(input1.shape)} and {list(input2.shape)}."
         )
-    dtype = rules.float_dtype(rules.result_type(input1, input2))
+    dtype = common.float_dtype(common.result_type(input1, input2))
     if dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    a, b = (wide(xp, rules.cast(xp, v, dtype)) for v in (input1, input2))
+    a, b = (wide(xp, common.cast(xp, v, dtype)) for v in (input1, input2))
     near = xp.sum(a * b, axis=-1) / xp.sqrt(
         (xp.sum(a * a, axis=-1) + _TINY) * (xp.sum(b * b, axis=-1) + _TINY)
     )
     zero = xp.zeros((), dtype=near.dtype)
     loss = xp.where(target == 1, 1 - near, zero) + xp.where(target == -1, xp.maximum(near - margin, 0), zero)
-    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)

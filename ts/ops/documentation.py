@@ -8,7 +8,7 @@ In: its name and its overloads.  Out: how it is called, a sentence, shape, dtype
     ...
 
 Sentences and examples stand in `sentences`; what the examples give, and which dtypes operators take, was
-found by running them (`documented`, which `python -m tests.generated` writes).  The rest is in the records.
+found by running them (`documented`, which `python -m tests.regenerate` writes).  The rest is in the records.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from ts.ops.documented import DTYPES, RESULTS
-from ts.ops.sentences import SENTENCES
+from ts.ops.doc_data import DTYPES, RESULTS
+from ts.ops.doc_summaries import SENTENCES
 
 _WIDTH: Final = 100
 _KINDS: Final = {
@@ -133,7 +133,7 @@ def _line(title: str, said: str) -> str:
 
 def _shape(record: Any, signature: Any) -> str:
     """The shape of the result, where the record or the schema tell it."""
-    from ts.ops.shapes import DataDependentShapeError
+    from ts.ops.shape_functions import DataDependentShapeError
 
     names = {p.name for p in signature.parameters}
     base = record.base or record

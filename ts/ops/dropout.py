@@ -11,15 +11,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ts.ops import layouts, rules
+from ts.ops import common, result_strides
 from ts.ops.generator import source
-from ts.ops.outputs import COPIED, FOUND, write
+from ts.ops.out_variants import COPIED, FOUND, write
 from ts.ops.random import empty_like, fill
 from ts.ops.registry import op
 from ts.ops.sampling import bernoulli_array
-from ts.ops.storage import clone_kernel
+from ts.ops.storage_ops import clone_kernel
 
-Array = rules.Array
+Array = common.Array
 _FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 
 
@@ -37,11 +37,11 @@ def _kept(xp: Any, input: Array, p: float, channels: bool) -> Array:
     return bernoulli_array(xp, noise, 1 - p, None)
 
 
-def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: rules.DType) -> Array:
+def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
     """One operation whose result is rounded to `dtype`; 16-bit floats meet numbers in float32."""
-    work = rules.opmath(dtype)
-    x, y = (rules.cast(xp, v, work) for v in (a, b))
-    return rules.cast(xp, getattr(xp, ufunc)(x, y), dtype)
+    work = common.opmath(dtype)
+    x, y = (common.cast(xp, v, work) for v in (a, b))
+    return common.cast(xp, getattr(xp, ufunc)(x, y), dtype)
 
 
 def dropped(
@@ -60,10 +60,10 @@ def dropped(
         return input * xp.zeros((), dtype=dtype)
     noise = _kept(xp, input, p, channels)
     if not alpha:
-        rules.check_cast(rules.float_dtype(dtype), dtype)
+        common.check_cast(common.float_dtype(dtype), dtype)
         noise = _step(xp, "divide", noise, 1 - p, dtype)
         return _step(xp, "multiply", input, noise, dtype)
-    rules.check_cast(rules.float_dtype(dtype), dtype)
+    common.check_cast(common.float_dtype(dtype), dtype)
     scale = 1 / math.sqrt((_SELU_LIMIT * _SELU_LIMIT * p + 1) * (1 - p))
     moved = _step(xp, "add", noise, -1, dtype)
     moved = _step(xp, "multiply", moved, _SELU_LIMIT * scale, dtype)
@@ -115,12 +115,12 @@ _forms("feature_alpha_dropout", channels=True, alpha=True)
     **COPIED,
 )
 def _native_dropout(xp: Any, input: Array, p: float, train: bool | None) -> tuple[Array, Array]:
-    mask = empty_like(xp, input, rules.BOOL)
+    mask = empty_like(xp, input, common.BOOL)
     if p == 0 or train is False or 0 in input.shape:
         mask[...] = True
         return input.copy(), mask
     bernoulli_array(xp, mask, 1 - p, None)
-    rules.check_cast(rules.float_dtype(input.dtype), input.dtype)
+    common.check_cast(common.float_dtype(input.dtype), input.dtype)
     noise = _step(xp, "multiply", mask, 0.0 if p == 1 else 1 / (1 - p), input.dtype)
     return _step(xp, "multiply", input, noise, input.dtype), mask
 
@@ -145,7 +145,7 @@ def _native_dropout_backward(xp: Any, grad_output: Array, mask: Array, scale: fl
     **COPIED,
 )
 def _masked_scale(xp: Any, self: Array, mask: Array, scale: float) -> Array:
-    return _step(xp, "multiply", self * rules.cast(xp, mask, self.dtype), scale, self.dtype)
+    return _step(xp, "multiply", self * common.cast(xp, mask, self.dtype), scale, self.dtype)
 
 
 # ---------------------------------------------------------------------------------------- random slopes
@@ -166,16 +166,16 @@ def _sloped(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
-        if rules.category(self) != rules.FLOATING:
-            rules.refuse("leaky_relu_cpu", self.dtype)
+        if common.category(self) != common.FLOATING:
+            common.refuse("leaky_relu_cpu", self.dtype)
         slope = (float(lower) + float(upper)) / 2
         return xp.where(self > 0, self, _step(xp, "multiply", self, slope, self.dtype)), None
-    if rules.category(self) != rules.FLOATING or self.dtype == rules.HALF:
-        rules.refuse("rrelu_with_noise_out_cpu", self.dtype)
+    if common.category(self) != common.FLOATING or self.dtype == common.HALF:
+        common.refuse("rrelu_with_noise_out_cpu", self.dtype)
     slopes = xp.empty(self.shape, dtype=self.dtype)
     if not xp.shapes_only:
         stream = source(xp, generator)
-        flat = self.reshape(-1).astype(rules.DOUBLE)
+        flat = self.reshape(-1).astype(common.DOUBLE)
         fill(xp, slopes, lambda n: stream.slopes(flat, float(lower), float(upper)))
     return _step(xp, "multiply", self, slopes, self.dtype), slopes
 
@@ -233,4 +233,4 @@ def _rrelu_with_noise_in_place(xp: Any, self: Array, noise: Array, *rest: Any) -
 def _rrelu_with_noise_functional(xp: Any, self: Array, noise: Array, *rest: Any) -> tuple[Array, Array]:
     drawn = clone_kernel(xp, noise)
     result = _rrelu_with_noise(xp, self, drawn, *rest)
-    return layouts.with_result_strides(xp, "like_first", result, [self]), drawn
+    return result_strides.with_result_strides(xp, "like_first", result, [self]), drawn

@@ -8,17 +8,21 @@ from __future__ import annotations
 from typing import Any
 
 from ts import dtypes
-from ts._core.tensor.sizes import equal, known_one, same
-from ts.ops import layouts, rules
-from ts.ops.registry import shared_fields, op
+from ts._core.tensor.size_guards import equal, known_one, same
+from ts.ops import common, result_strides
+from ts.ops.registry import op, shared_fields
 
-Array = rules.Array
+Array = common.Array
 
 
 @op("aten::type_as(Tensor self, Tensor other) -> Tensor", converts=True, gives_self=True, where="m")
 def _type_as(xp: Any, self: Array, other: Array) -> Array:
-    converted = rules.cast(xp, self, other.dtype)
-    return self if converted is self else layouts.with_result_strides(xp, "like_first", converted, (self,))
+    converted = common.cast(xp, self, other.dtype)
+    return (
+        self
+        if converted is self
+        else result_strides.with_result_strides(xp, "like_first", converted, (self,))
+    )
 
 
 @op("aten::is_nonzero(Tensor self) -> bool")
@@ -30,7 +34,7 @@ def _is_nonzero(xp: Any, self: Array) -> bool:
 
 @op("aten::is_floating_point(Tensor self) -> bool", reads_elements=False)
 def _is_floating_point(xp: Any, self: Array) -> bool:
-    return rules.category(self) == rules.FLOATING
+    return common.category(self) == common.FLOATING
 
 
 @op("aten::is_complex(Tensor self) -> bool", reads_elements=False)
@@ -69,7 +73,7 @@ def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     )
     if not axes and self.ndim:
         return self
-    result = xp.sum(self, axis=axes, keepdims=True, dtype=rules.accumulate_dtype(self.dtype))
+    result = xp.sum(self, axis=axes, keepdims=True, dtype=common.accumulate_dtype(self.dtype))
     return result.reshape(size)
 
 
@@ -79,14 +83,14 @@ def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
 @op("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", where="f")
 @shared_fields(reads_elements=False)
 def _result_type(xp: Any, tensor: Any, other: Any) -> int:
-    return rules.CODE_OF[rules.result_type(tensor, other)]
+    return common.CODE_OF[common.result_type(tensor, other)]
 
 
 @op("aten::can_cast(ScalarType from_, ScalarType to) -> bool", where="f")
 def _can_cast(xp: Any, from_: int, to: int) -> bool:
-    return rules.can_cast(rules.dtype_from(from_), rules.dtype_from(to))
+    return common.can_cast(common.dtype_from(from_), common.dtype_from(to))
 
 
 @op("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType", where="f")
 def _promote_types(xp: Any, type1: int, type2: int) -> int:
-    return rules.CODE_OF[rules.promote_types(rules.dtype_from(type1), rules.dtype_from(type2))]
+    return common.CODE_OF[common.promote_types(common.dtype_from(type1), common.dtype_from(type2))]

@@ -9,23 +9,23 @@ from __future__ import annotations
 from typing import Any
 
 from ts import dtypes
-from ts._core.tensor import sizes
-from ts.ops import rules, work
-from ts.ops.outputs import COPIED
-from ts.ops.registry import shared_fields, op
-from ts.ops.shapes import Made, depends, itself, like_first
+from ts._core.tensor import size_guards
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED
+from ts.ops.registry import op, shared_fields
+from ts.ops.shape_functions import Made, depends, itself, like_first
 
-Array = rules.Array
+Array = common.Array
 SUM, MEAN, MAX = 0, 1, 2
 
 
 def _type_name(x: Array) -> str:
-    return f"torch.{rules.NAME_OF[x.dtype]}Tensor"
+    return f"torch.{common.NAME_OF[x.dtype]}Tensor"
 
 
 def _check_indices(operator: str, number: int, **indices: Array) -> None:
     for name, x in indices.items():
-        if x.dtype not in (rules.INT64, rules.INT32):
+        if x.dtype not in (common.INT64, common.INT32):
             raise RuntimeError(
                 f"Expected tensor for argument #{number} '{name}' to have one of the following scalar types: "
                 f"Long, Int; but got {_type_name(x)} instead (while checking arguments for {operator})"
@@ -36,7 +36,7 @@ def _check_indices(operator: str, number: int, **indices: Array) -> None:
     "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
     "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     where="f",
-    work=work.of(work.looked_up, 0.1),
+    work=cost_model.of(cost_model.looked_up, 0.1),
     out="out",
     **COPIED,
 )
@@ -51,7 +51,7 @@ def _embedding(
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_indices("embedding", 1, indices=indices)
-    ends = rules.extremes(xp, indices)
+    ends = common.extremes(xp, indices)
     if ends is not None and (ends[0] < 0 or ends[1] >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return xp.take(weight, indices, axis=0)
@@ -75,32 +75,32 @@ def _embedding_dense_backward(
 ) -> Array:
     """The gradient of a table: for each of its rows the sum of the gradients of what was read there."""
     _check_indices("embedding_backward", 2, indices=indices)
-    if not sizes.same(grad_output.shape[:-1], indices.shape):
+    if not size_guards.same(grad_output.shape[:-1], indices.shape):
         raise RuntimeError(
             f"Expected a row of the gradient for each of {list(indices.shape)} indices, but got "
             f"{list(grad_output.shape)}"
         )
     width = grad_output.shape[-1]
     table = xp.zeros((num_weights, width), dtype=grad_output.dtype)
-    ends = rules.extremes(xp, indices)
+    ends = common.extremes(xp, indices)
     if ends is None:
         return table
     if ends[0] < 0 or ends[1] >= num_weights:
         raise IndexError("index out of range in self")
-    index = rules.settled(indices).reshape(-1)
+    index = common.settled(indices).reshape(-1)
     order = xp.argsort(index, kind="stable")
     index = index[order]
     if padding_idx >= 0:
         order, index = order[index != padding_idx], index[index != padding_idx]
     if not index.size:
         return table
-    first = xp.flatnonzero(xp.concatenate([xp.ones(1, dtype=rules.BOOL), index[1:] != index[:-1]]))
-    wide = rules.cast(xp, grad_output, rules.opmath(grad_output.dtype)).reshape(-1, width)
+    first = xp.flatnonzero(xp.concatenate([xp.ones(1, dtype=common.BOOL), index[1:] != index[:-1]]))
+    wide = common.cast(xp, grad_output, common.opmath(grad_output.dtype)).reshape(-1, width)
     sums = xp.add.reduceat(wide[order], first, axis=0)
     if scale_grad_by_freq:
         counts = xp.concatenate([first[1:], xp.asarray([index.size])]) - first
-        sums = sums / rules.cast(xp, counts, sums.dtype)[:, None]
-    table[index[first]] = rules.cast(xp, sums, table.dtype)
+        sums = sums / common.cast(xp, counts, sums.dtype)[:, None]
+    table[index[first]] = common.cast(xp, sums, table.dtype)
     return table
 
 
@@ -109,15 +109,15 @@ def _shortened(
 ) -> tuple[Array, Array]:
     """Which rows are longer than `max_norm`, and what they become."""
     _check_indices("embedding_renorm_", 2, indices=indices)
-    ends = rules.extremes(xp, indices)
+    ends = common.extremes(xp, indices)
     if ends is not None and (ends[0] < 0 or ends[1] >= self.shape[0]):
         raise IndexError("index out of range in self")
     rows = xp.unique(indices)
-    chosen = rules.cast(xp, self[rows], rules.opmath(self.dtype))
+    chosen = common.cast(xp, self[rows], common.opmath(self.dtype))
     norms = xp.linalg.norm(chosen, norm_type, axis=1)
     long = norms > max_norm
     scaled = chosen[long] * (max_norm / (norms[long] + 1e-7))[:, None]
-    return rows[long], rules.cast(xp, scaled, self.dtype)
+    return rows[long], common.cast(xp, scaled, self.dtype)
 
 
 @op(
@@ -165,17 +165,17 @@ def _embedding_renorm(xp: Any, self: Array, indices: Array, max_norm: float, nor
 
 @op("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", where="f", layout="contiguous")
 def _one_hot(xp: Any, self: Array, num_classes: int = -1) -> Array:
-    if self.dtype != rules.INT64:
+    if self.dtype != common.INT64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if num_classes <= 0 and self.size == 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     n = int(self.max()) + 1 if num_classes == -1 else num_classes
-    ends = rules.extremes(xp, self)
+    ends = common.extremes(xp, self)
     if ends is not None and ends[0] < 0:
         raise RuntimeError("Class values must be non-negative.")
     if ends is not None and ends[1] >= n:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return (self[..., None] == xp.arange(n)).astype(rules.INT64)
+    return (self[..., None] == xp.arange(n)).astype(common.INT64)
 
 
 # ---------------------------------------------------------------------------------------- bags
@@ -194,7 +194,7 @@ def _bag_shapes(
 ) -> list[Made]:
     """Of the bags, of what each index belongs to, of the bags' sizes and of the places of the largest."""
     _check_bags(weight, indices, offsets, mode, per_sample_weights)
-    dtype = rules.promote_types(indices.dtype, offsets.dtype)
+    dtype = common.promote_types(indices.dtype, offsets.dtype)
     bags = offsets.size - include_last_offset
     result = ((bags, weight.shape[1]), weight.dtype)
     sizes = ((offsets.size,) if mode == SUM else (bags,), dtype)
@@ -205,7 +205,7 @@ def _bag_shapes(
 def _long_way(weight: Array, mode: int, padding_idx: int | None) -> bool:
     """Whether what is there for the gradient is all there: of sums only where PyTorch took the long way."""
     padded = padding_idx is not None and padding_idx >= 0
-    return mode != SUM or padded or bool(weight.dtype == rules.DOUBLE)
+    return mode != SUM or padded or bool(weight.dtype == common.DOUBLE)
 
 
 def _padding(weight: Array, padding_idx: int | None) -> int:
@@ -235,7 +235,7 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales
     if weight.ndim != 2:
         raise RuntimeError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
     _check_indices("embedding_bag", 1, indices=indices, offsets=offsets)
-    if rules.CATEGORY_OF[weight.dtype] != rules.FLOATING:
+    if common.CATEGORY_OF[weight.dtype] != common.FLOATING:
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
             f"BFloat16, Float, Double; but got {_type_name(weight)} instead (while checking arguments for "
@@ -251,7 +251,7 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales
             f"'per_sample_weights'; but type {_type_name(weight)} does not equal {_type_name(scales)} "
             "(while checking arguments for embedding_bag)"
         )
-    if not sizes.same(scales.shape, indices.shape):
+    if not size_guards.same(scales.shape, indices.shape):
         raise RuntimeError("embedding_bag: per_sample_weights must have the same shape as the indices")
 
 
@@ -279,7 +279,7 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
     out="out",
     out_names="out0,out1,out2,out3",
     where="f",
-    work=work.of(work.looked_up, 0.1),
+    work=cost_model.of(cost_model.looked_up, 0.1),
 )
 @op(
     "aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool "
@@ -288,7 +288,7 @@ def _check_offsets(xp: Any, offsets: Array, count: int) -> None:
     out="out",
     out_names="out0,out1,out2,out3",
     where="f",
-    work=work.of(work.looked_up, 0.1),
+    work=cost_model.of(cost_model.looked_up, 0.1),
 )
 @shared_fields(shape=_bag_shapes)
 def _embedding_bag(
@@ -304,8 +304,8 @@ def _embedding_bag(
     padding_idx: int = -1,
 ) -> tuple[Array, Array, Array, Array]:
     _check_bags(weight, indices, offsets, mode, per_sample_weights)
-    index_dtype = rules.promote_types(indices.dtype, offsets.dtype)
-    index, starts = indices.reshape(-1), offsets.astype(rules.INT64)
+    index_dtype = common.promote_types(indices.dtype, offsets.dtype)
+    index, starts = indices.reshape(-1), offsets.astype(common.INT64)
     if include_last_offset and not starts.size:
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     _check_offsets(xp, starts, index.size)
@@ -313,7 +313,7 @@ def _embedding_bag(
     starts = starts[:-1] if include_last_offset else starts
     bags = starts.size
     rows, width = weight.shape
-    ends = rules.extremes(xp, index)
+    ends = common.extremes(xp, index)
     if ends is not None and (ends[0] < 0 or ends[1] >= rows):
         at = int(xp.argmax((index < 0) | (index >= rows)))
         raise RuntimeError(
@@ -324,12 +324,12 @@ def _embedding_bag(
     if padding_idx >= 0:
         kept &= index != padding_idx
     bag, chosen = every[kept], index[kept]
-    counts = xp.bincount(bag, minlength=bags) if bags else xp.zeros(0, dtype=rules.INT64)
+    counts = xp.bincount(bag, minlength=bags) if bags else xp.zeros(0, dtype=common.INT64)
     full = xp.flatnonzero(counts)
     first = (xp.cumsum(counts) - counts)[full]  # where the bags that hold something start
-    picked = rules.cast(xp, weight[chosen], rules.opmath(weight.dtype))
+    picked = common.cast(xp, weight[chosen], common.opmath(weight.dtype))
     if per_sample_weights is not None:
-        scale = rules.cast(xp, per_sample_weights.reshape(-1)[kept], picked.dtype)
+        scale = common.cast(xp, per_sample_weights.reshape(-1)[kept], picked.dtype)
         picked = picked * scale[:, None]
     result = xp.zeros((bags, width), dtype=picked.dtype)
     if full.size:
@@ -348,7 +348,7 @@ def _embedding_bag(
             order = xp.arange(chosen.size)[:, None]
             among = xp.where(picked == result[bag], order, chosen.size - 1)
             best[full] = chosen[xp.minimum.reduceat(among, first, axis=0)]
-    return rules.cast(xp, result, weight.dtype), owners, sizes, best
+    return common.cast(xp, result, weight.dtype), owners, sizes, best
 
 
 @op(
@@ -356,14 +356,14 @@ def _embedding_bag(
     "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> "
     "(Tensor, Tensor, Tensor, Tensor)",
     where="f",
-    work=work.of(work.looked_up, 0.1),
+    work=cost_model.of(cost_model.looked_up, 0.1),
 )
 @op(
     "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
     "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
     "int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
     where="f",
-    work=work.of(work.looked_up, 0.1),
+    work=cost_model.of(cost_model.looked_up, 0.1),
 )
 @shared_fields(shape=_public_bag_shapes)
 def _public_embedding_bag(
@@ -400,11 +400,11 @@ def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype
         raise RuntimeError(
             "Number of elements in 'mask' should be equivalent to the number of rows in 'weights'."
         )
-    dtype = rules.dtype_from(compressed_indices_dtype)
-    if dtype not in (rules.INT32, rules.INT64):
+    dtype = common.dtype_from(compressed_indices_dtype)
+    if dtype not in (common.INT32, common.INT64):
         raise RuntimeError("compressed_indices_dtype should be either int(int32) or long(int64).")
-    if weight.dtype == rules.BOOL or weight.dtype.kind == "c":
-        rules.refuse("rowwise_prune_helper", weight.dtype)
+    if weight.dtype == common.BOOL or weight.dtype.kind == "c":
+        common.refuse("rowwise_prune_helper", weight.dtype)
     kept = mask.reshape(-1) != 0
     return weight[kept], xp.where(kept, xp.cumsum(kept) - 1, -1).astype(dtype)
 
@@ -412,8 +412,8 @@ def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype
 @op("aten::_saturate_weight_to_fp16(Tensor weight) -> Tensor", where="f", side_effect=True, shape=itself)
 def _saturate_weight(xp: Any, weight: Array) -> Array:
     """Written, though the schema does not say so: no element beyond the range of 16-bit floats."""
-    if weight.dtype != rules.FLOAT:
-        raise RuntimeError(f"expected scalar type Float but found {rules.NAME_OF[weight.dtype]}")
+    if weight.dtype != common.FLOAT:
+        raise RuntimeError(f"expected scalar type Float but found {common.NAME_OF[weight.dtype]}")
     largest = float(dtypes.finfo(dtypes.float16).max)
     weight[...] = xp.clip(weight, -largest, largest)
     return weight

@@ -90,7 +90,9 @@ def load_library(path: Any) -> None:
         raise OSError(f"{refusal}: it is linked with PyTorch's libraries, and ts does not run their code")
     for schema in present:
         if not registry.lookup(schema.partition("(")[0]):
-            registry.add(OperatorRecord(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True))
+            registry.add(
+                OperatorRecord(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True)
+            )
     if place not in loaded_libraries:
         loaded_libraries.add(place)
         _unloaded_libraries.append(place)

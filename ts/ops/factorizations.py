@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor import sizes
+from ts._core.tensor import size_guards
 from ts.errors import LinAlgError
-from ts.ops import rules, work
-from ts.ops.outputs import COPIED, EXPECTED, SCALAR, castable
-from ts.ops.refusals import INEXACT, LOW_PRECISION
-from ts.ops.registry import shared_fields, op
-from ts.ops.shapes import Made, like
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED, EXPECTED, SCALAR, castable
+from ts.ops.registry import op, shared_fields
+from ts.ops.shape_functions import Made, like
 from ts.ops.svd import apply_to_finite, decompose, singular_values
+from ts.ops.unsupported_dtypes import INEXACT, LOW_PRECISION
 
-Array = rules.Array
+Array = common.Array
 
 
 def transposed(x: Array) -> Array:
@@ -32,9 +32,9 @@ def matrix(name: str, x: Array) -> Array:
     """x, which has to be matrices of a floating or complex dtype."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
+    if common.CATEGORY_OF[x.dtype] < common.FLOATING:
         raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got {rules.NAME_OF[x.dtype]}"
+            f"{name}: Expected a floating point or complex tensor as input. Got {common.NAME_OF[x.dtype]}"
         )
     return x
 
@@ -42,7 +42,7 @@ def matrix(name: str, x: Array) -> Array:
 def square(name: str, x: Array) -> Array:
     """x, which has to be square matrices of a floating or complex dtype."""
     matrix(name, x)
-    if not sizes.equal(x.shape[-1], x.shape[-2]):
+    if not size_guards.equal(x.shape[-1], x.shape[-2]):
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by "
             f"{x.shape[-1]} matrices"
@@ -52,7 +52,7 @@ def square(name: str, x: Array) -> Array:
 
 def check_equation(name: str, A: Array, B: Array, left: bool) -> None:
     """Raise a RuntimeError if the matrix sizes of AX = B (or XA = B) do not match."""
-    if not sizes.equal(A.shape[-1], B.shape[-2 if left else -1]):
+    if not size_guards.equal(A.shape[-1], B.shape[-2 if left else -1]):
         equation, (rows, columns) = ("AX" if left else "XA"), B.shape[-2:]
         raise RuntimeError(
             f"{name}: Incompatible shapes of A and B for the equation {equation} = B "
@@ -72,7 +72,7 @@ def _singular(name: str) -> LinAlgError:
 @op("aten::det(Tensor self) -> Tensor", same_as="aten::linalg_det")
 @shared_fields(layout="contiguous", refuses={"h": "lu_cpu"})
 def _det(xp: Any, A: Array) -> Array:
-    return rules.cast(xp, xp.asarray(xp.linalg.det(square("linalg.det", A))), A.dtype)
+    return common.cast(xp, xp.asarray(xp.linalg.det(square("linalg.det", A))), A.dtype)
 
 
 @op(
@@ -91,20 +91,22 @@ def _det(xp: Any, A: Array) -> Array:
 @shared_fields(layout=("contiguous", "contiguous"), refuses={"h": f"linalg.slogdet: {LOW_PRECISION}"})
 def _slogdet(xp: Any, A: Array) -> tuple[Array, Array]:
     sign, logabs = xp.linalg.slogdet(square("linalg.slogdet", A))
-    return rules.cast(xp, xp.asarray(sign), A.dtype), rules.cast(
-        xp, xp.asarray(logabs), rules.real_dtype(A.dtype)
+    return common.cast(xp, xp.asarray(sign), A.dtype), common.cast(
+        xp, xp.asarray(logabs), common.real_dtype(A.dtype)
     )
 
 
 @op("aten::logdet(Tensor self) -> Tensor", layout="contiguous", refuses={"h": f"logdet: {LOW_PRECISION}"})
 def _logdet(xp: Any, self: Array) -> Array:
     sign, logabs = _slogdet(xp, self)
-    return rules.cast(xp, logabs + xp.log(sign), self.dtype)
+    return common.cast(xp, logabs + xp.log(sign), self.dtype)
 
 
 @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
 @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv", out_refused=EXPECTED)
-@shared_fields(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1, autocast={"cpu": "float32"})
+@shared_fields(
+    layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1, autocast={"cpu": "float32"}
+)
 def _inv(xp: Any, A: Array) -> Array:
     try:
         return xp.linalg.inv(square("linalg.inv", A))
@@ -123,7 +125,7 @@ def _inv(xp: Any, A: Array) -> Array:
     autocast={"cpu": "float32"},
 )
 def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array]:
-    return _inv(xp, A), xp.zeros(A.shape[:-2], dtype=rules.INT32)
+    return _inv(xp, A), xp.zeros(A.shape[:-2], dtype=common.INT32)
 
 
 @op(
@@ -142,11 +144,11 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
     if A.dtype != B.dtype:
         raise RuntimeError(
             f"linalg.solve: Expected A and B to have the same dtype, but found A of type "
-            f"{rules.NAME_OF[A.dtype]} "
-            f"and B of type {rules.NAME_OF[B.dtype]} instead"
+            f"{common.NAME_OF[A.dtype]} "
+            f"and B of type {common.NAME_OF[B.dtype]} instead"
         )
     check_equation("linalg.solve", A, right, left)
-    rules.broadcast_shapes(right.shape[:-2], A.shape[:-2])
+    common.broadcast_shapes(right.shape[:-2], A.shape[:-2])
     try:
         if left:
             result = xp.linalg.solve(A, right)
@@ -170,7 +172,7 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
 def _solve_ex(
     xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False
 ) -> tuple[Array, Array]:
-    return _solve(xp, A, B, left), xp.zeros(A.shape[:-2], dtype=rules.INT32)
+    return _solve(xp, A, B, left), xp.zeros(A.shape[:-2], dtype=common.INT32)
 
 
 @op(
@@ -220,14 +222,14 @@ def _cholesky_ex(
     xp: Any, self: Array, upper: bool = False, check_errors: bool = False
 ) -> tuple[Array, Array]:
     try:
-        return _cholesky(xp, self, upper), xp.zeros(self.shape[:-2], dtype=rules.INT32)
+        return _cholesky(xp, self, upper), xp.zeros(self.shape[:-2], dtype=common.INT32)
     except LinAlgError:
         if check_errors:
             raise
-    factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=rules.INT32)
+    factors, info = xp.zeros_like(self), xp.zeros(self.shape[:-2], dtype=common.INT32)
     for place in np.ndindex(self.shape[:-2]):
         # Up to the first leading block that is not positive definite.
-        for k in work.steps(range(1, self.shape[-1] + 1)):
+        for k in cost_model.steps(range(1, self.shape[-1] + 1)):
             try:
                 block = (*place, slice(k), slice(k))
                 factors[block] = _cholesky(xp, self[block], upper)
@@ -247,13 +249,13 @@ def _cholesky_ex(
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     if self.ndim < 2:
         raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
-    if not sizes.equal(self.shape[-1], self.shape[-2]):
+    if not size_guards.equal(self.shape[-1], self.shape[-2]):
         rows, columns = self.shape[-2:]
         raise RuntimeError(
             f"cholesky_inverse: A must be batches of square matrices, but they are {rows} by {columns} "
             "matrices"
         )
-    rules.check_factorised("cholesky_inverse_out_cpu", self)
+    common.check_factorised("cholesky_inverse_out_cpu", self)
     factor = xp.triu(self) if upper else xp.tril(self)
     turned = xp.conj(transposed(factor))
     return xp.linalg.inv(xp.matmul(turned, factor) if upper else xp.matmul(factor, turned))
@@ -279,12 +281,12 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
             raise RuntimeError(
                 f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead"
             )
-    rules.check_factorised("cholesky_solve_cpu", self, input2)
+    common.check_factorised("cholesky_solve_cpu", self, input2)
     if self.dtype != input2.dtype:
         raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {rules.NAME_OF[self.dtype]} "
+            f"Expected b and A to have the same dtype, but found b of type {common.NAME_OF[self.dtype]} "
             "and A of "
-            f"type {rules.NAME_OF[input2.dtype]} instead."
+            f"type {common.NAME_OF[input2.dtype]} instead."
         )
     rows, columns = input2.shape[-2:]
     if rows != columns:
@@ -345,7 +347,7 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
 )
 def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     values, vectors = xp.linalg.eig(square("linalg.eig", self))
-    dtype = rules.complex_dtype(self.dtype)
+    dtype = common.complex_dtype(self.dtype)
     return values.astype(dtype), vectors.astype(dtype)
 
 
@@ -361,7 +363,7 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
 )
 def linalg_eigvals(xp: Any, self: Array) -> Array:
     """Eigenvalues, which are complex."""
-    return xp.linalg.eigvals(square("linalg.eigvals", self)).astype(rules.complex_dtype(self.dtype))
+    return xp.linalg.eigvals(square("linalg.eigvals", self)).astype(common.complex_dtype(self.dtype))
 
 
 @op(
@@ -474,7 +476,7 @@ def _cond(xp: Any, self: Array, p: Any = None) -> Array:
         result = apply_to_finite(xp, lambda x: xp.linalg.cond(x, p), self)
     else:
         result = xp.asarray(xp.linalg.cond(self, p))
-    return rules.cast(xp, result, rules.real_dtype(self.dtype))
+    return common.cast(xp, result, common.real_dtype(self.dtype))
 
 
 @op(
@@ -527,16 +529,16 @@ def _triangular_solve(
                 "dimensions instead"
             )
     rows, columns = A.shape[-2:]
-    if not sizes.equal(rows, columns):
+    if not size_guards.equal(rows, columns):
         raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
-    if not sizes.equal(self.shape[-2], rows):
+    if not size_guards.equal(self.shape[-2], rows):
         raise RuntimeError(
             f"Incompatible matrix sizes for triangular_solve: each A matrix is {rows} by {rows} but each "
             "b matrix "
             f"is {self.shape[-2]} by {self.shape[-1]}"
         )
     part = transposed(A) if transpose else A
-    shape = rules.broadcast_shapes(self.shape[:-2], A.shape[:-2])
+    shape = common.broadcast_shapes(self.shape[:-2], A.shape[:-2])
     clone = xp.array(xp.broadcast_to(A, (*shape, *A.shape[-2:])))
     return _triangular(xp, part, self, upper != transpose, True, unitriangular), clone
 
@@ -560,11 +562,11 @@ def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
             f"{columns} != {rows}"
         )
     dtype = self.dtype
-    if dtype not in (rules.FLOAT, rules.DOUBLE, rules.CFLOAT, rules.CDOUBLE):
+    if dtype not in (common.FLOAT, common.DOUBLE, common.CFLOAT, common.CDOUBLE):
         what = "Low precision dtypes not supported."
-        if rules.CATEGORY_OF[dtype] < rules.FLOATING:
+        if common.CATEGORY_OF[dtype] < common.FLOATING:
             what = "Expected a floating point or complex tensor as input."
-        raise RuntimeError(f"linalg.inv: {what} Got {rules.NAME_OF[dtype]}")
+        raise RuntimeError(f"linalg.inv: {what} Got {common.NAME_OF[dtype]}")
     if not self.size:
         return xp.zeros((*self.shape[ind:], *self.shape[:ind]), dtype=dtype)
     return xp.linalg.tensorinv(self, ind)
@@ -593,8 +595,8 @@ def _exponential_shape(self: Array) -> Made:
 def _matrix_exp(xp: Any, self: Array) -> Array:
     # In double precision, because each squaring doubles the error.
     wide = xp.dtype("complex128" if self.dtype.kind == "c" else "float64")
-    x = rules.cast(xp, square("linalg.matrix_exp", self), wide)
-    return rules.cast(xp, _exponential(xp, x), self.dtype)
+    x = common.cast(xp, square("linalg.matrix_exp", self), wide)
+    return common.cast(xp, _exponential(xp, x), self.dtype)
 
 
 # The numerator of the Padé approximant of degree 13 for exp; the denominator's odd ones have the other sign.
@@ -611,7 +613,7 @@ def _exponential(xp: Any, x: Array) -> Array:
     size = xp.abs(x).sum(-2).max(-1)
     scale = xp.where(xp.isfinite(size), xp.ceil(xp.log2(xp.maximum(size, 1e-30) / 5.4)), 0)
     steps = xp.maximum(scale, 0).astype(int)[..., None, None]
-    x = rules.cast(xp, x * 0.5**steps, x.dtype)
+    x = common.cast(xp, x * 0.5**steps, x.dtype)
     one = xp.eye(x.shape[-1], dtype=x.dtype)
     square = x @ x
     even, odd, power = _PADE[0] * one, _PADE[1] * one, one
@@ -620,7 +622,7 @@ def _exponential(xp: Any, x: Array) -> Array:
         even, odd = even + _PADE[k] * power, odd + _PADE[k + 1] * power
     odd = x @ odd
     result = xp.linalg.solve(even - odd, even + odd)
-    for step in work.steps(range(int(steps.max()))):
+    for step in cost_model.steps(range(int(steps.max()))):
         result = xp.where(steps > step, result @ result, result)
     return result
 

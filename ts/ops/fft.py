@@ -12,13 +12,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor import sizes
+from ts._core.tensor import size_guards
 from ts._core.thread import deadline
-from ts.ops import rules, work
-from ts.ops.outputs import COPIED, COUNTED, OPTIONS, CategoryErrorMessage
-from ts.ops.registry import shared_fields, op
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED, COUNTED, OPTIONS, CategoryErrorMessage
+from ts.ops.registry import op, shared_fields
 
-Array = rules.Array
+Array = common.Array
 _NO_HALF = {"h": "Unsupported dtype {dtype}"}
 Ints = Sequence[int] | None
 
@@ -30,7 +30,7 @@ _LEVELS = ((1 << 16, 0.6), (1 << 19, 1.5), (math.inf, 3.5))
 def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) -> Array:
     if "rfft" in name and "i" not in name[:1] and x.dtype.kind == "c":
         real = "real-valued" if name == "rfftn" else "real"
-        raise RuntimeError(f"{name} expects a {real} input tensor, but got {rules.NAME_OF[x.dtype]}")
+        raise RuntimeError(f"{name} expects a {real} input tensor, but got {common.NAME_OF[x.dtype]}")
     for n in lengths or ():
         if n is not None and n < 1 and n != -1:
             raise RuntimeError(f"Invalid number of data points ({n}) specified")
@@ -40,11 +40,11 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
     of_half = (
         name in ("irfft", "irfftn", "hfft", "hfftn") and dims and (not lengths or lengths[-1] in (None, -1))
     )
-    if of_half and sizes.evaluate_guard(x.shape[dims[-1]] == 1):
+    if of_half and size_guards.evaluate_guard(x.shape[dims[-1]] == 1):
         raise RuntimeError("Invalid number of data points (0) specified")
-    x = rules.cast(xp, x, rules.float_dtype(x.dtype))
+    x = common.cast(xp, x, common.float_dtype(x.dtype))
     if name in ("fft", "ifft", "fftn", "ifftn", "irfft", "irfftn", "hfft", "hfftn"):
-        x = rules.cast(xp, x, rules.complex_dtype(x.dtype))
+        x = common.cast(xp, x, common.complex_dtype(x.dtype))
     return x
 
 
@@ -78,7 +78,7 @@ def _check_normalization(norm: str | None) -> None:
 def _one(xp: Any, name: str, self: Array, n: int | None, dim: int, norm: str | None) -> Array:
     if self.ndim == 0:
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     x = _prepared(xp, name, self, (axis,), None if n is None else (n,))
     _reserve(x, (axis,), None if n is None else (n,))
     _check_normalization(norm)
@@ -91,7 +91,7 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     else:
         if len(dim) and not self.ndim:
             raise IndexError(f"Dimension specified as {dim[0]} but tensor has no dimensions")
-        axes = tuple(rules.wrap_dim(d, self.ndim) for d in dim)
+        axes = tuple(common.wrap_dim(d, self.ndim) for d in dim)
         if len(set(axes)) < len(axes):
             raise RuntimeError("FFT dims must be unique")
     if s is not None and len(s) > self.ndim:
@@ -288,7 +288,7 @@ def _check_shifts(self: Array, dim: Ints) -> None:
     "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
     where="f",
     layout="contiguous",
-    work=work.of(work.moved, 0.03),
+    work=cost_model.of(cost_model.moved, 0.03),
 )
 def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     _check_shifts(self, dim)
@@ -299,7 +299,7 @@ def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
     where="f",
     layout="contiguous",
-    work=work.of(work.moved, 0.03),
+    work=cost_model.of(cost_model.moved, 0.03),
 )
 def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     _check_shifts(self, dim)
@@ -322,7 +322,9 @@ def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normali
     if normalization not in (0, 1, 2):
         raise RuntimeError(f"Unsupported normalization type {normalization}")
     factor = (1.0, math.sqrt(count), float(count))[normalization]
-    return result if normalization == 0 or not count else result / rules.real_dtype(result.dtype).type(factor)
+    return (
+        result if normalization == 0 or not count else result / common.real_dtype(result.dtype).type(factor)
+    )
 
 
 @op(
@@ -333,7 +335,7 @@ def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normali
     **COPIED,
 )
 def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
-    axes = rules.wrap_dims(dim, self.ndim) if dim else ()
+    axes = common.wrap_dims(dim, self.ndim) if dim else ()
     if not axes:
         return self.copy()
     name, norm = ("fftn", "backward") if forward else ("ifftn", "forward")
@@ -350,9 +352,9 @@ def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization:
 )
 def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
     """All frequencies, or those of the last dimension that do not follow from others."""
-    axes = rules.wrap_dims(dim, self.ndim)
+    axes = common.wrap_dims(dim, self.ndim)
     name = "rfftn" if onesided else "fftn"
-    x = self if onesided else rules.cast(xp, self, rules.complex_dtype(self.dtype))
+    x = self if onesided else common.cast(xp, self, common.complex_dtype(self.dtype))
     result = getattr(xp.transforms, name)(x, None, axes, "backward")
     return _scaled(xp, self, result, [self.shape[a] for a in axes], normalization)
 
@@ -367,7 +369,7 @@ def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: in
 def _complex_to_real(
     xp: Any, self: Array, dim: Sequence[int], normalization: int, last_dim_size: int
 ) -> Array:
-    axes = rules.wrap_dims(dim, self.ndim)
+    axes = common.wrap_dims(dim, self.ndim)
     lengths = [*(self.shape[a] for a in axes[:-1]), last_dim_size]
     result = xp.transforms.irfftn(self, lengths, axes, "forward")
     return _scaled(xp, self, result, lengths, normalization)
@@ -377,12 +379,12 @@ def _complex_to_real(
 
 
 def _frequencies(xp: Any, name: str, places: Array, n: int, d: float, dtype: int | None) -> Array:
-    target = rules.dtype_from(dtype)
-    if rules.CATEGORY_OF[target] < rules.FLOATING:
+    target = common.dtype_from(dtype)
+    if common.CATEGORY_OF[target] < common.FLOATING:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     if target.kind == "c":
-        rules.refuse("arange_cpu", target)
-    return rules.cast(xp, places / xp.asarray(n * d), target)
+        common.refuse("arange_cpu", target)
+    return common.cast(xp, places / xp.asarray(n * d), target)
 
 
 @op(
@@ -392,7 +394,7 @@ def _frequencies(xp: Any, name: str, places: Array, n: int, d: float, dtype: int
     out_resized=COUNTED,
 )
 def _fftfreq(xp: Any, n: int, d: float = 1, dtype: int | None = None, *_: Any) -> Array:
-    places = xp.arange(rules.check_sizes([n])[0])
+    places = xp.arange(common.check_sizes([n])[0])
     return _frequencies(xp, "fftfreq", xp.where(places < (n + 1) // 2, places, places - n), n, d, dtype)
 
 

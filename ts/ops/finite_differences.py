@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 
 
-def _steps(xp: Any, spacing: Any, count: int, dtype: rules.DType) -> tuple[Array, Array]:
+def _steps(xp: Any, spacing: Any, count: int, dtype: common.DType) -> tuple[Array, Array]:
     """The distance of each sample to the one before and after it, for those that have both."""
     if isinstance(spacing, (int, float, complex)):
-        h = rules.cast(xp, spacing, dtype)
+        h = common.cast(xp, spacing, dtype)
         return h, h
-    gaps = rules.cast(xp, spacing[1:], dtype) - rules.cast(xp, spacing[:-1], dtype)
+    gaps = common.cast(xp, spacing[1:], dtype) - common.cast(xp, spacing[:-1], dtype)
     if len(gaps) != count - 1:
         raise RuntimeError(
             f"torch.gradient expected {count} coordinates for a dimension of that size, but got "
@@ -47,7 +47,7 @@ def _along(xp: Any, x: Array, spacing: Any, edge_order: int) -> Array:
             - left * (after / (before * both))
         )
         gaps = spacing[1:] - spacing[:-1]
-        first, last = (rules.cast(xp, g, x.dtype) for g in (gaps[0], gaps[-1]))
+        first, last = (common.cast(xp, g, x.dtype) for g in (gaps[0], gaps[-1]))
     start = (x[..., 1] - x[..., 0]) / first
     end = (x[..., -1] - x[..., -2]) / last
     if edge_order == 2:  # the parabola through the last three samples
@@ -60,23 +60,23 @@ def _along(xp: Any, x: Array, spacing: Any, edge_order: int) -> Array:
 def _gradient(
     xp: Any, self: Array, spacings: Sequence[Any], axes: Sequence[int], edge_order: int
 ) -> list[Array]:
-    if self.dtype == rules.UINT8:
+    if self.dtype == common.UINT8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
-    if self.dtype == rules.BOOL:
+    if self.dtype == common.BOOL:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
             "`logical_xor()` operator instead."
         )
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    dims = rules.wrap_dims(axes, self.ndim) if len(axes) else ()
+    dims = common.wrap_dims(axes, self.ndim) if len(axes) else ()
     if any((self.shape[d] if self.ndim else 0) < edge_order + 1 for d in dims):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     parts = []
     for spacing, axis in zip(spacings, dims, strict=True):
-        dtype = rules.float_dtype(rules.result_type(self, spacing))
-        x = xp.moveaxis(rules.cast(xp, self, rules.opmath(dtype)), axis, -1)
-        parts.append(rules.cast(xp, xp.moveaxis(_along(xp, x, spacing, edge_order), -1, axis), dtype))
+        dtype = common.float_dtype(common.result_type(self, spacing))
+        x = xp.moveaxis(common.cast(xp, self, common.opmath(dtype)), axis, -1)
+        parts.append(common.cast(xp, xp.moveaxis(_along(xp, x, spacing, edge_order), -1, axis), dtype))
     return parts
 
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts import dtypes
 from ts._core.tensor.tensor import Tensor
-from ts.ops import rules
+from ts.ops import common
 
 if TYPE_CHECKING:
     from ts.ops.registry import OperatorRecord
 
-FAMILIES: Final = ("view", "view_gradients", "transpose", "storage")  # of which all work
+FAMILIES: Final = ("view", "view_backward", "transpose", "storage_ops")  # of which all work
 _NAMES: Final = """
     zeros ones full empty eye zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
     new_empty_strided empty_strided empty_permuted zero fill fill_diagonal copy scalar_tensor
@@ -289,9 +289,9 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
     if record.promotion or base == "equal":
         common_dtype(args)
     if base == "equal" and args[0] is args[1]:
-        rules.refuse("equal_notnan_cpu", dtype.numpy_dtype)
+        common.refuse("equal_notnan_cpu", dtype.numpy_dtype)
     if dtype is dtypes.float8_e8m0fnu and base in _OF_SIGNED:
-        rules.refuse(_OF_SIGNED[base], dtype.numpy_dtype)
+        common.refuse(_OF_SIGNED[base], dtype.numpy_dtype)
     if (
         base in _OPERATORS
         or f"{base}.{overload}" in _OPERATORS
@@ -301,7 +301,7 @@ def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> N
         return
     if base in CONVERTING and wanted_dtype(record, args) not in (None, *dtypes.FLOAT8):
         return
-    rules.refuse(KERNELS.get(base, base), dtype.numpy_dtype)
+    common.refuse(KERNELS.get(base, base), dtype.numpy_dtype)
 
 
 def names(record: OperatorRecord) -> tuple[str, str]:
@@ -310,10 +310,10 @@ def names(record: OperatorRecord) -> tuple[str, str]:
     return name, overload
 
 
-def common_dtype(args: Sequence[Any]) -> rules.DType:
+def common_dtype(args: Sequence[Any]) -> common.DType:
     """The dtype that operands have together; PyTorch's error where they have none."""
     operands = (x for x in args if isinstance(x, Tensor | int | float | complex))
-    return rules.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
+    return common.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
 
 
 def wanted_dtype(record: OperatorRecord, args: Sequence[Any]) -> dtypes.dtype | None:

@@ -4,7 +4,7 @@
     ts._foreach_add_(moments, gradients, alpha=0.1)
     ts._foreach_add_(moments, [1.0, 2.0])               a number for each element
 
-A row says what follows `self`, and which operator runs on the elements (`ts._core.dispatch.each`); so
+A row says what follows `self`, and which operator runs on the elements (`ts._core.dispatch.foreach`); so
 values, dtypes, gradients and refusals are that operator's, on any device.  In place nothing is returned, as
 in PyTorch's schemas.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts._core.dispatch.each import ForeachKernel
+from ts._core.dispatch.foreach import ForeachKernel
 from ts._core.dispatch.signature import signature
 from ts._core.tensor.tensor import Tensor
 from ts.ops.registry import OperatorRecord, add, operator
@@ -70,11 +70,15 @@ BINARY = (
 
 def _declare(schema: str, kernel: Kernel, autocast: str | dict[str, str] = "") -> None:
     side_effect = schema.endswith("()")
-    add(OperatorRecord(schema, kernel, "foreach", "f", whole=True, side_effect=side_effect, autocast=autocast))
+    add(
+        OperatorRecord(schema, kernel, "foreach", "f", whole=True, side_effect=side_effect, autocast=autocast)
+    )
 
 
 def _each(schema: str, base: str) -> Kernel:
-    return ForeachKernel(operator, f"aten::{base}", signature(schema).parameters, not schema.endswith("()")).run
+    return ForeachKernel(
+        operator, f"aten::{base}", signature(schema).parameters, not schema.endswith("()")
+    ).run
 
 
 def _both(name: str, rest: str, functional: str, inplace: str) -> None:

@@ -10,27 +10,27 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.sizes import evaluate_guard, equal
-from ts.ops import rules
-from ts.ops.pool import check_places, like_input, placed
+from ts._core.tensor.size_guards import equal, evaluate_guard
+from ts.ops import common
+from ts.ops.pooling import check_places, like_input, placed
 from ts.ops.registry import op
-from ts.ops.shapes import Made
+from ts.ops.shape_functions import Made
 from ts.ops.unfold import per_dim
 
-Array = rules.Array
+Array = common.Array
 Sizes = Sequence[int]
 
 
 def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
     """Where the m windows of n elements start, for every sample: (planes, m).  The last ends at the end."""
-    last = xp.full((sample.shape[0], 1), n - kernel, dtype=rules.INT64)
+    last = xp.full((sample.shape[0], 1), n - kernel, dtype=common.INT64)
     if m == 1:
         return last
     step = sample.dtype.type((n - kernel) / (m - 1))
     place = xp.arange(m - 1).astype(sample.dtype)
     start = xp.trunc((sample[:, None] + place) * step) - xp.trunc(sample * step)[:, None]
     start = xp.clip(xp.nan_to_num(start), 0, n - kernel)  # samples beyond [0, 1) must not lead outside
-    return xp.concatenate([start.astype(rules.INT64), last], 1)
+    return xp.concatenate([start.astype(common.INT64), last], 1)
 
 
 def _pooled(
@@ -48,8 +48,8 @@ def _pooled(
         raise RuntimeError(f"{name}(): kernel_size must be greater than zero, but got {list(kernel)}")
     if min(places) < 0:
         raise RuntimeError(f"{name}(): output_size must not be negative, but got {list(places)}")
-    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
-        rules.refuse(name, self.dtype)
+    if common.CATEGORY_OF[self.dtype] != common.FLOATING:
+        common.refuse(name, self.dtype)
     if random_samples.dtype != self.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
     batch = self.shape[0] if self.ndim == n + 2 else 1
@@ -64,14 +64,14 @@ def _pooled(
         if evaluate_guard(m + k - 1 > size):
             raise RuntimeError(f"{name}(): pool {word} {k} too large relative to input {word} {size}")
     planes = batch * channels
-    samples = rules.cast(xp, random_samples[:batch], rules.opmath(self.dtype)).reshape(planes, n)
+    samples = common.cast(xp, random_samples[:batch], common.opmath(self.dtype)).reshape(planes, n)
     index: Any = 0
     for d, (size, k, m) in enumerate(zip(sizes, kernel, places, strict=True)):
         # The samples of an image stand width first, those of a volume time first.
         start = (
             _starts(xp, samples[:, 1 - d if n == 2 else d], size, m, k)
             if m
-            else xp.zeros((planes, 0), rules.INT64)
+            else xp.zeros((planes, 0), common.INT64)
         )
         cell = start[:, :, None] + xp.arange(k)
         shape = [planes, *(1,) * (2 * n)]

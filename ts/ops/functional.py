@@ -14,7 +14,7 @@ from typing import Any
 
 from ts._core.dispatch.overloads import overloads as operator
 from ts._core.dispatch.overrides import Overridable
-from ts._core.thread.once import warn
+from ts._core.thread.warnings import warn
 
 Function = Callable[..., Any]
 
@@ -34,17 +34,17 @@ def broadcast_tensors(*tensors: Any) -> Any:
 def broadcast_shapes(*shapes: Any) -> Any:
     """The common shape of `shapes`."""
     from ts._core.tensor.tensor import Size
-    from ts.ops import rules
+    from ts.ops import common
 
-    return Size(rules.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes)))
+    return Size(common.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes)))
 
 
 def block_diag(*tensors: Any) -> Any:
     """A matrix with the tensors along its diagonal."""
     if not tensors:
-        from ts._core.tensor import construct
+        from ts._core.tensor import factories
 
-        return construct.tensor([[]])
+        return factories.tensor([[]])
     return operator("block_diag")(_listed(tensors))
 
 

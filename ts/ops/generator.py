@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ts import backends
 from ts._core.thread import deadline
 from ts._core.thread.context import TracingScope
-from ts.backends.cpu.kernels import normal
+from ts.backends.cpu.kernels import randn
 from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_default
 from ts.devices import device as Device
 
@@ -40,7 +40,7 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # its stub lies under a
         The last 16 places are drawn again where `n` is no multiple of 16.  In `narrow` dtypes the numbers
         that this overwrites have not been drawn.
         """
-        made: NDArray[Any] = normal.block_normals(self, n, double, narrow)
+        made: NDArray[Any] = randn.block_normals(self, n, double, narrow)
         return made
 
 

@@ -12,14 +12,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.sizes import equal, same
-from ts.ops import rules
-from ts.ops.outputs import COPIED
+from ts._core.tensor.size_guards import equal, same
+from ts.ops import common
+from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
-from ts.ops.shapes import Made, like
+from ts.ops.shape_functions import Made, like
 from ts.ops.upsample import cubic_slopes, cubic_weights
 
-Array = rules.Array
+Array = common.Array
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
 
@@ -75,7 +75,7 @@ def _corners(
     for d, size in enumerate(sizes):
         at, weight = _taps(xp, _places(points[:, :, d], size, align), size, mode, padding, align)
         within = (at >= 0) & (at < size)
-        cell = xp.where(within, at, 0).astype(rules.INT64)
+        cell = xp.where(within, at, 0).astype(common.INT64)
         weights.append(weight)
         if cells is None:
             cells, valid = cell, within
@@ -100,7 +100,7 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
     flat = input.reshape(*lead, math.prod(sizes))
     cells, weights = _corners(xp, sizes, _points(grid), mode, padding, align)
     result = xp.weighted_picks(flat, xp.moveaxis(cells, 0, -1), xp.moveaxis(_products(weights), 0, -1))
-    return rules.cast(xp, result.reshape(*lead, *grid.shape[1:-1]), input.dtype)
+    return common.cast(xp, result.reshape(*lead, *grid.shape[1:-1]), input.dtype)
 
 
 # ------------------------------------------------------------------------------------ gradients
@@ -158,7 +158,7 @@ def _gradients(
         shares = xp.where(cells >= 0, _products(weights), 0)[:, :, None] * grad
         places = xp.broadcast_to(xp.maximum(cells, 0)[:, :, None] + rows, shares.shape)
         found = xp.bincount(places.reshape(-1), shares.reshape(-1), math.prod(lead) * plane)
-        made[0] = rules.cast(xp, found, input.dtype).reshape(input.shape)
+        made[0] = common.cast(xp, found, input.dtype).reshape(input.shape)
     if output_mask[1]:
         flat = input.reshape(*lead, plane)
         seen = []  # the elements of each corner, times the gradient, of all channels
@@ -170,7 +170,7 @@ def _gradients(
         for d, size in enumerate(sizes):
             slopes = _slopes(xp, points[:, :, d], size, mode, padding, align)
             along.append((_products([*weights[:d], slopes, *weights[d + 1 :]]) * read).sum(axis=0))
-        made[1] = rules.cast(xp, xp.stack(along[::-1], -1), grid.dtype).reshape(grid.shape)
+        made[1] = common.cast(xp, xp.stack(along[::-1], -1), grid.dtype).reshape(grid.shape)
     return made
 
 
@@ -206,11 +206,11 @@ def _checked(input: Array, grid: Array, n: int | None, mode: int) -> None:
         )
     if mode == BICUBIC and input.ndim == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    if rules.CATEGORY_OF[input.dtype] != rules.FLOATING:
-        rules.refuse(f"grid_sampler_{input.ndim - 2}d_cpu_kernel_impl", input.dtype)
+    if common.CATEGORY_OF[input.dtype] != common.FLOATING:
+        common.refuse(f"grid_sampler_{input.ndim - 2}d_cpu_kernel_impl", input.dtype)
     if grid.dtype != input.dtype:
         raise RuntimeError(
-            f"expected scalar type {rules.NAME_OF[input.dtype]} but found {rules.NAME_OF[grid.dtype]}"
+            f"expected scalar type {common.NAME_OF[input.dtype]} but found {common.NAME_OF[grid.dtype]}"
         )
 
 
@@ -239,8 +239,8 @@ def _grid_sampler_2d(xp: Any, input: Array, grid: Array, mode: int, padding: int
     **COPIED,
 )
 def _grid_sampler_2d_float(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
-    if input.dtype != rules.FLOAT:
-        raise RuntimeError(f"expected scalar type Float but found {rules.NAME_OF[input.dtype]}")
+    if input.dtype != common.FLOAT:
+        raise RuntimeError(f"expected scalar type Float but found {common.NAME_OF[input.dtype]}")
     return _grid_sampler_2d(xp, input, grid, mode, padding, align)
 
 
@@ -304,7 +304,7 @@ def _grid_sampler_2d_float_backward(
     return _grid_sampler_2d_backward(xp, grad_output, input, grid, mode, padding, align, (True, True))
 
 
-def _centres(xp: Any, n: int, align: bool, dtype: rules.DType) -> Array:
+def _centres(xp: Any, n: int, align: bool, dtype: common.DType) -> Array:
     """n places from -1 to 1: from end to end, or the centres of n equal parts."""
     if n <= 1:
         return xp.zeros(n, dtype=dtype)
@@ -322,19 +322,19 @@ def _centres(xp: Any, n: int, align: bool, dtype: rules.DType) -> Array:
 def _affine_grid_generator(xp: Any, theta: Array, size: Sequence[int], align_corners: bool) -> Array:
     if len(size) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
-    sizes = rules.check_sizes(size)
+    sizes = common.check_sizes(size)
     n = len(sizes) - 2
     if theta.ndim != 3 or not same(theta.shape, (sizes[0], n, n + 1)):
         raise RuntimeError(
             f"Expected a batch of affine matrices of shape {sizes[0]}x{n}x{n + 1} for size {list(sizes)}. "
             f"Got {list(theta.shape)}."
         )
-    wide = rules.opmath(theta.dtype)
+    wide = common.opmath(theta.dtype)
     axes = [_centres(xp, m, align_corners, wide) for m in sizes[2:]]
     mesh = [
         xp.broadcast_to(a.reshape([-1 if d == k else 1 for d in range(n)]), sizes[2:])
         for k, a in enumerate(axes)
     ]
     base = xp.stack([*reversed(mesh), xp.ones(sizes[2:], dtype=wide)], -1).reshape(-1, n + 1)
-    grid = xp.matmul(base, rules.cast(xp, theta, wide).swapaxes(1, 2))
-    return rules.cast(xp, grid.reshape(sizes[0], *sizes[2:], n), theta.dtype)
+    grid = xp.matmul(base, common.cast(xp, theta, wide).swapaxes(1, 2))
+    return common.cast(xp, grid.reshape(sizes[0], *sizes[2:], n), theta.dtype)

@@ -13,12 +13,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules
-from ts.ops.outputs import COPIED, OF_INPUT
+from ts._core.tensor import size_guards
+from ts.ops import common
+from ts.ops.out_variants import COPIED, OF_INPUT
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 Floats = Sequence[float] | None
 
 
@@ -31,8 +31,8 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
             "same dtype, but got input({want_cpp}), and weight({got_cpp})"
         )
-        raise RuntimeError(rules.dtype_message(text, self.dtype, weight.dtype))
-    if weight is not None and not sizes.same(weight.shape, self.shape[:-1]):
+        raise RuntimeError(common.dtype_message(text, self.dtype, weight.dtype))
+    if weight is not None and not size_guards.same(weight.shape, self.shape[:-1]):
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
             "tensor excluding its innermost dimension, but got input with shape "
@@ -44,14 +44,14 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
 
 
 def _is_real(points: Array) -> bool:
-    return rules.CATEGORY_OF[points.dtype] == rules.FLOATING
+    return common.CATEGORY_OF[points.dtype] == common.FLOATING
 
 
 def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> list[Array]:
     """Edges at equal distances, between the smallest and largest coordinates or as `range` says."""
     n = points.shape[1]
     if range is None and (points.dtype.itemsize == 2 or not _is_real(points)):
-        rules.refuse("histogramdd", points.dtype)
+        common.refuse("histogramdd", points.dtype)
     if range is not None and len(range) != 2 * n:
         raise RuntimeError(
             f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got "
@@ -65,7 +65,7 @@ def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> l
             low, high = float(range[2 * i]), float(range[2 * i + 1])
         elif len(points):
             x = points[:, i]
-            low, high = (float(rules.number_in(xp, end)) for end in (x.min(), x.max()))
+            low, high = (float(common.number_in(xp, end)) for end in (x.min(), x.max()))
         else:
             low, high = 0.0, 1.0
         if not (math.isfinite(low) and math.isfinite(high)):
@@ -89,7 +89,7 @@ def _check_edges(points: Array, edges: Sequence[Array]) -> None:
                 "with dtype {want_cpp} and bins for dimension "
             )
             raise RuntimeError(
-                rules.dtype_message(f"{text}{i} with dtype {{got_cpp}}", points.dtype, e.dtype)
+                common.dtype_message(f"{text}{i} with dtype {{got_cpp}}", points.dtype, e.dtype)
             )
         if e.ndim != 1:
             raise RuntimeError(
@@ -110,17 +110,17 @@ def _check_edges(points: Array, edges: Sequence[Array]) -> None:
 def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array], density: bool) -> Array:
     """The weight in each bin between `edges`."""
     if not _is_real(points):
-        rules.refuse("histogram_cpu", points.dtype)
+        common.refuse("histogram_cpu", points.dtype)
     shape = [e.size - 1 for e in edges]
     if xp.shapes_only:
         return xp.zeros(shape, dtype=points.dtype)
     inside = xp.ones(len(points), dtype=bool)
-    places = xp.zeros(len(points), dtype=rules.INT64)
+    places = xp.zeros(len(points), dtype=common.INT64)
     for i, (e, n) in enumerate(zip(edges, shape, strict=True)):
         x = points[:, i]
         inside &= (x >= e[0]) & (x <= e[-1])
         places = places * n + xp.clip(xp.searchsorted(e, x, side="right") - 1, 0, n - 1)
-    chosen = None if weight is None else weight[inside].astype(rules.DOUBLE)
+    chosen = None if weight is None else weight[inside].astype(common.DOUBLE)
     total = (
         xp.bincount(places[inside], chosen, minlength=math.prod(shape)).astype(points.dtype).reshape(shape)
     )
@@ -129,7 +129,7 @@ def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array
         for i, e in enumerate(edges):
             width = (e[1:] - e[:-1]).reshape([-1 if d == i else 1 for d, _ in enumerate(shape)])
             total = total / width
-    return rules.cast(xp, total, points.dtype)
+    return common.cast(xp, total, points.dtype)
 
 
 # ---------------------------------------------------------------------------------------- the operators

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules, work
+from ts.ops import common, cost_model
 from ts.ops.factorizations import matrix, transposed
-from ts.ops.outputs import castable
-from ts.ops.registry import shared_fields, op
-from ts.ops.shapes import Made, like
+from ts.ops.out_variants import castable
+from ts.ops.registry import op, shared_fields
+from ts.ops.shape_functions import Made, like
 
-Array = rules.Array
+Array = common.Array
 
 
 @op(
@@ -34,7 +34,7 @@ def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
     """Q x, or its adjoint's product, for the Q whose reflectors stand below the diagonal of `a`."""
     count = tau.shape[-1]
     lower = xp.tril(a[..., :count], -1) + xp.eye(a.shape[-2], count, dtype=a.dtype)
-    for i in work.steps(range(count) if adjoint else reversed(range(count))):
+    for i in cost_model.steps(range(count) if adjoint else reversed(range(count))):
         v = lower[..., i, None]
         scale = tau[..., i, None, None]
         x = x - (xp.conj(scale) if adjoint else scale) * v * xp.matmul(xp.conj(transposed(v)), x)
@@ -53,10 +53,10 @@ def _check_reflectors(input: Array, tau: Array) -> None:
     _check_scales(name, input, tau)
     if tau.dtype != input.dtype:
         raise RuntimeError(
-            f"{name}: tau dtype {rules.NAME_OF[tau.dtype]} does not match input dtype "
-            f"{rules.NAME_OF[input.dtype]}"
+            f"{name}: tau dtype {common.NAME_OF[tau.dtype]} does not match input dtype "
+            f"{common.NAME_OF[input.dtype]}"
         )
-    rules.check_factorised("orgqr_cpu", input)
+    common.check_factorised("orgqr_cpu", input)
 
 
 def _check_scales(name: str, input: Array, tau: Array) -> None:
@@ -74,7 +74,7 @@ def _check_scales(name: str, input: Array, tau: Array) -> None:
 
 
 def _check_product(self: Array, tau: Array, other: Array, left: bool) -> None:
-    rules.check_factorised("ormqr_cpu", self, tau, other)
+    common.check_factorised("ormqr_cpu", self, tau, other)
     for name, x in (("input", self), ("other", other)):
         if x.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
@@ -100,7 +100,7 @@ def _check_product(self: Array, tau: Array, other: Array, left: bool) -> None:
         if x.dtype != self.dtype:
             raise RuntimeError(
                 f"torch.ormqr: Expected input and {name} to have the same dtype, but input has dtype"
-                f"{rules.NAME_OF[self.dtype]} and {name} has dtype {rules.NAME_OF[x.dtype]}"
+                f"{common.NAME_OF[self.dtype]} and {name} has dtype {common.NAME_OF[x.dtype]}"
             )
 
 

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import construct, sizes, strides
+from ts._core.tensor import factories, size_guards, strides
 from ts._core.tensor.tensor import Tensor, rebind_array
-from ts._core.thread.once import warn
-from ts.ops import rules, work
-from ts.ops.outputs import COPIED, EXPECTED, write
-from ts.ops.registry import STRICT, shared_fields, op
-from ts.ops.shapes import NONZERO, Laid, Made, depends, new_size
+from ts._core.thread.warnings import warn
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED, EXPECTED, write
+from ts.ops.registry import STRICT, op, shared_fields
+from ts.ops.shape_functions import NONZERO, Laid, Made, depends, new_size
 
-Array = rules.Array
-_PICKED = work.of(work.picked, 0.03)
-_MASKS = (rules.BOOL, rules.UINT8)
-_C_NAMES = {rules.FLOAT: "float", rules.DOUBLE: "double", rules.INT64: "long int", rules.INT32: "int"}
+Array = common.Array
+_PICKED = cost_model.of(cost_model.picked, 0.03)
+_MASKS = (common.BOOL, common.UINT8)
+_C_NAMES = {common.FLOAT: "float", common.DOUBLE: "double", common.INT64: "long int", common.INT32: "int"}
 
 
 def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
@@ -34,7 +34,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
             arrays.append(None)
         elif i.dtype in _MASKS:
             arrays.extend(_places(self, i, len(arrays)))
-        elif i.dtype in (rules.INT64, rules.INT32):
+        elif i.dtype in (common.INT64, common.INT32):
             arrays.append(i)
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
@@ -43,7 +43,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
     shapes = [a.shape for a in arrays if a is not None]
     try:
         if len(shapes) > 1:
-            sizes.broadcast(*shapes)
+            size_guards.broadcast(*shapes)
     except ValueError:
         raise IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
@@ -60,12 +60,12 @@ def _places(self: Array, mask: Array, dim: int) -> list[Array]:
 
 def _check_mask(self: Array, mask: Array, dim: int) -> None:
     """IndexError where a mask has not the lengths of the dimensions from `dim` on."""
-    if mask.dtype == rules.UINT8:
+    if mask.dtype == common.UINT8:
         warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
     for i, length in enumerate(mask.shape):
         if dim + i >= self.ndim:
             raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
-        if not sizes.equal(length, self.shape[dim + i]):
+        if not size_guards.equal(length, self.shape[dim + i]):
             raise IndexError(
                 f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the "
                 f"indexed tensor {list(self.shape)} at index {dim + i}"
@@ -75,7 +75,7 @@ def _check_mask(self: Array, mask: Array, dim: int) -> None:
 
 
 def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
-    return tuple(slice(None) if a is None else rules.settled(a) for a in arrays)
+    return tuple(slice(None) if a is None else common.settled(a) for a in arrays)
 
 
 def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexError:
@@ -98,7 +98,7 @@ def _taken(self: Array, arrays: Sequence[Array | None]) -> Array:
     item = found.dtype.itemsize
     if found.strides == tuple(step * item for step in wanted):
         return found
-    made = construct.empty_strided(found, wanted, found.dtype)
+    made = factories.empty_strided(found, wanted, found.dtype)
     made[...] = found
     return made
 
@@ -154,8 +154,8 @@ def _write_at(
         if values.ndim > len(shape) or any(n not in (1, length) for n, length in lengths):
             raise _mismatch(values, shape)
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {rules.NAME_OF[target.dtype]} "
-            f"for the destination and {rules.NAME_OF[values.dtype]} for the source."
+            f"Index put requires the source and destination dtypes match, got {common.NAME_OF[target.dtype]} "
+            f"for the destination and {common.NAME_OF[values.dtype]} for the source."
         )
     if xp.shapes_only:
         masks = [(dim, i) for dim, i in enumerate(indices) if i is not None and i.dtype in _MASKS]
@@ -233,17 +233,17 @@ def index_put_in_place(
     "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
     out="out",
     out_refused="index_select(): self and result must have the same scalar type",
-    work=work.of(work.named_rows, 0.1),
+    work=cost_model.of(cost_model.named_rows, 0.1),
     sparse="view_ops.index_select",
 )
 def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.dtype not in (rules.INT64, rules.INT32):
+    if index.dtype not in (common.INT64, common.INT32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     n = self.shape[axis] if self.ndim else 1
-    ends = rules.extremes(xp, index)
+    ends = common.extremes(xp, index)
     if ends is not None and (ends[0] < 0 or ends[1] >= n):
         raise IndexError("index out of range in self")
     if self.ndim == 0:
@@ -258,8 +258,8 @@ def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     layout="contiguous",
 )
 def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> Array:
-    axis = rules.wrap_dim(dim, self.ndim)
-    if index.size and index.dtype not in (rules.INT64, rules.INT32):
+    axis = common.wrap_dim(dim, self.ndim)
+    if index.size and index.dtype not in (common.INT64, common.INT32):
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     if not index.size:
         return xp.empty(index.shape, dtype=self.dtype)
@@ -273,7 +273,7 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
                 f"larger than self "
                 f"{list(self.shape)} apart from dimension {axis}"
             )
-    ends = rules.extremes(xp, i)
+    ends = common.extremes(xp, i)
     if ends is not None and (ends[0] < 0 or ends[1] >= x.shape[axis]):
         raise RuntimeError(f"index {ends[1]} is out of bounds for dimension {axis} with size {x.shape[axis]}")
     return x[places(xp, i, axis)].reshape(index.shape)
@@ -284,7 +284,7 @@ def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     key: list[Array] = []
     for d, n in enumerate(index.shape):
         places_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)
-        key.append(rules.settled(index) if d == axis else xp.arange(n).reshape(places_of_d))
+        key.append(common.settled(index) if d == axis else xp.arange(n).reshape(places_of_d))
     return tuple(key)
 
 
@@ -294,11 +294,11 @@ def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
     out_refused=EXPECTED,
 )
 def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None) -> Array:
-    if indices.dtype != rules.INT64:
-        found = rules.NAME_OF[indices.dtype]
+    if indices.dtype != common.INT64:
+        found = common.NAME_OF[indices.dtype]
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {found}")
     if dim is None:
-        return self.reshape(-1)[rules.settled(indices).reshape(-1)]
+        return self.reshape(-1)[common.settled(indices).reshape(-1)]
     if indices.ndim != self.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
@@ -306,15 +306,15 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
         )
     if not self.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    axis = rules.wrap_dim(dim, self.ndim)
-    rest = list(rules.broadcast_shapes(
+    axis = common.wrap_dim(dim, self.ndim)
+    rest = list(common.broadcast_shapes(
         tuple(1 if d == axis else n for d, n in enumerate(self.shape)),
         tuple(1 if d == axis else n for d, n in enumerate(indices.shape)),
     ))  # fmt: skip
     whole, chosen = list(rest), list(rest)
     whole[axis], chosen[axis] = self.shape[axis], indices.shape[axis]
     return xp.take_along_axis(
-        xp.broadcast_to(self, whole), xp.broadcast_to(rules.settled(indices), chosen), axis
+        xp.broadcast_to(self, whole), xp.broadcast_to(common.settled(indices), chosen), axis
     )
 
 
@@ -327,16 +327,16 @@ def _take_along_dim(xp: Any, self: Array, indices: Array, dim: int | None = None
     "out.dtype = {got}",
 )
 def _take(xp: Any, self: Array, index: Array) -> Array:
-    if index.dtype != rules.INT64:
-        raise RuntimeError(f"take(): Expected a long tensor for index, but got {rules.NAME_OF[index.dtype]}")
-    at = rules.settled(index)
+    if index.dtype != common.INT64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {common.NAME_OF[index.dtype]}")
+    at = common.settled(index)
     _check_flat(xp, at, self.size)
     return self.reshape(-1)[at]
 
 
 def _check_flat(xp: Any, at: Array, n: int) -> None:
     """Refuse numbers of elements that `n` elements do not have."""
-    ends = rules.extremes(xp, at)
+    ends = common.extremes(xp, at)
     if ends is not None and (ends[0] < -n or ends[1] >= n):
         first = at[(at < -n) | (at >= n)].reshape(-1)[0]
         raise IndexError(f"out of range: tried to access index {first} on a tensor of {n} elements.")
@@ -354,16 +354,16 @@ def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = F
     if self.dtype != source.dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
-            f"{rules.NAME_OF[self.dtype]} and source.dtype = {rules.NAME_OF[source.dtype]}"
+            f"{common.NAME_OF[self.dtype]} and source.dtype = {common.NAME_OF[source.dtype]}"
         )
-    if index.dtype != rules.INT64:
-        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {rules.NAME_OF[index.dtype]}")
-    if not sizes.equal(index.size, source.size):
+    if index.dtype != common.INT64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {common.NAME_OF[index.dtype]}")
+    if not size_guards.equal(index.size, source.size):
         raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{source.size}, index.numel() = {index.size}"
         )
-    flat, at = self.reshape(-1).copy(), rules.settled(index).reshape(-1)
+    flat, at = self.reshape(-1).copy(), common.settled(index).reshape(-1)
     _check_flat(xp, at, flat.size)
     if accumulate:
         xp.add.at(flat, at, source.reshape(-1))
@@ -376,8 +376,8 @@ def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = F
 
 
 def _mask(mask: Array) -> Array:
-    if mask.dtype != rules.BOOL:
-        raise RuntimeError(f"expected mask dtype to be Bool but got {rules.NAME_OF[mask.dtype]}")
+    if mask.dtype != common.BOOL:
+        raise RuntimeError(f"expected mask dtype to be Bool but got {common.NAME_OF[mask.dtype]}")
     return mask
 
 
@@ -408,16 +408,16 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
                 f"masked_fill only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s)."
             )
-        value = rules.number_in(xp, value)
-    if not rules.can_cast(rules.number_dtype(value), self.dtype) and isinstance(value, complex):
+        value = common.number_in(xp, value)
+    if not common.can_cast(common.number_dtype(value), self.dtype) and isinstance(value, complex):
         raise RuntimeError("value cannot be converted to type without overflow")
-    if mask.dtype != rules.BOOL:
+    if mask.dtype != common.BOOL:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{_C_NAMES.get(mask.dtype, str(mask.dtype))}"
         )
-    shape = rules.broadcast_shapes(mask.shape, self.shape)
-    return xp.where(_mask(mask), rules.cast_checked(xp, value, self.dtype), xp.broadcast_to(self, shape))
+    shape = common.broadcast_shapes(mask.shape, self.shape)
+    return xp.where(_mask(mask), common.cast_checked(xp, value, self.dtype), xp.broadcast_to(self, shape))
 
 
 def _selected_shape(self: Array, mask: Array) -> Made:
@@ -433,10 +433,10 @@ def _selected_shape(self: Array, mask: Array) -> Made:
     unsized=lambda self, mask: (self.dtype, 1),
 )
 def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
-    if mask.dtype != rules.BOOL:
+    if mask.dtype != common.BOOL:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = rules.broadcast_shapes(mask.shape, self.shape)
-    return xp.broadcast_to(self, shape)[xp.broadcast_to(rules.settled(mask), shape)]
+    shape = common.broadcast_shapes(mask.shape, self.shape)
+    return xp.broadcast_to(self, shape)[xp.broadcast_to(common.settled(mask), shape)]
 
 
 @op(
@@ -449,7 +449,7 @@ def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
 def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     if self.dtype != source.dtype:
         raise RuntimeError("masked_scatter: expected self and source to have same dtypes")
-    shape = rules.broadcast_shapes(self.shape, mask.shape)
+    shape = common.broadcast_shapes(self.shape, mask.shape)
     result = xp.array(xp.broadcast_to(self, shape))
     chosen = xp.broadcast_to(_mask(mask), shape)
     if xp.shapes_only:
@@ -464,13 +464,13 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
 def _nonzero_shape(self: Array) -> Laid:
     """The places one below the other, in memory one beside the other."""
     count = new_size(most=self.size)
-    item = rules.INT64.itemsize
-    return (count, self.ndim), rules.INT64, (item, count * item)
+    item = common.INT64.itemsize
+    return (count, self.ndim), common.INT64, (item, count * item)
 
 
 def _places_shape(self: Array) -> list[Made]:
     count = new_size(most=self.size)
-    return [((count,), rules.INT64) for _ in range(max(self.ndim, 1))]
+    return [((count,), common.INT64) for _ in range(max(self.ndim, 1))]
 
 
 _NONZERO = NONZERO.unless(_nonzero_shape)
@@ -483,17 +483,17 @@ _NONZERO = NONZERO.unless(_nonzero_shape)
     out_refused="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
     shape=_NONZERO,
     unsized=lambda self: (dtypes.int64, 2),
-    work=work.search_nonzero,
+    work=cost_model.search_nonzero,
 )
 def _nonzero(xp: Any, self: Array) -> Array:
     if self.ndim == 0:
-        return xp.zeros((int(bool(self)), 0), dtype=rules.INT64)
+        return xp.zeros((int(bool(self)), 0), dtype=common.INT64)
     return xp.stack(xp.nonzero(self), 1)
 
 
 @op("aten::nonzero_numpy(Tensor self) -> Tensor[]", layout="like_all")
 @op("aten::where(Tensor condition) -> Tensor[]", layout="like_all")
-@shared_fields(shape=NONZERO.unless(_places_shape), work=work.search_nonzero)
+@shared_fields(shape=NONZERO.unless(_places_shape), work=cost_model.search_nonzero)
 def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
     return list(xp.nonzero(xp.atleast_1d(self)))
 
@@ -502,7 +502,7 @@ def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
     "aten::argwhere(Tensor self) -> Tensor",
     layout="outermost_last",
     shape=_NONZERO,
-    work=work.search_nonzero,
+    work=cost_model.search_nonzero,
 )
 def _argwhere(xp: Any, self: Array) -> Array:
     return _nonzero(xp, self)
@@ -510,7 +510,7 @@ def _argwhere(xp: Any, self: Array) -> Array:
 
 def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> Made:
     """Of the first `size` places."""
-    return (size, self.ndim), rules.INT64
+    return (size, self.ndim), common.INT64
 
 
 @op(
@@ -521,7 +521,7 @@ def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> Made:
 )
 def _nonzero_static(xp: Any, self: Array, size: int, fill_value: int = -1) -> Array:
     found = _nonzero(xp, self)[:size]
-    rest = xp.full((size - found.shape[0], found.shape[1]), fill_value, dtype=rules.INT64)
+    rest = xp.full((size - found.shape[0], found.shape[1]), fill_value, dtype=common.INT64)
     return xp.concatenate([found, rest])
 
 
@@ -549,7 +549,7 @@ def _fill(xp: Any, self: Array, value: Any) -> Array:
         raise RuntimeError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
         )
-    return xp.array(xp.broadcast_to(rules.cast_checked(xp, value, self.dtype), self.shape))
+    return xp.array(xp.broadcast_to(common.cast_checked(xp, value, self.dtype), self.shape))
 
 
 @op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out", **COPIED)
@@ -573,13 +573,13 @@ _COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
 @op("aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)", **_COPIES)
 @op("aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)", **_COPIES)
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    source = src if isinstance(src, Tensor) else construct.tensor(src, device=self.device)
+    source = src if isinstance(src, Tensor) else factories.tensor(src, device=self.device)
     if self.layout is not dtypes.strided or source.layout is not dtypes.strided:
         from ts.ops.sparse_kernels.conversions import copy_in_place  # imported here: rarely needed
 
         rebind_array(self, copy_in_place(None, np, self.array, source.array))
         return self
-    construct.copy_into(self, source, non_blocking)
+    factories.copy_into(self, source, non_blocking)
     return self
 
 
@@ -595,7 +595,7 @@ def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 def _check_source(src: Array, place: Array) -> None:
     """Raise a RuntimeError if the shapes of source and target slice differ."""
-    if not sizes.same(src.shape, place.shape):
+    if not size_guards.same(src.shape, place.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
             "size = "
@@ -609,8 +609,8 @@ def _check_source(src: Array, place: Array) -> None:
     layout="like_first",
 )
 def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> Array:
-    axis = rules.wrap_dim(dim, self.ndim)
-    if not sizes.within(index, self.shape[axis]):
+    axis = common.wrap_dim(dim, self.ndim)
+    if not size_guards.within(index, self.shape[axis]):
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         )
@@ -640,7 +640,7 @@ def _slice_scatter(
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     result = self.copy()
-    place = (slice(None),) * rules.wrap_dim(dim, self.ndim) + (slice(start, end, step),)
+    place = (slice(None),) * common.wrap_dim(dim, self.ndim) + (slice(start, end, step),)
     _check_source(src, result[place])
     result[place] = src
     return result
@@ -679,7 +679,7 @@ def _fill_diagonal(xp: Any, self: Array, fill_value: Any, wrap: bool = False) ->
     if self.ndim > 2 and len(set(self.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     n = min(self.shape)
-    value = rules.cast_checked(xp, fill_value, self.dtype)
+    value = common.cast_checked(xp, fill_value, self.dtype)
     places = xp.arange(n)
     self[(places,) * self.ndim] = value
     rows, columns = self.shape[:2]

@@ -12,11 +12,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ts._core.thread.once import warn
-from ts.ops import rules
+from ts._core.thread.warnings import warn
+from ts.ops import common
 from ts.ops.registry import find, op
 
-Array = rules.Array
+Array = common.Array
 _Sizes = int | Sequence[int] | None
 _Factors = float | Sequence[float] | None
 

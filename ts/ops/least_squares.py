@@ -11,16 +11,16 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from ts._core.tensor import sizes
+from ts._core.tensor import size_guards
 from ts.errors import LinAlgError
-from ts.ops import rules
-from ts.ops.outputs import COPIED, castable
-from ts.ops.refusals import INEXACT
+from ts.ops import common
+from ts.ops.out_variants import COPIED, castable
 from ts.ops.registry import op
-from ts.ops.shapes import Made, depends, like
+from ts.ops.shape_functions import Made, depends, like
 from ts.ops.svd import decompose
+from ts.ops.unsupported_dtypes import INEXACT
 
-Array = rules.Array
+Array = common.Array
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
@@ -37,16 +37,16 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
     if A.dtype != b.dtype:
         raise RuntimeError(
             "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
-            f"{rules.NAME_OF[A.dtype]} and other's dtype {rules.NAME_OF[b.dtype]}"
+            f"{common.NAME_OF[A.dtype]} and other's dtype {common.NAME_OF[b.dtype]}"
         )
     if driver is not None and driver not in _DRIVERS:
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
-    if rules.CATEGORY_OF[A.dtype] < rules.FLOATING or A.dtype in rules.HALF_DTYPES:
+    if common.CATEGORY_OF[A.dtype] < common.FLOATING or A.dtype in common.HALF_DTYPES:
         raise RuntimeError("This function doesn't handle types other than float and double")
     rows = b.shape[-1] if _is_vector_side(A, b) else b.shape[-2]
-    if not sizes.equal(A.shape[-2], rows):
+    if not size_guards.equal(A.shape[-2], rows):
         axis = -1 if _is_vector_side(A, b) else -2
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({axis})")
 
@@ -56,15 +56,15 @@ def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str
     _check_lstsq(self, b, driver)
     vector = _is_vector_side(self, b)
     m, n = self.shape[-2:]
-    batch = rules.broadcast_shapes(self.shape[:-2], b.shape[: -1 if vector else -2])
-    real, nothing = rules.real_dtype(self.dtype), (0,)
+    batch = common.broadcast_shapes(self.shape[:-2], b.shape[: -1 if vector else -2])
+    real, nothing = common.real_dtype(self.dtype), (0,)
     if driver not in (None, "gelsy") and m > n:
         depends("linalg_lstsq.out")()  # there are residuals only where the rank is full
     return [
         ((*batch, n) if vector else (*batch, n, b.shape[-1]), self.dtype),
         (nothing, real),
-        (nothing if driver == "gels" else batch, rules.INT64),
-        ((*batch, sizes.smaller(m, n)) if driver in ("gelsd", "gelss") else nothing, real),
+        (nothing if driver == "gels" else batch, common.INT64),
+        ((*batch, size_guards.smaller(m, n)) if driver in ("gelsd", "gelss") else nothing, real),
     ]
 
 
@@ -87,7 +87,7 @@ def _lstsq(
     driver = driver or "gelsy"
     vector = _is_vector_side(self, b)
     side = b[..., None] if vector else b
-    batch = rules.broadcast_shapes(self.shape[:-2], side.shape[:-2])
+    batch = common.broadcast_shapes(self.shape[:-2], side.shape[:-2])
     m, n = self.shape[-2:]
     A = xp.broadcast_to(self, (*batch, m, n))
     side = xp.broadcast_to(side, (*batch, *side.shape[-2:]))
@@ -100,7 +100,7 @@ def _lstsq(
     else:
         cut = rcond
     kept = s > cut * s[..., :1]
-    rank = xp.asarray(kept.sum(axis=-1, dtype=rules.INT64))
+    rank = xp.asarray(kept.sum(axis=-1, dtype=common.INT64))
     if driver == "gels" and not bool((rank == min(m, n)).all()):
         raise LinAlgError(
             "torch.linalg.lstsq: The least squares solution could not be computed because the input matrix "
@@ -115,7 +115,7 @@ def _lstsq(
         residuals = xp.sum(error * error, axis=-2)
     values = s if driver in ("gelsd", "gelss") else xp.zeros((0,), dtype=s.dtype)
     if driver == "gels":
-        rank = xp.zeros((0,), dtype=rules.INT64)
+        rank = xp.zeros((0,), dtype=common.INT64)
     return solution[..., 0] if vector else solution, residuals, rank, values
 
 
@@ -132,24 +132,24 @@ _LDL_FACTOR = "torch.linalg.ldl_factor_ex"
 def _check_symmetric(x: Array) -> None:
     if x.ndim < 2:
         raise RuntimeError(f"{_LDL_FACTOR}: The input tensor A must have at least 2 dimensions.")
-    if not sizes.equal(x.shape[-1], x.shape[-2]):
+    if not size_guards.equal(x.shape[-1], x.shape[-2]):
         raise RuntimeError(
             f"{_LDL_FACTOR}: A must be batches of square matrices, but they are {x.shape[-2]} by "
             f"{x.shape[-1]} matrices"
         )
-    if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
+    if common.CATEGORY_OF[x.dtype] < common.FLOATING:
         raise RuntimeError(
             f"{_LDL_FACTOR}: Expected a floating point or complex tensor as input. Got "
-            f"{rules.NAME_OF[x.dtype]}"
+            f"{common.NAME_OF[x.dtype]}"
         )
-    if x.dtype in rules.HALF_DTYPES:
-        rules.refuse("ldl_factor_kernel_cpu", x.dtype)
+    if x.dtype in common.HALF_DTYPES:
+        common.refuse("ldl_factor_kernel_cpu", x.dtype)
 
 
 def _ldl_shapes(self: Array, *_: Any) -> list[Made]:
     """Of the factors, the pivots and the info."""
     _check_symmetric(self)
-    return [like(self), (self.shape[:-1], rules.INT32), (self.shape[:-2], rules.INT32)]
+    return [like(self), (self.shape[:-1], common.INT32), (self.shape[:-2], common.INT32)]
 
 
 def _ldl_pair_shapes(self: Array, *_: Any) -> list[Made]:
@@ -173,14 +173,14 @@ def _ldl_factor_ex(
     _check_symmetric(self)
     n, batch = self.shape[-1], self.shape[:-2]
     factors = xp.tril(self)
-    pivots = xp.zeros((*batch, n), dtype=rules.INT32)
-    info = xp.zeros(batch, dtype=rules.INT32)
+    pivots = xp.zeros((*batch, n), dtype=common.INT32)
+    info = xp.zeros(batch, dtype=common.INT32)
     if self.size:
         routine = xp.lapack(f"{_ldl_type(self, hermitian)}trf", self.dtype)
         rows = [routine(a, lower=1) for a in xp.to_host(self).reshape(-1, n, n)]
         factors = xp.tril(xp.asarray([row[0] for row in rows]).reshape(self.shape))
-        pivots = xp.asarray([row[1] for row in rows]).reshape(*batch, n).astype(rules.INT32)
-        info = xp.asarray([row[2] for row in rows]).reshape(batch).astype(rules.INT32)
+        pivots = xp.asarray([row[1] for row in rows]).reshape(*batch, n).astype(common.INT32)
+        info = xp.asarray([row[2] for row in rows]).reshape(batch).astype(common.INT32)
     if check_errors:
         _check_ldl(_LDL_FACTOR, info)
     return factors, pivots, info
@@ -218,31 +218,31 @@ def _check_ldl_solve(LD: Array, pivots: Array, B: Array) -> None:
             f"{name}: Expected B to have at least 2 dimensions, but it has {B.ndim} dimensions instead"
         )
     n = LD.shape[-1]
-    if not sizes.equal(LD.shape[-2], n):
+    if not size_guards.equal(LD.shape[-2], n):
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {LD.shape[-2]} by {n} matrices"
         )
-    if not sizes.equal(B.shape[-2], n):
+    if not size_guards.equal(B.shape[-2], n):
         raise RuntimeError(
             f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is "
             f"{B.shape[-2]} by {B.shape[-1]}"
         )
     if LD.dtype != B.dtype:
         raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {rules.NAME_OF[B.dtype]} and A of "
-            f"type {rules.NAME_OF[LD.dtype]} instead."
+            f"Expected b and A to have the same dtype, but found b of type {common.NAME_OF[B.dtype]} and "
+            f"A of type {common.NAME_OF[LD.dtype]} instead."
         )
     if pivots.dtype.kind not in "iu" or pivots.shape != LD.shape[:-1]:
         raise RuntimeError(
             f"{name}: Expected pivots to be integers of shape {list(LD.shape[:-1])}, but got "
-            f"{rules.NAME_OF[pivots.dtype]} of shape {list(pivots.shape)}"
+            f"{common.NAME_OF[pivots.dtype]} of shape {list(pivots.shape)}"
         )
 
 
 def _ldl_solution_shape(LD: Array, pivots: Array, B: Array, *_: Any) -> Made:
     """Of what is solved with the factors of a symmetric matrix."""
     _check_ldl_solve(LD, pivots, B)
-    return (*rules.broadcast_shapes(LD.shape[:-2], B.shape[:-2]), *B.shape[-2:]), B.dtype
+    return (*common.broadcast_shapes(LD.shape[:-2], B.shape[:-2]), *B.shape[-2:]), B.dtype
 
 
 @op(
@@ -257,7 +257,7 @@ def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = Fa
     _check_ldl_solve(LD, pivots, B)
     n = LD.shape[-1]
     _check_pivots("torch.linalg.ldl_solve", pivots, n)
-    batch = rules.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    batch = common.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     shape = (*batch, *B.shape[-2:])
     if not B.size or not LD.size:
         return xp.zeros(shape, dtype=B.dtype)

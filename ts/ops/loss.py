@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ts._core.tensor import sizes
-from ts.ops import rules
-from ts.ops.arithmetic import refuse_bool_sub
-from ts.ops.outputs import FOUND
+from ts._core.tensor import size_guards
+from ts.ops import common
+from ts.ops.numpy_arithmetic import refuse_bool_sub
+from ts.ops.out_variants import FOUND
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 NONE, MEAN, SUM = 0, 1, 2
 
 
@@ -25,29 +25,29 @@ def reduced(xp: Any, loss: Array, reduction: int) -> Array:
     if reduction == NONE:
         return loss
     if reduction == SUM:
-        total = xp.sum(loss, dtype=rules.opmath(rules.accumulate_dtype(loss.dtype)))
-        return rules.cast(xp, total, rules.accumulate_dtype(loss.dtype))
-    if rules.CATEGORY_OF[loss.dtype] < rules.FLOATING:
+        total = xp.sum(loss, dtype=common.opmath(common.accumulate_dtype(loss.dtype)))
+        return common.cast(xp, total, common.accumulate_dtype(loss.dtype))
+    if common.CATEGORY_OF[loss.dtype] < common.FLOATING:
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
-            f"dtype. Got: {rules.NAME_OF[loss.dtype]}"
+            f"dtype. Got: {common.NAME_OF[loss.dtype]}"
         )
     if not loss.size:
         return xp.full((), math.nan, dtype=loss.dtype)
-    return rules.cast(xp, xp.mean(loss, dtype=rules.opmath(loss.dtype)), loss.dtype)
+    return common.cast(xp, xp.mean(loss, dtype=common.opmath(loss.dtype)), loss.dtype)
 
 
 def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
     """Both in the dtype where they meet, with shapes that fit."""
-    dtype = rules.result_type(a, b)
-    rules.broadcast_shapes(a.shape, b.shape)
-    return rules.cast(xp, a, dtype), rules.cast(xp, b, dtype)
+    dtype = common.result_type(a, b)
+    common.broadcast_shapes(a.shape, b.shape)
+    return common.cast(xp, a, dtype), common.cast(xp, b, dtype)
 
 
 def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
     """Raise a RuntimeError if broadcasting would change `target`, the shape of PyTorch's output buffer."""
-    whole = rules.broadcast_shapes(target, other)
-    if not sizes.same(whole, target):
+    whole = common.broadcast_shapes(target, other)
+    if not size_guards.same(whole, target):
         raise RuntimeError(
             f"output with shape {list(target)} doesn't match the broadcast shape {list(whole)}"
         )
@@ -55,7 +55,7 @@ def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
 
 def refuse_bools(a: Array, b: Array) -> None:
     """Raise where a difference of bools would be taken."""
-    if a.dtype == b.dtype == rules.BOOL:
+    if a.dtype == b.dtype == common.BOOL:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
             "`logical_xor()` operator instead."
@@ -64,18 +64,18 @@ def refuse_bools(a: Array, b: Array) -> None:
 
 def wide(xp: Any, x: Array) -> Array:
     """x in the dtype that is computed in."""
-    return rules.cast(xp, x, rules.opmath(x.dtype))
+    return common.cast(xp, x, common.opmath(x.dtype))
 
 
-def _real(name: str, dtype: rules.DType) -> rules.DType:
-    if rules.CATEGORY_OF[dtype] != rules.FLOATING:
-        rules.refuse(name, dtype)
+def _real(name: str, dtype: common.DType) -> common.DType:
+    if common.CATEGORY_OF[dtype] != common.FLOATING:
+        common.refuse(name, dtype)
     return dtype
 
 
-def _gap(xp: Any, name: str, self: Array, target: Array) -> tuple[Array, rules.DType]:
+def _gap(xp: Any, name: str, self: Array, target: Array) -> tuple[Array, common.DType]:
     """|x - y| in at least 32 bits, and the dtype where x and y meet: a floating one."""
-    dtype = _real(name, rules.result_type(self, target))
+    dtype = _real(name, common.result_type(self, target))
     return xp.abs(xp.subtract(*(wide(xp, v) for v in same(xp, self, target)))), dtype
 
 
@@ -96,7 +96,7 @@ _UNSAFE: Final = (
 )
 def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     gap, dtype = _gap(xp, "mse_cpu", self, target)
-    return reduced(xp, rules.cast(xp, gap * gap, dtype), reduction)
+    return reduced(xp, common.cast(xp, gap * gap, dtype), reduction)
 
 
 @op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f", autocast="float32")
@@ -117,7 +117,7 @@ def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, 
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     gap, dtype = _gap(xp, "smooth_l1_cpu" if beta else "abs_cpu", self, target)
     loss = xp.where(gap < beta, 0.5 * gap * gap / beta, gap - 0.5 * beta) if beta else gap
-    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -129,10 +129,10 @@ def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, 
 def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Array:
     if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    rules.check_cast(rules.result_type(self, target), self.dtype)
+    common.check_cast(common.result_type(self, target), self.dtype)
     gap, _ = _gap(xp, "huber_cpu", self, target)
     loss = xp.where(gap <= delta, 0.5 * gap * gap, delta * (gap - 0.5 * delta))
-    return reduced(xp, rules.cast(xp, loss, self.dtype), reduction)
+    return reduced(xp, common.cast(xp, loss, self.dtype), reduction)
 
 
 @op(
@@ -143,10 +143,10 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
     autocast="float32",
 )
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
-    rules.check_cast(rules.float_dtype(rules.result_type(self, target)), self.dtype)
+    common.check_cast(common.float_dtype(common.result_type(self, target)), self.dtype)
     _check_output_shape(self.shape, target.shape)
     x, y = same(xp, self, target)  # every step is rounded, as PyTorch does: 16-bit floats overflow
-    return reduced(xp, rules.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
+    return reduced(xp, common.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
 
 @op(
@@ -161,7 +161,7 @@ def _hinge_embedding_loss(
         raise NotImplementedError("clamp is not supported for complex types")
     refuse_bools(self, self)
     zero = xp.zeros((), dtype=self.dtype)  # the margin, too, takes the input's dtype
-    apart = xp.maximum(rules.cast(xp, margin, self.dtype) - self, zero)
+    apart = xp.maximum(common.cast(xp, margin, self.dtype) - self, zero)
     loss = xp.where(target != 1, apart, zero) + xp.where(target != -1, self, zero)
     return reduced(xp, loss, reduction)
 
@@ -175,17 +175,17 @@ def _hinge_embedding_loss(
 def _margin_ranking_loss(
     xp: Any, input1: Array, input2: Array, target: Array, margin: float = 0.0, reduction: int = MEAN
 ) -> Array:
-    dtype = rules.result_type(input1, input2, target, margin)
+    dtype = common.result_type(input1, input2, target, margin)
     if dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     refuse_bool_sub(input1, input2)
     for a, b in ((input1, input2), (input1, target)):
-        rules.broadcast_shapes(a.shape, b.shape)
+        common.broadcast_shapes(a.shape, b.shape)
     refuse_bools(target, target)
     gap = xp.subtract(*same(xp, input1, input2))  # of integers, in integers: unsigned ones wrap
     gap = xp.multiply(*same(xp, -target, gap))
-    loss = xp.maximum(wide(xp, rules.cast(xp, gap, dtype)) + margin, 0)
-    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+    loss = xp.maximum(wide(xp, common.cast(xp, gap, dtype)) + margin, 0)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -195,13 +195,13 @@ def _margin_ranking_loss(
 )
 def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_target: bool = False) -> Array:
     for v in (self, target):
-        if rules.CATEGORY_OF[v.dtype] != rules.FLOATING:
+        if common.CATEGORY_OF[v.dtype] != common.FLOATING:
             kind = "Complex" if v.dtype.kind == "c" else "Integral"
             raise RuntimeError(f"kl_div: {kind} inputs not supported.")
-    dtype = rules.result_type(self, target)
+    dtype = common.result_type(self, target)
     x, y = (wide(xp, v) for v in same(xp, self, target))
     loss = xp.exp(y) * (y - x) if log_target else xp.special("xlogy")(y, y) - y * x
-    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -213,21 +213,21 @@ def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_targ
 def _poisson_nll_loss(
     xp: Any, input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Array:
-    rules.broadcast_shapes(input.shape, target.shape)
+    common.broadcast_shapes(input.shape, target.shape)
     if not log_input:
         refuse_bools(input, input)
-    dtype = rules.float_dtype(rules.result_type(input, target))
-    x, y = (wide(xp, rules.cast(xp, v, dtype)) for v in (input, target))
+    dtype = common.float_dtype(common.result_type(input, target))
+    x, y = (wide(xp, common.cast(xp, v, dtype)) for v in (input, target))
     loss = xp.exp(x) - y * x if log_input else x - y * xp.log(x + eps)
     if full:  # Stirling's approximation of log(y!)
         stirling = y * xp.log(y) - y + 0.5 * xp.log(2 * math.pi * y)
         loss = loss + xp.where(target > 1, stirling, 0)
-    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)
 
 
 def _check_probabilities(xp: Any, **arrays: Array) -> None:
     for name, x in arrays.items():
-        if rules.somewhere(xp, ~((x >= 0) & (x <= 1))):
+        if common.somewhere(xp, ~((x >= 0) & (x <= 1))):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 
@@ -243,12 +243,12 @@ def _binary_cross_entropy(
 ) -> Array:
     dtype = _real("binary_cross_entropy", self.dtype)
     if target.dtype != dtype:
-        raise RuntimeError(f"Found dtype {rules.NAME_OF[target.dtype]} but expected {rules.NAME_OF[dtype]}")
+        raise RuntimeError(f"Found dtype {common.NAME_OF[target.dtype]} but expected {common.NAME_OF[dtype]}")
     _check_probabilities(xp, input=self, target=target)
     x, y = wide(xp, self), wide(xp, target)
     loss = -(y * xp.maximum(xp.log(x), -100) + (1 - y) * xp.maximum(xp.log1p(-x), -100))
     loss = loss if weight is None else loss * wide(xp, weight)
-    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)
 
 
 @op(
@@ -266,14 +266,14 @@ def _binary_cross_entropy_with_logits(
     pos_weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    refuse_bool_sub(True, target) if target.dtype == rules.BOOL else None
-    dtype = rules.result_type(self, target)
+    refuse_bool_sub(True, target) if target.dtype == common.BOOL else None
+    dtype = common.result_type(self, target)
     _check_output_shape(target.shape, self.shape)
-    rules.check_cast(dtype, target.dtype)  # PyTorch's output buffer has the dtype of the target
+    common.check_cast(dtype, target.dtype)  # PyTorch's output buffer has the dtype of the target
     _real("log_sigmoid_cpu", self.dtype)
     x, y = wide(xp, self), wide(xp, target)
     softplus = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)
     scale = 1 if pos_weight is None else 1 + (wide(xp, pos_weight) - 1) * y
     loss = (1 - y) * x + scale * softplus
     loss = loss if weight is None else loss * wide(xp, weight)
-    return reduced(xp, rules.cast(xp, loss, dtype), reduction)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)

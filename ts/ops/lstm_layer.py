@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor import sizes
-from ts.ops import work
+from ts._core.tensor import size_guards
+from ts.ops import cost_model
+from ts.ops.common import Array
 from ts.ops.registry import op
 from ts.ops.rnn import linear, lstm_gates
-from ts.ops.rules import Array
-from ts.ops.shapes import like
+from ts.ops.shape_functions import like
 
 _WEIGHTS = "Tensor weight1, Tensor weight2, Tensor weight3, Tensor weight4, Tensor hx_"
 _GRADIENTS = "Tensor? grad_output, Tensor? grad_hy, Tensor? grad_cy"
@@ -52,7 +52,7 @@ def _check(
 
 def _check_shapes(input: Array, given: Sequence[Array | None], shapes: Sequence[tuple[int, ...]]) -> None:
     for x, shape in zip(given, shapes, strict=True):
-        if x is not None and not sizes.same(x.shape, shape):
+        if x is not None and not size_guards.same(x.shape, shape):
             raise RuntimeError(
                 f"mkldnn_rnn_layer: expected a tensor of shape {list(shape)}, but got {list(x.shape)}"
             )
@@ -106,7 +106,7 @@ def _layer(
     given = linear(xp, input, w_ih, b_ih if has_biases else None)
     output = xp.empty((*given.shape[:-1], hidden.shape[-1]), dtype=given.dtype)
     gates, cells = xp.empty_like(given), xp.empty_like(output)
-    for t in work.steps(_times(len(given), reverse)):
+    for t in cost_model.steps(_times(len(given), reverse)):
         own = linear(xp, hidden, w_hh, b_hh if has_biases else None)
         parts = lstm_gates(xp, given[t] + own)
         i, f, g, o = parts
@@ -179,7 +179,7 @@ def _backward(
     of_gates = xp.empty((*output.shape[:-1], 4 * output.shape[-1]), dtype=output.dtype)
     order = _times(len(output), not reverse)
     states = xp.empty_like(output)
-    for t, behind in work.steps(zip(order, [*order[1:], None], strict=True)):
+    for t, behind in cost_model.steps(zip(order, [*order[1:], None], strict=True)):
         i, f, g, o = xp.split(gates[t], 4, axis=-1)
         shown, cell = xp.tanh(cells[t]), cx.reshape(shape) if behind is None else cells[behind]
         states[t] = hx.reshape(shape) if behind is None else output[behind]

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules, work
+from ts._core.tensor import size_guards
+from ts.ops import common, cost_model
 from ts.ops.factorizations import check_equation, matrix, square, transposed
-from ts.ops.outputs import EXPECTED
+from ts.ops.out_variants import EXPECTED
 from ts.ops.registry import op
-from ts.ops.shapes import Made, like
+from ts.ops.shape_functions import Made, like
 
-Array = rules.Array
+Array = common.Array
 
 
 def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
@@ -23,17 +23,17 @@ def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
     lu = A.copy().reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
     batch, m, n = lu.shape
     k = min(m, n)
-    pivots = xp.zeros((batch, k), dtype=rules.INT32)
-    info = xp.zeros(batch, dtype=rules.INT32)
+    pivots = xp.zeros((batch, k), dtype=common.INT32)
+    info = xp.zeros(batch, dtype=common.INT32)
     rows = xp.arange(batch)
-    for i in work.steps(range(k)):
+    for i in cost_model.steps(range(k)):
         column = lu[:, i:, i]  # LAPACK compares complex numbers by |re| + |im|
         size = xp.abs(column.real) + xp.abs(column.imag) if column.dtype.kind == "c" else xp.abs(column)
-        best = i + xp.argmax(size, axis=1) if batch else xp.zeros(0, dtype=rules.INT64)
+        best = i + xp.argmax(size, axis=1) if batch else xp.zeros(0, dtype=common.INT64)
         pivots[:, i] = best + 1
         lu[rows, i], lu[rows, best] = lu[rows, best], lu[rows, i]
         head = lu[:, i, i]
-        info = xp.where((head == 0) & (info == 0), i + 1, info).astype(rules.INT32)
+        info = xp.where((head == 0) & (info == 0), i + 1, info).astype(common.INT32)
         lu[:, i + 1 :, i] /= xp.where(head == 0, 1, head)[:, None]
         lu[:, i + 1 :, i + 1 :] -= lu[:, i + 1 :, i, None] * lu[:, i, None, i + 1 :]
     lead = A.shape[:-2]
@@ -45,7 +45,7 @@ def permutation(xp: Any, pivots: Array, m: int) -> Array:
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
     order = xp.broadcast_to(xp.arange(m), (flat.shape[0], m)).copy()
     rows = xp.arange(flat.shape[0])
-    for i in work.steps(range(flat.shape[1])):
+    for i in cost_model.steps(range(flat.shape[1])):
         other = flat[:, i] - 1
         order[rows, i], order[rows, other] = order[rows, other], order[rows, i]
     return order.reshape(*pivots.shape[:-1], m)[..., None, :] == xp.arange(m)[:, None]
@@ -61,7 +61,7 @@ def _factor_shapes(A: Array, pivot: bool = True, *_: Any) -> list[Made]:
     _pivoting("linalg.lu_factor", pivot)
     matrix("torch.lu_factor", A)
     lead = A.shape[:-2]
-    return [like(A), ((*lead, sizes.smaller(*A.shape[-2:])), rules.INT32), (lead, rules.INT32)]
+    return [like(A), ((*lead, size_guards.smaller(*A.shape[-2:])), common.INT32), (lead, common.INT32)]
 
 
 def _packed_shapes(A: Array, pivot: bool = True) -> list[Made]:
@@ -75,7 +75,7 @@ def _unpacked_shapes(
     """Of the permutation and both factors."""
     _check_pivots(LU_pivots, unpack_pivots)
     *lead, m, n = LU_data.shape
-    k, dtype = sizes.smaller(m, n), LU_data.dtype
+    k, dtype = size_guards.smaller(m, n), LU_data.dtype
     nothing = ((0,), dtype)
     p = ((*LU_pivots.shape[:-1], m, m), dtype) if unpack_pivots else nothing
     return [p, ((*lead, m, k), dtype), ((*lead, k, n), dtype)] if unpack_data else [p, nothing, nothing]
@@ -93,11 +93,11 @@ def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: A
     """Of what is solved with factors of a matrix."""
     _check_solvable(LU)
     rows, columns = B.shape[-2:]
-    if not sizes.equal(LU.shape[-1], LU.shape[-2]) or not sizes.equal(
+    if not size_guards.equal(LU.shape[-1], LU.shape[-2]) or not size_guards.equal(
         LU.shape[-1], rows if left else columns
     ):
         raise ValueError(f"solve: {list(LU.shape)} and {list(B.shape)} do not fit")
-    return (*rules.broadcast_shapes(LU.shape[:-2], B.shape[:-2]), rows, columns), B.dtype
+    return (*common.broadcast_shapes(LU.shape[:-2], B.shape[:-2]), rows, columns), B.dtype
 
 
 def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> Made:
@@ -106,19 +106,19 @@ def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> Ma
 
 
 def _check_pivots(pivots: Array, needed: bool) -> None:
-    if needed and pivots.dtype != rules.INT32:
+    if needed and pivots.dtype != common.INT32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
         )
 
 
 def _check_solvable(LU: Array) -> None:
-    if rules.CATEGORY_OF[LU.dtype] < rules.FLOATING:
+    if common.CATEGORY_OF[LU.dtype] < common.FLOATING:
         raise RuntimeError(
             "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got "
-            f"{rules.NAME_OF[LU.dtype]}"
+            f"{common.NAME_OF[LU.dtype]}"
         )
-    rules.check_factorised("linalg.lu_solve_cpu", LU)
+    common.check_factorised("linalg.lu_solve_cpu", LU)
 
 
 _PACKED = "(Tensor LU, Tensor pivots)"
@@ -227,7 +227,7 @@ def _linalg_lu_solve(
 ) -> Array:
     square("torch.linalg.lu_solve", LU)
     _check_solvable(LU)
-    if not sizes.same(LU.shape[:-1], pivots.shape):
+    if not size_guards.same(LU.shape[:-1], pivots.shape):
         raise RuntimeError(
             "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
             "shape "

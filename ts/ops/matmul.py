@@ -11,13 +11,13 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules, work
-from ts.ops.outputs import COPIED, EXPECTED, castable
-from ts.ops.refusals import INEXACT
-from ts.ops.registry import shared_fields, find, op
+from ts._core.tensor import size_guards
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED, EXPECTED, castable
+from ts.ops.registry import find, op, shared_fields
+from ts.ops.unsupported_dtypes import INEXACT
 
-Array = rules.Array
+Array = common.Array
 _OTHER_DTYPE = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
 
 
@@ -28,10 +28,10 @@ def _shape(x: Array) -> str:
 def product(xp: Any, a: Array, b: Array) -> Array:
     """matmul of arrays of one dtype."""
     if a.dtype != b.dtype:
-        raise RuntimeError(rules.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
-    wide = rules.opmath(a.dtype)
-    result = xp.products(rules.cast(xp, a, wide), rules.cast(xp, b, wide))
-    return rules.cast(xp, xp.asarray(result), a.dtype)
+        raise RuntimeError(common.dtype_message(_OTHER_DTYPE, a.dtype, b.dtype))
+    wide = common.opmath(a.dtype)
+    result = xp.products(common.cast(xp, a, wide), common.cast(xp, b, wide))
+    return common.cast(xp, xp.asarray(result), a.dtype)
 
 
 def _need(x: Array, ndim: int, what: str) -> None:
@@ -50,7 +50,7 @@ def _need(x: Array, ndim: int, what: str) -> None:
 def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 2, "self must be a matrix")
     _need(mat2, 2, "mat2 must be a matrix")
-    if not sizes.equal(self.shape[1], mat2.shape[0]):
+    if not size_guards.equal(self.shape[1], mat2.shape[0]):
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shape(self)} and {_shape(mat2)})")
     return product(xp, self, mat2)
 
@@ -66,7 +66,7 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
 def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 3, "batch1 must be a 3D tensor")
     _need(mat2, 3, "batch2 must be a 3D tensor")
-    if not sizes.same((self.shape[0], self.shape[2]), mat2.shape[:2]):
+    if not size_guards.same((self.shape[0], self.shape[2]), mat2.shape[:2]):
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{self.shape[0]}, "
             f"{self.shape[2]}] but got: "
@@ -85,7 +85,7 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
 def _mv(xp: Any, self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
-    if not sizes.equal(self.shape[1], vec.shape[0]):
+    if not size_guards.equal(self.shape[1], vec.shape[0]):
         raise RuntimeError(
             f"size mismatch, got input ({self.shape[0]}), mat ({_shape(self)}), vec ({vec.shape[0]})"
         )
@@ -97,10 +97,10 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
     if self.dtype != other.dtype:
         raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {rules.NAME_OF[self.dtype]} and "
-            f"{rules.NAME_OF[other.dtype]}"
+            f"dot : expected both vectors to have same dtype, but found {common.NAME_OF[self.dtype]} and "
+            f"{common.NAME_OF[other.dtype]}"
         )
-    if not sizes.same(self.shape, other.shape):
+    if not size_guards.same(self.shape, other.shape):
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have "
             f"the same number of "
@@ -139,19 +139,21 @@ def _vdot(xp: Any, self: Array, other: Array) -> Array:
     layout="contiguous",
     refuses={"bi": f"linalg.vecdot: {INEXACT}"},
     out_refused="linalg.vecdot: Expected out of dtype{want} but found {got}",
-    work=work.of(work.elements, 0.1),
+    work=cost_model.of(cost_model.elements, 0.1),
     autocast="lower",
 )
 def _vecdot(xp: Any, x: Array, y: Array, dim: int = -1) -> Array:
-    shape = rules.broadcast_shapes(x.shape, y.shape)
-    return xp.sum(xp.conj(x) * y, axis=rules.wrap_dim(dim, len(shape)))
+    shape = common.broadcast_shapes(x.shape, y.shape)
+    return xp.sum(xp.conj(x) * y, axis=common.wrap_dim(dim, len(shape)))
 
 
-@op("aten::outer(Tensor self, Tensor vec2) -> Tensor", out="out", work=work.of(work.elements, 0.1))
+@op(
+    "aten::outer(Tensor self, Tensor vec2) -> Tensor", out="out", work=cost_model.of(cost_model.elements, 0.1)
+)
 @op(
     "aten::ger(Tensor self, Tensor vec2) -> Tensor",
     out="out",
-    work=work.of(work.elements, 0.1),
+    work=cost_model.of(cost_model.elements, 0.1),
     same_as="aten::outer",
 )
 def _outer(xp: Any, self: Array, vec2: Array) -> Array:
@@ -159,8 +161,8 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
         bad = "input" if self.ndim != 1 else "vec2"
         raise RuntimeError(f"outer: Expected 1-D argument {'self' if bad == 'input' else 'vec2'}, but got "
                            f"{(self if bad == 'input' else vec2).ndim}-D")  # fmt: skip
-    dtype = rules.result_type(self, vec2)
-    return xp.multiply(rules.cast(xp, self, dtype)[:, None], rules.cast(xp, vec2, dtype)[None, :])
+    dtype = common.result_type(self, vec2)
+    return xp.multiply(common.cast(xp, self, dtype)[:, None], common.cast(xp, vec2, dtype)[None, :])
 
 
 @op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", **COPIED, sparse="matmul.matmul")
@@ -181,7 +183,7 @@ def _matmul(xp: Any, self: Array, other: Array) -> Array:
         if self.ndim == 1 and other.ndim == 1:
             _check_dot("dot", self, other)
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shape(self)} and {_shape(other)})")
-    rules.broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    common.broadcast_shapes(self.shape[:-2], other.shape[:-2])
     return product(xp, self, other)
 
 
@@ -189,10 +191,10 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     """beta * self + alpha * result; a beta of 0 hides even NaN in `self`."""
     if self.dtype != result.dtype:
         raise RuntimeError(
-            f"self and mat2 must have the same dtype, but got {rules.NAME_OF[self.dtype]} and "
-            f"{rules.NAME_OF[result.dtype]}"
+            f"self and mat2 must have the same dtype, but got {common.NAME_OF[self.dtype]} and "
+            f"{common.NAME_OF[result.dtype]}"
         )
-    shape = rules.broadcast_shapes(self.shape, result.shape)
+    shape = common.broadcast_shapes(self.shape, result.shape)
     if shape != result.shape:
         raise RuntimeError(
             f"The expanded size of the tensor ({result.shape[-1]}) must match the existing size "
@@ -201,13 +203,13 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
             f"sizes: {list(self.shape)}"
         )
     for factor in (alpha, beta):
-        if isinstance(factor, complex) and rules.CATEGORY_OF[self.dtype] != rules.COMPLEX:
-            rules.check_number(factor, self.dtype)
+        if isinstance(factor, complex) and common.CATEGORY_OF[self.dtype] != common.COMPLEX:
+            common.check_number(factor, self.dtype)
     if alpha != 1 or isinstance(alpha, bool):
-        result = result * rules.cast(xp, alpha, result.dtype)
+        result = result * common.cast(xp, alpha, result.dtype)
     if beta == 0:
         return result
-    return result + (self if beta == 1 else self * rules.cast(xp, beta, self.dtype))
+    return result + (self if beta == 1 else self * common.cast(xp, beta, self.dtype))
 
 
 @op(
@@ -243,10 +245,10 @@ def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: A
 )
 def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     found = _outer(xp, vec1, vec2)
-    dtype = rules.promote_types(self.dtype, found.dtype)
+    dtype = common.promote_types(self.dtype, found.dtype)
     for name, factor in (("beta", beta), ("alpha", alpha)):
-        rules.check_factor(dtype, factor, name)
-    return blend(xp, rules.cast(xp, self, dtype), rules.cast(xp, found, dtype), beta, alpha)
+        common.check_factor(dtype, factor, name)
+    return blend(xp, common.cast(xp, self, dtype), common.cast(xp, found, dtype), beta, alpha)
 
 
 @op(
@@ -278,7 +280,7 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     where="f",
     refuses={"b": "addmm_impl_cpu_"},
     out_refused=EXPECTED,
-    work=work.linear,
+    work=cost_model.linear,
     autocast="lower",
 )
 def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> Array:
@@ -295,7 +297,7 @@ def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> 
 @op(
     "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
     where="f",
-    work=work.bilinear,
+    work=cost_model.bilinear,
     autocast={"cuda": "widest"},
 )
 def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
@@ -304,29 +306,29 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for d, (m, n) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
-        if not sizes.equal(m, n):
+        if not size_guards.equal(m, n):
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
     for k, x in ((1, input1), (2, input2)):
-        if x.ndim == 0 or not sizes.equal(x.shape[-1], weight.shape[k]):
+        if x.ndim == 0 or not size_guards.equal(x.shape[-1], weight.shape[k]):
             given = x.shape[-1] if x.ndim else 0
             raise RuntimeError(
                 f"bilinear(): input{k} size does not match weight size: got {given} but expected "
                 f"{weight.shape[k]}"
             )
     outputs, first, second = weight.shape
-    if bias is not None and not sizes.same(bias.shape, (outputs,)):
+    if bias is not None and not size_guards.same(bias.shape, (outputs,)):
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0] if bias.ndim else 0} but "
             f"expected {outputs}"
         )
-    dtype = rules.result_type(input1, input2, weight)
-    if dtype == rules.BOOL:
-        rules.refuse("bmm", dtype)
-    a, b, w = (rules.cast(xp, x, rules.opmath(dtype)) for x in (input1, input2, weight))
+    dtype = common.result_type(input1, input2, weight)
+    if dtype == common.BOOL:
+        common.refuse("bmm", dtype)
+    a, b, w = (common.cast(xp, x, common.opmath(dtype)) for x in (input1, input2, weight))
     halfway = xp.matmul(a.reshape(-1, first), w.transpose(1, 0, 2).reshape(first, outputs * second))
     result = xp.matmul(halfway.reshape(-1, outputs, second), b.reshape(-1, second, 1))
     result = result.reshape(*input1.shape[:-1], outputs)
-    return rules.cast(xp, result if bias is None else result + bias, dtype)
+    return common.cast(xp, result if bias is None else result + bias, dtype)
 
 
 @op(
@@ -358,7 +360,7 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
     refuses={"b": "addmm_impl_cpu_"},
     out_refused="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with "
     "dtype {got}",
-    work=work.contraction,
+    work=cost_model.contraction,
     autocast={"cpu": "lower", "cuda": "widest"},
 )
 def _tensordot(
@@ -368,8 +370,8 @@ def _tensordot(
         raise RuntimeError("both dimension lists should have same length")
     if self.dtype != other.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    first = [rules.wrap_dim(d, self.ndim) for d in dims_self]
-    second = [rules.wrap_dim(d, other.ndim) for d in dims_other]
+    first = [common.wrap_dim(d, self.ndim) for d in dims_self]
+    second = [common.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
     for a, b in zip(first, second, strict=True):  # a summed dimension of size 1 stands for any size
         if x.shape[a] != y.shape[b]:
@@ -385,26 +387,31 @@ def _tensordot(
 
 @op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out", autocast={"cuda": "widest"})
 @op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
-@shared_fields(layout="contiguous", refuses={"b": "cross"}, out_refused=EXPECTED, work=work.of(work.elements, 0.1))
+@shared_fields(
+    layout="contiguous",
+    refuses={"b": "cross"},
+    out_refused=EXPECTED,
+    work=cost_model.of(cost_model.elements, 0.1),
+)
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     if dim is not None:
-        at = rules.wrap_dim(dim, self.ndim)
+        at = common.wrap_dim(dim, self.ndim)
         if self.ndim == 0:
             raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-        if not sizes.equal(self.shape[at], 3) or not sizes.equal(other.shape[at], 3):
+        if not size_guards.equal(self.shape[at], 3) or not size_guards.equal(other.shape[at], 3):
             raise RuntimeError(
                 f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[at]} and "
                 f"{other.shape[at]}"
             )
-    shape = rules.broadcast_shapes(self.shape, other.shape)
+    shape = common.broadcast_shapes(self.shape, other.shape)
     if dim is None:
-        axis = next((i for i, n in enumerate(self.shape) if sizes.evaluate_guard(n == 3)), None)
+        axis = next((i for i, n in enumerate(self.shape) if size_guards.evaluate_guard(n == 3)), None)
         if axis is None:
             raise RuntimeError("no dimension of size 3 in input")
     else:
-        axis = rules.wrap_dim(dim, len(shape))
+        axis = common.wrap_dim(dim, len(shape))
     a, b = xp.broadcast_to(self, shape), xp.broadcast_to(other, shape)
     x, y = xp.roll(a, -1, axis), xp.roll(b, -2, axis)
     return x * y - xp.roll(a, -2, axis) * xp.roll(b, -1, axis)
@@ -422,7 +429,7 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     where="f",
     out_refused="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
 )
-@shared_fields(refuses={"b": "addmm_impl_cpu_"}, work=work.chain, autocast="lower")
+@shared_fields(refuses={"b": "addmm_impl_cpu_"}, work=cost_model.chain, autocast="lower")
 def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
@@ -436,23 +443,23 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
         if t.dtype != tensors[0].dtype:
             text = "multi_dot(): all tensors must have be the same dtype but tensor 0 is {want_cpp} and "
             text += f"tensor {i} {{got_cpp}}"
-            raise RuntimeError(rules.dtype_message(text, tensors[0].dtype, t.dtype))
+            raise RuntimeError(common.dtype_message(text, tensors[0].dtype, t.dtype))
     dtype = tensors[0].dtype
-    result = rules.cast(xp, tensors[0], rules.opmath(dtype))
+    result = common.cast(xp, tensors[0], common.opmath(dtype))
     for i, t in enumerate(tensors[1:]):
-        if not sizes.equal(result.shape[-1], t.shape[0]):
+        if not size_guards.equal(result.shape[-1], t.shape[0]):
             raise RuntimeError(
                 f"multi_dot(): tensors {i} and {i + 1} with shapes {list(tensors[i].shape)} and "
                 f"{list(t.shape)} cannot be multiplied"
             )
-        result = xp.matmul(result, rules.cast(xp, t, rules.opmath(dtype)))
-    return rules.cast(xp, xp.asarray(result), dtype)
+        result = xp.matmul(result, common.cast(xp, t, common.opmath(dtype)))
+    return common.cast(xp, xp.asarray(result), dtype)
 
 
 @op(
     "aten::matrix_power(Tensor self, int n) -> Tensor",
     out="out",
-    work=work.power,
+    work=cost_model.power,
     same_as="aten::linalg_matrix_power",
     out_uncast=castable("matrix_power"),
 )
@@ -460,13 +467,13 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
     out="out",
     where="f",
-    work=work.power,
+    work=cost_model.power,
     out_uncast=castable("matrix_power"),
 )
 def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     if self.ndim < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
-    if not sizes.equal(self.shape[-1], self.shape[-2]):
+    if not size_guards.equal(self.shape[-1], self.shape[-2]):
         raise RuntimeError(
             "linalg.matrix_power: A must be batches of square matrices, but they are "
             f"{self.shape[-2]} by {self.shape[-1]} matrices"
@@ -540,7 +547,7 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
     where="f",
     layout="contiguous",
     refuses={"b": "bmm"},
-    work=work.einsum,
+    work=cost_model.einsum,
     autocast="lower",
 )
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
@@ -552,10 +559,10 @@ def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int
         raise RuntimeError("einsum(): must provide at least one operand")
     _check_equation(text, tensors)
     text = _expand_summed_ellipsis(text, tensors)
-    dtype = rules.result_type(*tensors)
-    wide = rules.opmath(dtype)
+    dtype = common.result_type(*tensors)
+    wide = common.opmath(dtype)
     try:
-        summed = xp.einsum(text, *[rules.cast(xp, t, wide) for t in tensors], optimize=len(tensors) > 2)
-        return rules.cast(xp, xp.asarray(summed), dtype)
+        summed = xp.einsum(text, *[common.cast(xp, t, wide) for t in tensors], optimize=len(tensors) > 2)
+        return common.cast(xp, xp.asarray(summed), dtype)
     except ValueError as error:
         raise RuntimeError(f"einsum(): {error}") from None

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules, work
+from ts.ops import common, cost_model
 from ts.ops.factorizations import matrix
-from ts.ops.outputs import COPIED
-from ts.ops.refusals import LOW_PRECISION
-from ts.ops.registry import shared_fields, op
+from ts.ops.out_variants import COPIED
+from ts.ops.registry import op, shared_fields
 from ts.ops.svd import apply_to_finite
+from ts.ops.unsupported_dtypes import LOW_PRECISION
 from ts.ops.vector_norm import vector_norm
 
-Array = rules.Array
+Array = common.Array
 
 
 @op(
@@ -25,7 +25,7 @@ Array = rules.Array
     out="out",
     where="f",
     out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
-    work=work.of(work.elements, 0.1),
+    work=cost_model.of(cost_model.elements, 0.1),
     autocast={"cuda": "float32"},
 )
 def _norm(
@@ -42,7 +42,7 @@ def _norm(
     out="ord_str_out",
     where="f",
     out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
-    work=work.of(work.elements, 0.1),
+    work=cost_model.of(cost_model.elements, 0.1),
     autocast={"cuda": "float32"},
 )
 def _norm_str(
@@ -54,8 +54,8 @@ def _norm_str(
 def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: int | None) -> Array:
     """A norm of the matrices in the two dimensions `dim`."""
     matrix("linalg.matrix_norm", self)
-    x = rules.cast(xp, self, rules.dtype_from(dtype, self.dtype))
-    axes = rules.wrap_dims(list(dim), self.ndim)
+    x = common.cast(xp, self, common.dtype_from(dtype, self.dtype))
+    axes = common.wrap_dims(list(dim), self.ndim)
     if ord == "fro":
         return vector_norm(xp, x, 2, axes, keepdim)
     if ord in (2, -2, "nuc"):
@@ -64,7 +64,7 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
         result = xp.expand_dims(result, tuple(axes)) if keepdim else result
     else:
         result = xp.asarray(xp.linalg.norm(x, ord, axes, keepdim))
-    return rules.cast(xp, result, rules.real_dtype(x.dtype))
+    return common.cast(xp, result, common.real_dtype(x.dtype))
 
 
 @op(
@@ -82,7 +82,7 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
 @shared_fields(
     layout="contiguous",
     out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
-    work=work.matrix_norm,
+    work=cost_model.matrix_norm,
     autocast={"cuda": "float32"},
 )
 def _matrix_norm(
@@ -101,7 +101,7 @@ def _matrix_norm(
     out="out",
     where="f",
     layout="contiguous",
-    work=work.of(work.elements, 0.1),
+    work=cost_model.of(cost_model.elements, 0.1),
     autocast={"cuda": "float32"},
     **COPIED,
 )
@@ -137,7 +137,7 @@ def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> 
     return matrix_norm(xp, self, "nuc", dim, keepdim, None)
 
 
-_LIGHT = work.of(work.elements, 0.1)
+_LIGHT = cost_model.of(cost_model.elements, 0.1)
 
 
 @op(
@@ -150,7 +150,7 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
     """The norm over all dimensions but one; over all where `dim` is -1."""
     if dim == -1:
         return vector_norm(xp, v, pow, None, False)
-    kept = rules.wrap_dim(dim, v.ndim)
+    kept = common.wrap_dim(dim, v.ndim)
     return vector_norm(xp, v, pow, [d for d in range(v.ndim) if d != kept], True) if v.ndim > 1 else abs(v)
 
 
@@ -159,8 +159,8 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
 
 def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:
     """v with g for its norms, and the norms that it had; 16-bit floats are computed in 32 bits."""
-    norms = _norm_except_dim(xp, rules.cast(xp, v, rules.opmath(v.dtype)), 2, dim)
-    return rules.cast(xp, v * (rules.cast(xp, g, rules.opmath(g.dtype)) / norms), v.dtype), norms
+    norms = _norm_except_dim(xp, common.cast(xp, v, common.opmath(v.dtype)), 2, dim)
+    return common.cast(xp, v * (common.cast(xp, g, common.opmath(g.dtype)) / norms), v.dtype), norms
 
 
 @op(
@@ -169,10 +169,10 @@ def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:
 def _weight_norm(xp: Any, v: Array, g: Array, dim: int = 0) -> Array:
     if dim in (0, v.ndim - 1):
         return _weight_norm_interface(xp, v, g, dim)[0]
-    if rules.CATEGORY_OF[v.dtype] < rules.FLOATING:
+    if common.CATEGORY_OF[v.dtype] < common.FLOATING:
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "
-            f"{rules.NAME_OF[v.dtype]} instead."
+            f"{common.NAME_OF[v.dtype]} instead."
         )
     return _by_norms(xp, v, g, dim)[0]
 
@@ -190,8 +190,8 @@ def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[A
     """Along the first or the last dimension; with the norms, which the gradient needs."""
     if dim not in (0, v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
-    if rules.CATEGORY_OF[v.dtype] != rules.FLOATING:
-        rules.refuse("weight_norm_kernel", v.dtype)
+    if common.CATEGORY_OF[v.dtype] != common.FLOATING:
+        common.refuse("weight_norm_kernel", v.dtype)
     return _by_norms(xp, v, g, dim)
 
 
@@ -211,9 +211,9 @@ def _weight_norm_interface_backward(
     if dim not in (0, saved_v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
     grad, v, g, norms = (
-        rules.cast(xp, x, rules.opmath(x.dtype)) for x in (grad_w, saved_v, saved_g, saved_norms)
+        common.cast(xp, x, common.opmath(x.dtype)) for x in (grad_w, saved_v, saved_g, saved_norms)
     )
     rest = tuple(d for d in range(v.ndim) if d != dim)
     along = xp.sum(grad * v, axis=rest, keepdims=True) / norms
     of_v = g / norms * (grad - v * (along / norms))
-    return rules.cast(xp, of_v, saved_v.dtype), rules.cast(xp, along, saved_g.dtype)
+    return common.cast(xp, of_v, saved_v.dtype), common.cast(xp, along, saved_g.dtype)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ts.absent import absent_operator
 from ts.ops import registry
 from ts.ops.extension_libraries import unavailable_operator
+from ts.unsupported import absent_operator
 
 _overloads_by_call: dict[int, OpOverload] = {}  # by ids of the functions that they call
 

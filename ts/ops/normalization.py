@@ -10,20 +10,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules
-from ts.ops.outputs import COPIED
+from ts._core.tensor import size_guards
+from ts.ops import common
+from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 Three = tuple[Array, Array, Array]
 
 
 def floating_wide(xp: Any, name: str, x: Array) -> Array:
     """x in the dtype that is computed in; an error where it is not floating."""
-    if rules.CATEGORY_OF[x.dtype] != rules.FLOATING:
-        rules.refuse(name, x.dtype)
-    return rules.cast(xp, x, rules.opmath(x.dtype))
+    if common.CATEGORY_OF[x.dtype] != common.FLOATING:
+        common.refuse(name, x.dtype)
+    return common.cast(xp, x, common.opmath(x.dtype))
 
 
 def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three:
@@ -49,10 +49,10 @@ def of_normalised(xp: Any, grad: Array, result: Array, inverse: Array, axes: tup
 
 def summed(xp: Any, x: Array, axes: tuple[int, ...], like: Array) -> Array:
     """The sum over `axes` in the dtype of another array: the gradient of a parameter."""
-    return rules.cast(xp, xp.sum(x, axis=axes), like.dtype)
+    return common.cast(xp, xp.sum(x, axis=axes), like.dtype)
 
 
-def moment_dtype(x: Array, *parameters: Array | None) -> rules.DType:
+def moment_dtype(x: Array, *parameters: Array | None) -> common.DType:
     """The dtype in which moments are given: the parameters', which may be wider than a 16-bit input."""
     return next((p.dtype for p in parameters if p is not None), x.dtype)
 
@@ -62,11 +62,11 @@ def check_parameters(x: Array, *parameters: Array | None) -> None:
     given = [p.dtype for p in parameters if p is not None]
     if all(dtype == x.dtype for dtype in given):
         return
-    wide = rules.opmath(x.dtype)
+    wide = common.opmath(x.dtype)
     if wide == x.dtype:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
     if any(dtype != wide for dtype in given):
-        expected = rules.NAME_OF[wide]
+        expected = common.NAME_OF[wide]
         raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {expected}")
 
 
@@ -84,12 +84,12 @@ def _last_axes(
             "but got normalized_shape = []"
         )
     for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and not sizes.same(value.shape, shape):
+        if value is not None and not size_guards.same(value.shape, shape):
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
                 f"{list(value.shape)} and normalized_shape = {shape}"
             )
-    if not sizes.same(input.shape[-len(shape) :], shape):
+    if not size_guards.same(input.shape[-len(shape) :], shape):
         raise RuntimeError(
             f"Given normalized_shape={shape}, expected input with shape [*"
             f"{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}"
@@ -143,9 +143,9 @@ def _native_layer_norm(
     result, mean, variance = normalised(xp, wide, axes, eps)
     dtype = moment_dtype(input, weight, bias)
     return (
-        rules.cast(xp, affine(result, weight, bias), input.dtype),
-        rules.cast(xp, mean, dtype),
-        rules.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
+        common.cast(xp, affine(result, weight, bias), input.dtype),
+        common.cast(xp, mean, dtype),
+        common.cast(xp, 1 / xp.sqrt(variance + eps), dtype),
     )
 
 
@@ -177,22 +177,22 @@ def _fused_rms_norm(
     xp: Any, input: Array, normalized_shape: Sequence[int], weight: Array | None, eps: float | None
 ) -> tuple[Array, Array]:
     axes = _last_axes(input, normalized_shape, weight, None)
-    if rules.CATEGORY_OF[input.dtype] < rules.FLOATING:
-        rules.refuse("rms_norm", input.dtype)
-    wide = rules.cast(xp, input, rules.opmath(input.dtype))
+    if common.CATEGORY_OF[input.dtype] < common.FLOATING:
+        common.refuse("rms_norm", input.dtype)
+    wide = common.cast(xp, input, common.opmath(input.dtype))
     small = float(xp.finfo(wide.dtype).eps) if eps is None else eps
     inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=axes, keepdims=True) + small)
-    return rules.cast(xp, affine(wide * inverse, weight, None), input.dtype), inverse
+    return common.cast(xp, affine(wide * inverse, weight, None), input.dtype), inverse
 
 
 def _check_gradient(grad_out: Array, input: Array, *moments: tuple[Array, int]) -> None:
     """RuntimeError where a gradient, or moments of so many elements, do not belong to the input."""
-    if not sizes.same(grad_out.shape, input.shape):
+    if not size_guards.same(grad_out.shape, input.shape):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)}, but got {list(grad_out.shape)}"
         )
     for x, count in moments:
-        if not sizes.equal(x.size, count):
+        if not size_guards.equal(x.size, count):
             raise RuntimeError(f"Expected {count} moments, but got {x.size}")
 
 
@@ -221,14 +221,14 @@ def _native_layer_norm_backward(
     rows = math.prod(input.shape[: axes[0]])
     _check_gradient(grad_out, input, (mean, rows), (rstd, rows))
     wide = floating_wide(xp, "LayerNormBackwardKernelImpl", input)
-    grad = rules.cast(xp, grad_out, wide.dtype)
+    grad = common.cast(xp, grad_out, wide.dtype)
     shape = (*input.shape[: axes[0]], *(1,) * len(axes))
-    inverse = rules.cast(xp, rstd, wide.dtype).reshape(shape)
-    result = (wide - rules.cast(xp, mean, wide.dtype).reshape(shape)) * inverse
+    inverse = common.cast(xp, rstd, wide.dtype).reshape(shape)
+    result = (wide - common.cast(xp, mean, wide.dtype).reshape(shape)) * inverse
     made = [xp.zeros(0, dtype=input.dtype)] * 3
     if output_mask[0]:
         found = of_normalised(xp, affine(grad, weight, None), result, inverse, axes)
-        made[0] = rules.cast(xp, found, input.dtype)
+        made[0] = common.cast(xp, found, input.dtype)
     if output_mask[1]:
         made[1] = summed(xp, grad * result, lead, input if weight is None else weight)
     if output_mask[2]:
@@ -253,16 +253,16 @@ def _fused_rms_norm_backward(
     """The gradients of input and weight; one that is not wanted has no elements."""
     axes = _last_axes(input, normalized_shape, weight, None)
     _check_gradient(grad_out, input, (rstd, math.prod(input.shape[: axes[0]])))
-    wide = rules.cast(xp, input, rules.opmath(input.dtype))
-    grad = rules.cast(xp, grad_out, wide.dtype)
-    inverse = rules.cast(xp, rstd, wide.dtype).reshape(*input.shape[: axes[0]], *(1,) * len(axes))
+    wide = common.cast(xp, input, common.opmath(input.dtype))
+    grad = common.cast(xp, grad_out, wide.dtype)
+    inverse = common.cast(xp, rstd, wide.dtype).reshape(*input.shape[: axes[0]], *(1,) * len(axes))
     result = wide * inverse
     made = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
         scaled = affine(grad, None if weight is None else xp.conj(weight), None)
         turned = xp.conj(result)  # no number stands beside its conjugate in the result
         along = xp.mean(scaled * turned, axis=axes, keepdims=True)
-        made[0] = rules.cast(xp, (scaled - turned * along) * xp.conj(inverse), input.dtype)
+        made[0] = common.cast(xp, (scaled - turned * along) * xp.conj(inverse), input.dtype)
     if output_mask[1]:
         like = input if weight is None else weight
         made[1] = summed(xp, grad * xp.conj(result), tuple(range(axes[0])), like)
@@ -315,18 +315,18 @@ def _native_group_norm(
 ) -> Three:
     if group <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {group}")
-    if sizes.evaluate_guard(C % group != 0):
+    if size_guards.evaluate_guard(C % group != 0):
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={group}"
         )
     for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and not sizes.same(value.shape, (C,)):
+        if value is not None and not size_guards.same(value.shape, (C,)):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                 f"{name} of shape {list(value.shape)} and input of shape {list(input.shape)}"
             )
-    if min(N, C, HxW) < 0 or not sizes.equal(N * C * HxW, input.size):
+    if min(N, C, HxW) < 0 or not size_guards.equal(N * C * HxW, input.size):
         raise RuntimeError(f"shape '[{N}, {C}, {HxW}]' is invalid for input of size {input.size}")
     check_parameters(input, weight, bias)
     wide = floating_wide(xp, "GroupNormKernelImpl", input)
@@ -335,9 +335,9 @@ def _native_group_norm(
     parts = [None if w is None else w.reshape(C, 1) for w in (weight, bias)]
     dtype = moment_dtype(input, weight, bias)
     return (
-        rules.cast(xp, affine(result.reshape(N, C, HxW), *parts), input.dtype).reshape(input.shape),
-        rules.cast(xp, mean[:, :, 0], dtype),
-        rules.cast(xp, 1 / xp.sqrt(variance[:, :, 0] + eps), dtype),
+        common.cast(xp, affine(result.reshape(N, C, HxW), *parts), input.dtype).reshape(input.shape),
+        common.cast(xp, mean[:, :, 0], dtype),
+        common.cast(xp, 1 / xp.sqrt(variance[:, :, 0] + eps), dtype),
     )
 
 
@@ -364,23 +364,23 @@ def _native_group_norm_backward(
 ) -> list[Array]:
     """The gradients of input, weight and bias; those that are not wanted have no elements."""
     counts = group > 0 and not C % group and min(N, C, HxW) >= 0
-    if not counts or not sizes.equal(N * C * HxW, input.size):
+    if not counts or not size_guards.equal(N * C * HxW, input.size):
         raise RuntimeError(
             f"Expected {N} times {C} channels of {HxW} elements in {group} groups, but got an input of size "
             f"{list(input.shape)}"
         )
     _check_gradient(grad_out, input, (mean, N * group), (rstd, N * group))
     wide = floating_wide(xp, "GroupNormBackwardKernelImpl", input)
-    grad = rules.cast(xp, grad_out, wide.dtype).reshape(N, C, HxW)
+    grad = common.cast(xp, grad_out, wide.dtype).reshape(N, C, HxW)
     of_group, of_channel = (N, group, C // group * HxW), (N, C, HxW)
-    middle, inverse = (rules.cast(xp, x, wide.dtype).reshape(N, group, 1) for x in (mean, rstd))
+    middle, inverse = (common.cast(xp, x, wide.dtype).reshape(N, group, 1) for x in (mean, rstd))
     result = (wide.reshape(of_group) - middle) * inverse
     made = [xp.zeros(0, dtype=input.dtype)] * 3
     like = input if weight is None else weight
     if output_mask[0]:
         scaled = affine(grad, None if weight is None else weight.reshape(C, 1), None).reshape(of_group)
         found = of_normalised(xp, scaled, result, inverse, (2,))
-        made[0] = rules.cast(xp, found, input.dtype).reshape(input.shape)
+        made[0] = common.cast(xp, found, input.dtype).reshape(input.shape)
     if output_mask[1]:
         made[1] = summed(xp, grad * result.reshape(of_channel), (0, 2), like)
     if output_mask[2]:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor.sizes import equal
+from ts._core.tensor.size_guards import equal
 from ts._core.tensor.tensor import Tensor
 from ts.dtypes import from_numpy_dtype
-from ts.ops.outputs import COPIED
+from ts.ops.common import INT64, Array
+from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
-from ts.ops.rules import INT64, Array
-from ts.ops.shapes import ITEM, Made, new_size
+from ts.ops.shape_functions import ITEM, Made, new_size
 
 _UNSORTED = (
     "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "

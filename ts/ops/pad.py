@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor import sizes
-from ts.ops import rules
-from ts.ops.outputs import COPIED, EXPECTED, SCALAR
+from ts._core.tensor import size_guards
+from ts.ops import common
+from ts.ops.out_variants import COPIED, EXPECTED, SCALAR
 from ts.ops.registry import OperatorRecord, add, op, out_of
-from ts.ops.shapes import Made
+from ts.ops.shape_functions import Made
 from ts.ops.unfold import padded, refuse_empty
 
-Array = rules.Array
+Array = common.Array
 Sizes = Sequence[int]
 
 # Source index for index i (which may lie outside) of a dimension of n elements.
@@ -57,7 +57,7 @@ def constant_pad(xp: Any, self: Array, pad: Sizes, value: Any = 0) -> Array:
                 f"The input size {n}, plus negative padding {a} and {b} resulted in a negative output size, "
                 "which is invalid."
             )
-    result = padded(xp, self, pairs, rules.cast_checked(xp, value, self.dtype))
+    result = padded(xp, self, pairs, common.cast_checked(xp, value, self.dtype))
     return result.copy() if all(a <= 0 and b <= 0 for a, b in pairs) else result  # a view then
 
 
@@ -110,9 +110,9 @@ def _pad(xp: Any, self: Array, pad: Sizes, mode: str = "constant", value: float 
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value:
         raise RuntimeError(f"Padding mode '{mode}' doesn't take in value argument")
-    if self.dtype == rules.BOOL and mode != "circular":
+    if self.dtype == common.BOOL and mode != "circular":
         name = "reflection" if mode == "reflect" else "replication"
-        rules.refuse(f"{name}_pad{len(pad) // 2}d", self.dtype)
+        common.refuse(f"{name}_pad{len(pad) // 2}d", self.dtype)
     return mode_pad(xp, self, pad, mode)
 
 
@@ -151,7 +151,7 @@ def _unpadded_shape(grad: Array, self: Array, pad: Sizes) -> Made:
     pairs = _pairs(pad, self)
     pairs = [(0, 0)] * (self.ndim - len(pairs)) + pairs
     for axis, (n, (a, b)) in enumerate(zip(self.shape, pairs, strict=True)):
-        if grad.ndim != self.ndim or not sizes.equal(grad.shape[axis], n + a + b):
+        if grad.ndim != self.ndim or not size_guards.equal(grad.shape[axis], n + a + b):
             raise RuntimeError(
                 f"grad_output of size {n + a + b} expected at dimension {axis}, got {list(grad.shape)}"
             )

@@ -16,24 +16,24 @@ from functools import partial
 from typing import Any
 
 from ts import dtypes
-from ts.ops import arithmetic, rules
-from ts.ops.arithmetic import PRODUCTS, WITH_PRODUCTS
-from ts.ops.outputs import COPIED, FOUND, ComplexErrorMessage
-from ts.ops.promotions import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
-from ts.ops.refusals import check
-from ts.ops.registry import OperatorRecord, add, shared_fields, inplace_of, op, out_of
+from ts.ops import common, numpy_arithmetic
+from ts.ops.numpy_arithmetic import PRODUCTS, WITH_PRODUCTS
+from ts.ops.out_variants import COPIED, FOUND, ComplexErrorMessage
+from ts.ops.registry import OperatorRecord, add, inplace_of, op, out_of, shared_fields
+from ts.ops.type_promotion import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
+from ts.ops.unsupported_dtypes import check
 
-Array = rules.Array
+Array = common.Array
 Body = str | Callable[[Any, Array, Array], Array]
 
 
 def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
     """The operands as arrays of their common dtype, checked to broadcast."""
-    dtype = rules.result_type(*operands)
+    dtype = common.result_type(*operands)
     if promotion == FLOAT:
-        dtype = rules.float_dtype(dtype)
-    rules.broadcast_shapes(*(rules.shape_of(x) for x in operands))
-    return tuple(rules.cast(xp, x, dtype) for x in operands)
+        dtype = common.float_dtype(dtype)
+    common.broadcast_shapes(*(common.shape_of(x) for x in operands))
+    return tuple(common.cast(xp, x, dtype) for x in operands)
 
 
 def kernel_of(
@@ -50,7 +50,7 @@ def kernel_of(
         if refused:
             check(refused, x.dtype)
         result = xp.in_pieces(getattr(xp, body) if isinstance(body, str) else partial(body, xp), x, y)
-        return rules.cast(xp, result, rules.BOOL if promotion == BOOLEAN else x.dtype)
+        return common.cast(xp, result, common.BOOL if promotion == BOOLEAN else x.dtype)
 
     return kernel
 
@@ -152,11 +152,19 @@ binary(
     wraps_numbers=True, since=4, sparse="elementwise.divide",
 )  # fmt: skip
 binary(
-    "floor_divide", SAME, arithmetic.floor_divide, "floor_divide(a, b)", overloads="floor",
+    "floor_divide", SAME, numpy_arithmetic.floor_divide, "floor_divide(a, b)", overloads="floor",
     no={"bc": "div_floor_cpu"}, wraps_numbers=True, ufunc="quotient_down", sparse="elementwise.floor_divide",
 )  # fmt: skip
-binary("remainder", SAME, arithmetic.remainder, "rest_down(a, b)", overloads="compare", no="bc", ufunc="rest")
-binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
+binary(
+    "remainder",
+    SAME,
+    numpy_arithmetic.remainder,
+    "rest_down(a, b)",
+    overloads="compare",
+    no="bc",
+    ufunc="rest",
+)
+binary("fmod", SAME, numpy_arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
 binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",), autocast={"cuda": "widest"})
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")  # 16 bits step wider
@@ -168,16 +176,18 @@ for _name, _cuda in (
     ("fmin", "fmin(a, b)"),
 ):
     binary(_name, SAME, _name, _cuda, no={"c": f"{_name} not implemented for complex tensors."}, forms="o")
-binary("logaddexp", SAME, arithmetic.logaddexp, "log_of_sum(a, b)", forms="o", no="bi", ufunc="log_of_sum")
+binary(
+    "logaddexp", SAME, numpy_arithmetic.logaddexp, "log_of_sum(a, b)", forms="o", no="bi", ufunc="log_of_sum"
+)
 binary("logaddexp2", SAME, "logaddexp2", forms="o", no="bic")
 _MIXED = "heaviside is not yet implemented for tensors with different dtypes."
 _COMPLEX = "heaviside is not yet implemented for complex tensors."
 binary(
-    "heaviside", SAME, arithmetic.heaviside, second="values", mixed=_MIXED,
+    "heaviside", SAME, numpy_arithmetic.heaviside, second="values", mixed=_MIXED,
     out_refused=ComplexErrorMessage(_MIXED, _COMPLEX), no={"c": _COMPLEX},
 )  # fmt: skip
 binary("gcd", SAME, "gcd", no="bhfc", layout=())
-binary("lcm", SAME, arithmetic.lcm, no="bhfc", layout=())
+binary("lcm", SAME, numpy_arithmetic.lcm, no="bhfc", layout=())
 binary("igamma", SAME, special("gammainc"), no="bic", aliases=("special_gammainc",))
 binary("igammac", SAME, special("gammaincc"), no="bic", aliases=("special_gammaincc",))
 binary("special_zeta", FLOAT, special("zeta"), no="ch", where="f")
@@ -199,9 +209,9 @@ for _name, _ufunc, _cuda, _aliases, _refused, _order in (
         order=_order,
     )  # fmt: skip
 
-binary("logical_and", BOOLEAN, arithmetic.logical("logical_and"), "a && b", ufunc="logical_and")
-binary("logical_or", BOOLEAN, arithmetic.logical("logical_or"), "a || b", ufunc="logical_or")
-binary("logical_xor", BOOLEAN, arithmetic.logical("logical_xor"), "!a != !b", ufunc="logical_xor")
+binary("logical_and", BOOLEAN, numpy_arithmetic.logical("logical_and"), "a && b", ufunc="logical_and")
+binary("logical_or", BOOLEAN, numpy_arithmetic.logical("logical_or"), "a || b", ufunc="logical_or")
+binary("logical_xor", BOOLEAN, numpy_arithmetic.logical("logical_xor"), "!a != !b", ufunc="logical_xor")
 
 for _name, _ufunc, _cuda in (
     ("and", "bitwise_and", "a & b"),
@@ -219,12 +229,13 @@ for _name, _ufunc, _cuda in (
 for _side, _cuda in (("left", "a << b"), ("right", "a >> b")):
     _no = {"bhfc": f"{_side[0]}shift_cpu"}
     binary(
-        f"bitwise_{_side}_shift", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="shift", no=_no,
+        f"bitwise_{_side}_shift", SAME, numpy_arithmetic.shift(f"{_side}_shift"), _cuda, overloads="shift",
+        no=_no,
         inplace_order="Tensor_Scalar", ufunc=f"{_side}_shift_by",
     )  # fmt: skip
-    number_first(f"bitwise_{_side}_shift", arithmetic.shift(f"{_side}_shift"), _cuda, _no)
+    number_first(f"bitwise_{_side}_shift", numpy_arithmetic.shift(f"{_side}_shift"), _cuda, _no)
     binary(
-        f"__{_side[0]}shift__", SAME, arithmetic.shift(f"{_side}_shift"), _cuda, overloads="dunder",
+        f"__{_side[0]}shift__", SAME, numpy_arithmetic.shift(f"{_side}_shift"), _cuda, overloads="dunder",
         no=_no, where="m", layout=(), order="Tensor Scalar Scalar_out", ufunc=f"{_side}_shift_by",
     )  # fmt: skip
 
@@ -237,37 +248,37 @@ def add_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     x, y = promote(xp, SAME, self, other)
     if type(alpha) is int and alpha == 1:
         return xp.add(x, y)
-    rules.check_factor(x.dtype, alpha, "alpha")
-    return rules.cast(xp, xp.add(x, y * rules.cast_checked(xp, alpha, x.dtype)), x.dtype)
+    common.check_factor(x.dtype, alpha, "alpha")
+    return common.cast(xp, xp.add(x, y * common.cast_checked(xp, alpha, x.dtype)), x.dtype)
 
 
 def sub_kernel(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     """self - alpha * other"""
-    arithmetic.refuse_bool_sub(self, other)
+    numpy_arithmetic.refuse_bool_sub(self, other)
     x, y = promote(xp, SAME, self, other)
     if type(alpha) is int and alpha == 1:
         return xp.subtract(x, y)
-    rules.check_factor(x.dtype, alpha, "alpha")
-    return rules.cast(xp, xp.subtract(x, y * rules.cast_checked(xp, alpha, x.dtype)), x.dtype)
+    common.check_factor(x.dtype, alpha, "alpha")
+    return common.cast(xp, xp.subtract(x, y * common.cast_checked(xp, alpha, x.dtype)), x.dtype)
 
 
 def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     if rounding_mode is None:
         return kernel_of(FLOAT, "true_divide")(xp, self, other)
     x, y = promote(xp, SAME, self, other)
-    if x.dtype == rules.BOOL and rounding_mode in ("floor", "trunc"):
-        rules.refuse(f"div_{rounding_mode}_cpu", x.dtype)
-    arithmetic.refuse_zero(xp, y)
+    if x.dtype == common.BOOL and rounding_mode in ("floor", "trunc"):
+        common.refuse(f"div_{rounding_mode}_cpu", x.dtype)
+    numpy_arithmetic.refuse_zero(xp, y)
     if rounding_mode == "floor":
         return xp.floor_divide(x, y)
     if rounding_mode != "trunc":
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    if x.dtype.kind == "f" or x.dtype in rules.HALF_DTYPES:
-        return rules.cast(xp, xp.trunc(x / y), x.dtype)
+    if x.dtype.kind == "f" or x.dtype in common.HALF_DTYPES:
+        return common.cast(xp, xp.trunc(x / y), x.dtype)
     quotient = xp.floor_divide(x, y)
-    return rules.cast(xp, quotient + ((quotient < 0) & (quotient * y != x)), x.dtype)
+    return common.cast(xp, quotient + ((quotient < 0) & (quotient * y != x)), x.dtype)
 
 
 @op(
@@ -298,7 +309,8 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
 
 
 _RECTIFIED = (
-    rules.FLOAT, rules.DOUBLE, rules.INT64, rules.INT32, dtypes.int8.numpy_dtype, dtypes.int16.numpy_dtype,
+    common.FLOAT, common.DOUBLE, common.INT64, common.INT32, dtypes.int8.numpy_dtype,
+    dtypes.int16.numpy_dtype,
 )  # fmt: skip
 
 
@@ -317,7 +329,7 @@ _RECTIFIED = (
 @shared_fields(layout="like_all", where="f")
 def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     if self.dtype not in _RECTIFIED:
-        raise RuntimeError(f"Unsupported datatype for add_relu:{rules.CPP_NAME_OF[self.dtype]}")
+        raise RuntimeError(f"Unsupported datatype for add_relu:{common.CPP_NAME_OF[self.dtype]}")
     total = add_kernel(xp, self, other, alpha)
     return xp.maximum(total, total.dtype.type(0))
 
@@ -430,7 +442,7 @@ def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Ar
 
 @op("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", out="Scalar_Tensor_out", **COPIED)
 def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
-    return kernel_of(SAME, arithmetic.remainder, refused_by("remainder", "bc"))(xp, self, other)
+    return kernel_of(SAME, numpy_arithmetic.remainder, refused_by("remainder", "bc"))(xp, self, other)
 
 
 @op(
@@ -465,17 +477,17 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
 )
 def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     x, y = promote(xp, SAME, self, exponent)
-    if x.dtype == rules.BOOL and not isinstance(exponent, bool):
-        rules.refuse("pow", x.dtype)
+    if x.dtype == common.BOOL and not isinstance(exponent, bool):
+        common.refuse("pow", x.dtype)
     if x.dtype.kind in "iu" and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
-        rules.check_number(exponent, x.dtype)
-    if isinstance(exponent, (int, float)) and exponent == 2 and x.dtype != rules.BOOL:
+        common.check_number(exponent, x.dtype)
+    if isinstance(exponent, (int, float)) and exponent == 2 and x.dtype != common.BOOL:
         return x * x
     if isinstance(exponent, (int, float)) and exponent in PRODUCTS and x.dtype in WITH_PRODUCTS:
         return PRODUCTS[exponent](xp, x)
-    return rules.cast(xp, arithmetic.power(xp, x, y), x.dtype)
+    return common.cast(xp, numpy_arithmetic.power(xp, x, y), x.dtype)
 
 
 _POWER = "the {} given to float_power{} has dtype {{got}} but the operation's result requires dtype {{want}}"
@@ -507,9 +519,9 @@ _POWER_INTO = _POWER.format("output", "")
     out_refused=_POWER_INTO,
 )
 def _float_power(xp: Any, self: Any, exponent: Any) -> Array:
-    kind = max(rules.category(self), rules.category(exponent))
-    dtype = rules.CDOUBLE if kind == rules.COMPLEX else rules.DOUBLE
-    return xp.power(rules.cast(xp, self, dtype), rules.cast(xp, exponent, dtype))
+    kind = max(common.category(self), common.category(exponent))
+    dtype = common.CDOUBLE if kind == common.COMPLEX else common.DOUBLE
+    return xp.power(common.cast(xp, self, dtype), common.cast(xp, exponent, dtype))
 
 
 @op(
@@ -552,8 +564,8 @@ def _ldexp(xp: Any, self: Array, other: Array) -> Array:
 def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
-        rules.refuse("xlogy_cpu", x.dtype)
-    return rules.cast(xp, arithmetic.xlogy(xp, x, y), x.dtype)
+        common.refuse("xlogy_cpu", x.dtype)
+    return common.cast(xp, numpy_arithmetic.xlogy(xp, x, y), x.dtype)
 
 
 @op("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", out="out", order="- other_scalar")
@@ -563,8 +575,8 @@ def _xlogy_op(xp: Any, self: Any, other: Any) -> Array:
 def _xlog1py_op(xp: Any, self: Any, other: Any) -> Array:
     x, y = promote(xp, FLOAT, self, other)
     if x.dtype.kind == "c":
-        rules.refuse("xlog1py_cpu", x.dtype)
-    return rules.cast(xp, arithmetic.xlog1py(xp, x, y), x.dtype)
+        common.refuse("xlog1py_cpu", x.dtype)
+    return common.cast(xp, numpy_arithmetic.xlog1py(xp, x, y), x.dtype)
 
 
 @op("aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", out="self_scalar_out")
@@ -589,6 +601,6 @@ def _zeta(xp: Any, self: Any, other: Any) -> Array:
     out_refused=FOUND,
 )
 def _bitwise_not(xp: Any, self: Array) -> Array:
-    if rules.category(self) >= rules.FLOATING:
-        rules.refuse("bitwise_not_cpu", self.dtype)
+    if common.category(self) >= common.FLOATING:
+        common.refuse("bitwise_not_cpu", self.dtype)
     return xp.invert(self)

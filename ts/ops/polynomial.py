@@ -16,11 +16,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from ts.ops import rules, work
+from ts.ops import common, cost_model
 from ts.ops.registry import OperatorRecord, add, out_of
-from ts.ops.shapes import broadcast_float
+from ts.ops.shape_functions import broadcast_float
 
-Array = rules.Array
+Array = common.Array
 Closed = Callable[[Any, Array, Array], tuple[Array, Any]]  # (xp, x, n) -> values, where they hold
 
 STEPS = 1 << 16  # of a recurrence, before the second closed form
@@ -143,11 +143,11 @@ _ROWS: dict[str, Row] = {
 
 def _kernel(row: Row) -> Callable[..., Array]:
     def kernel(xp: Any, x: Any, n: Any) -> Array:
-        dtype = rules.float_dtype(rules.result_type(x, n))
-        at = rules.cast(xp, x, rules.opmath(dtype))
-        degree = rules.cast(xp, rules.cast(xp, n, dtype), rules.INT64)
+        dtype = common.float_dtype(common.result_type(x, n))
+        at = common.cast(xp, x, common.opmath(dtype))
+        degree = common.cast(xp, common.cast(xp, n, dtype), common.INT64)
         at, degree = xp.broadcast_arrays(at, degree)
-        return rules.cast(xp, xp.in_pieces(partial(_values, xp, row), at, degree), dtype)
+        return common.cast(xp, xp.in_pieces(partial(_values, xp, row), at, degree), dtype)
 
     return kernel
 
@@ -169,7 +169,7 @@ def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array)
         return result
     before, now = xp.ones_like(x), row.first(x)
     top = int(n[left].max())
-    for k in work.steps(range(1, min(top, STEPS))):
+    for k in cost_model.steps(range(1, min(top, STEPS))):
         before, now = now, row.step(x, k, now, before)
         result = xp.where(left & (n == k + 1), now, result)
         if k % OVERFLOW_CHECK_INTERVAL == 0:

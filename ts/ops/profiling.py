@@ -14,10 +14,10 @@ from ts._core.dispatch.recorder import end_call, enter_label, leave_label, take_
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.future import Future
 from ts.ir.types import CUSTOM_CLASSES
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 _CLASS_NAME: Final = "__torch__.torch.classes.profiler._RecordFunction"
 RECORD_FUNCTION_TYPE: Final = CUSTOM_CLASSES[_CLASS_NAME]  # script type of the class
 

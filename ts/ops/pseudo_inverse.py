@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.factorizations import matrix, transposed
-from ts.ops.outputs import castable
-from ts.ops.registry import shared_fields, op
+from ts.ops.out_variants import castable
+from ts.ops.registry import op, shared_fields
 from ts.ops.svd import decompose, singular_values
 
-Array = rules.Array
+Array = common.Array
 
 
 _WANTED = "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
@@ -22,7 +22,7 @@ _NO_HALF = {"h": f"linalg.pinv({{dtype}}): {_WANTED}"}
 
 def _check_matrix(A: Array) -> None:
     if A.ndim < 2:
-        raise RuntimeError(f"linalg.pinv({rules.NAME_OF[A.dtype]}{{{list(A.shape)}}}): {_WANTED}")
+        raise RuntimeError(f"linalg.pinv({common.NAME_OF[A.dtype]}{{{list(A.shape)}}}): {_WANTED}")
     matrix("linalg.pinv", A)
 
 
@@ -37,10 +37,10 @@ def _cutoff(xp: Any, A: Array, largest: Array, atol: Any, rtol: Any) -> Array:
 
 def _check_tolerances(name: str, **tolerances: Any) -> None:
     for what, value in tolerances.items():
-        if getattr(value, "dtype", rules.DOUBLE).kind == "c":
+        if getattr(value, "dtype", common.DOUBLE).kind == "c":
             raise RuntimeError(
                 f"torch.linalg.{name}: {what} tensor of complex type is not supported. Got "
-                f"{rules.NAME_OF[value.dtype]}"
+                f"{common.NAME_OF[value.dtype]}"
             )
 
 
@@ -76,7 +76,7 @@ def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitia
     _check_tolerances("matrix_rank", atol=atol, rtol=rtol)
     values = _spectrum(xp, matrix("linalg.matrix_rank", A), hermitian)
     kept = values > _cutoff(xp, A, _largest(xp, values), atol, rtol)
-    return xp.asarray(kept.sum(axis=-1, dtype=rules.INT64))
+    return xp.asarray(kept.sum(axis=-1, dtype=common.INT64))
 
 
 @op(
@@ -127,7 +127,7 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     size = xp.abs(s)
     kept = size > _cutoff(xp, A, _largest(xp, size), atol, rtol)
     inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0).astype(s.dtype)
-    return rules.cast(
+    return common.cast(
         xp, xp.matmul(xp.conj(transposed(vh)) * inverse[..., None, :], xp.conj(transposed(u))), A.dtype
     )
 

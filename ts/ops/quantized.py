@@ -1,7 +1,7 @@
 """Operators on quantized tensors, `quantized::…`: computed in float32, and rounded to the grid of the result.
 
-In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed`), and mostly the scale and zero
-point of the result.  Out: a tensor on that grid:
+In: tensors on grids (`ts.ops.quantizer`), packed parameters (`ts.ops.packed_params`), and mostly the scale
+and zero point of the result.  Out: a tensor on that grid:
 
     quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), to the nearest (n - 128) * 0.1
     quantized::linear_dynamic(x, packed)        linear(x, weight, bias): PyTorch rounds x first
@@ -17,10 +17,17 @@ from typing import Any, Final
 from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.tensor import Tensor
 from ts.ir.types import CUSTOM_CLASS_PREFIX
-from ts.ops.packed import Conv2dParams, Conv3dParams, ConvParams, EmbeddingParams, LinearParams, as_packed
+from ts.ops.packed_params import (
+    Conv2dParams,
+    Conv3dParams,
+    ConvParams,
+    EmbeddingParams,
+    LinearParams,
+    as_packed,
+)
 from ts.ops.quantizer import QUINT8, QuantizationParams, checked_grid, grid_of, onto, with_grid
 from ts.ops.registry import OperatorRecord, add, op
-from ts.ops.shapes import ITEM
+from ts.ops.shape_functions import ITEM
 
 Compute = Callable[..., Any]
 _OUTPUT: Final = "float output_scale, int output_zero_point"

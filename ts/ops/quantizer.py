@@ -22,13 +22,13 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.dispatch.overloads import overloads as operator
-from ts._core.tensor.construct import from_numpy
+from ts._core.tensor.factories import from_numpy
 from ts._core.tensor.tensor import Tensor
-from ts.ops import rules
-from ts.ops.registry import shared_fields, op
-from ts.ops.shapes import ITEM
+from ts.ops import common
+from ts.ops.registry import op, shared_fields
+from ts.ops.shape_functions import ITEM
 
-Array = rules.Array
+Array = common.Array
 
 QINT8, QUINT8, QINT32, QUINT4X2, QUINT2X4 = 12, 13, 14, 16, 17  # PyTorch's numbers for these dtypes
 RANGES: Final = {
@@ -123,7 +123,7 @@ def _in_order(x: Tensor) -> Tensor:
 
 def _rounded(xp: Any, x: Array, scale: Any, zero_point: Any, low: int, high: int) -> Array:
     """The nearest (n - zero_point) * scale, low <= n <= high, in the dtype of x."""
-    wide = rules.DOUBLE if max(-low, high) >= 1 << 24 else rules.FLOAT
+    wide = common.DOUBLE if max(-low, high) >= 1 << 24 else common.FLOAT
     n = xp.rint(x.astype(wide, copy=False) * (1 / xp.asarray(scale, wide))) + xp.asarray(zero_point, wide)
     return ((xp.clip(n, low, high) - zero_point) * xp.asarray(scale, wide)).astype(x.dtype, copy=False)
 
@@ -219,7 +219,7 @@ def _quantize_each(
     **_SCRIPT,
 )
 def _quantize_channels(self: Tensor, scales: Tensor, zero_points: Tensor, axis: int, dtype: int) -> Tensor:
-    return onto(self, checked_grid(scales, zero_points, dtype, rules.wrap_dim(axis, self.ndim)))
+    return onto(self, checked_grid(scales, zero_points, dtype, common.wrap_dim(axis, self.ndim)))
 
 
 @op(
@@ -339,5 +339,5 @@ def from_integers(n: Array, grid: QuantizationParams) -> Tensor:
     if grid.axis >= 0:
         along = [-1 if d == grid.axis else 1 for d in range(n.ndim)]
         scale, zero_point = scale.array.reshape(along), zero_point.array.reshape(along)
-    steps = (n.astype(rules.DOUBLE) - zero_point).astype(rules.FLOAT)
-    return with_grid(from_numpy(steps * np.asarray(scale, rules.FLOAT)), grid)
+    steps = (n.astype(common.DOUBLE) - zero_point).astype(common.FLOAT)
+    return with_grid(from_numpy(steps * np.asarray(scale, common.FLOAT)), grid)

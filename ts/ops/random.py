@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.thread.once import warn
-from ts.ops import rules
+from ts._core.thread.warnings import warn
+from ts.ops import common
 from ts.ops.generator import Generator, manual_seed, source
-from ts.ops.outputs import SILENT, write_out
+from ts.ops.out_variants import SILENT, write_out
 from ts.ops.registry import OperatorRecord, add, op, order
 
-Array = rules.Array
+Array = common.Array
 
 # What PyTorch's messages call the types of C.
 C_NAMES = dict(
@@ -36,9 +36,9 @@ C_NAMES = dict(
         strict=True,
     )
 ) | {
-    rules.BOOL: "bool", rules.HALF: "c10::Half", rules.FLOAT: "float", rules.DOUBLE: "double",
+    common.BOOL: "bool", common.HALF: "c10::Half", common.FLOAT: "float", common.DOUBLE: "double",
 }  # fmt: skip
-EXACT_BITS = {rules.DOUBLE: 53, rules.FLOAT: 24, rules.HALF: 11}
+EXACT_BITS = {common.DOUBLE: 53, common.FLOAT: 24, common.HALF: 11}
 dtypes.with_bfloat16(lambda found: C_NAMES.update({found: "c10::BFloat16"}))
 dtypes.with_bfloat16(lambda found: EXACT_BITS.update({found: 8}))
 
@@ -46,43 +46,44 @@ dtypes.with_bfloat16(lambda found: EXACT_BITS.update({found: 8}))
 # ---------------------------------------------------------------------------------------- arrays of samples
 
 
-def uniform_samples(stream: Any, n: int, dtype: rules.DType, low: float = 0, high: float = 1) -> Array:
+def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, high: float = 1) -> Array:
     """Uniform samples in [low, high) of a real or complex floating dtype."""
-    if rules.is_complex(dtype):
-        return uniform_samples(stream, 2 * n, rules.real_dtype(dtype), low, high).view(dtype)
-    if dtype == rules.DOUBLE:
+    if common.is_complex(dtype):
+        return uniform_samples(stream, 2 * n, common.real_dtype(dtype), low, high).view(dtype)
+    if dtype == common.DOUBLE:
         return stream.doubles(n, low, high)
     samples = stream.floats(n, low, high)
-    if dtype in rules.HALF_DTYPES:  # what is rounded up to the end, which is not in the range, becomes the start
-        rounded = samples.astype(dtype).astype(rules.FLOAT)
+    # what is rounded up to the end, which is not in the range, becomes the start
+    if dtype in common.HALF_DTYPES:
+        rounded = samples.astype(dtype).astype(common.FLOAT)
         rounded[rounded == float(dtype.type(high))] = low
         return rounded.astype(dtype)
     return samples
 
 
 def normal_samples(
-    stream: Any, n: int, dtype: rules.DType, mean: float = 0, std: float = 1, blocks: bool = True
+    stream: Any, n: int, dtype: common.DType, mean: float = 0, std: float = 1, blocks: bool = True
 ) -> Array:
     """Normal samples; the parts of complex ones have half the variance, and both the mean.
 
     Memory without gaps is filled in blocks, if it is large enough; everything else number by number.
     """
-    if rules.is_complex(dtype):
-        parts = normal_samples(stream, 2 * n, rules.real_dtype(dtype), mean, std * math.sqrt(0.5), blocks)
+    if common.is_complex(dtype):
+        parts = normal_samples(stream, 2 * n, common.real_dtype(dtype), mean, std * math.sqrt(0.5), blocks)
         return parts.view(dtype)
     if not stream.in_blocks(n, blocks):
         return _narrowed(stream.normals(n) * std + mean, dtype)
-    work = rules.opmath(dtype)
-    samples = stream.block_normals(n, work == rules.DOUBLE, dtype in rules.HALF_DTYPES)
+    work = common.opmath(dtype)
+    samples = stream.block_normals(n, work == common.DOUBLE, dtype in common.HALF_DTYPES)
     samples *= work.type(std)
     samples += work.type(mean)
     return _narrowed(samples, dtype)
 
 
-def _narrowed(samples: Array, dtype: rules.DType) -> Array:
+def _narrowed(samples: Array, dtype: common.DType) -> Array:
     """Samples in `dtype`; 16-bit floats come from float32."""
-    if dtype in rules.HALF_DTYPES:
-        samples = samples.astype(rules.opmath(dtype))
+    if dtype in common.HALF_DTYPES:
+        samples = samples.astype(common.opmath(dtype))
     return samples.astype(dtype, copy=False)
 
 
@@ -97,7 +98,7 @@ def integer_samples(stream: Any, n: int, low: int, span: int) -> Array:
     return values.view(np.int64) + np.int64(low)
 
 
-def integer_bounds(low: int, high: int, dtype: rules.DType) -> tuple[int, int]:
+def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
     """[low, high) as `dtype` can hold it; RuntimeError where it cannot."""
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -114,10 +115,10 @@ def integer_bounds(low: int, high: int, dtype: rules.DType) -> tuple[int, int]:
     return low, high
 
 
-def rounded_inwards(bound: int, inwards: int, dtype: rules.DType) -> int:
+def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
     """`bound`, moved inwards where the number beside it is rounded beyond it."""
     digits = EXACT_BITS[dtype]
-    work, beside = rules.opmath(dtype), bound + inwards
+    work, beside = common.opmath(dtype), bound + inwards
     with np.errstate(over="ignore"):
         held = float(work.type(beside).astype(dtype))
     if abs(held) >= 1 << 63 or (held >= bound if inwards > 0 else held < bound):
@@ -126,7 +127,7 @@ def rounded_inwards(bound: int, inwards: int, dtype: rules.DType) -> int:
     return int(work.type(bound + inwards * step).astype(dtype))
 
 
-def check_integer(number: int, name: str, dtype: rules.DType) -> None:
+def check_integer(number: int, name: str, dtype: common.DType) -> None:
     """RuntimeError where `dtype` cannot hold the number; a warning where it cannot hold all below."""
     if dtype not in C_NAMES:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
@@ -141,7 +142,7 @@ def check_integer(number: int, name: str, dtype: rules.DType) -> None:
                 "warning will become an error in version 1.7 release, please fix the code in advance"
             )
         return
-    least, most = (0, 1) if dtype == rules.BOOL else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+    least, most = (0, 1) if dtype == common.BOOL else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
     if not least <= number <= most:
         raise RuntimeError(f"{name} is out of bounds for {C_NAMES[dtype]}")
 
@@ -160,8 +161,8 @@ def fill(xp: Any, self: Array, draw: Callable[[int], Array]) -> Array:
     return self
 
 
-def _cast(xp: Any, samples: Array, dtype: rules.DType) -> Array:
-    return _narrowed(samples, dtype) if dtype in rules.HALF_DTYPES else rules.cast(xp, samples, dtype)
+def _cast(xp: Any, samples: Array, dtype: common.DType) -> Array:
+    return _narrowed(samples, dtype) if dtype in common.HALF_DTYPES else common.cast(xp, samples, dtype)
 
 
 def memory_order(self: Array) -> list[int]:
@@ -183,7 +184,7 @@ _CHANNELS_LAST = (dtypes.channels_last.code, dtypes.channels_last_3d.code)
 
 
 def empty_like(
-    xp: Any, self: Array, dtype: rules.DType | None = None, memory_format: int | None = None
+    xp: Any, self: Array, dtype: common.DType | None = None, memory_format: int | None = None
 ) -> Array:
     """An array of the same shape, and of the same order in memory unless `memory_format` asks for another."""
     dtype = dtype or self.dtype
@@ -197,16 +198,16 @@ def empty_like(
 
 def fill_uniform(xp: Any, self: Array, generator: Any, low: float = 0, high: float = 1) -> Array:
     """Uniform numbers in [low, high) into an array of a floating dtype."""
-    if rules.CATEGORY_OF[self.dtype] < rules.FLOATING:
-        rules.refuse("check_uniform_bounds", self.dtype)
+    if common.CATEGORY_OF[self.dtype] < common.FLOATING:
+        common.refuse("check_uniform_bounds", self.dtype)
     stream = source(xp, generator)
     return fill(xp, self, lambda n: uniform_samples(stream, n, self.dtype, low, high))
 
 
 def fill_normal(xp: Any, self: Array, generator: Any, mean: float = 0, std: float = 1) -> Array:
     """Normal numbers into an array of a floating dtype."""
-    if rules.CATEGORY_OF[self.dtype] < rules.FLOATING and math.prod(self.shape):
-        rules.refuse("normal_kernel_cpu", self.dtype)
+    if common.CATEGORY_OF[self.dtype] < common.FLOATING and math.prod(self.shape):
+        common.refuse("normal_kernel_cpu", self.dtype)
     stream, blocks = source(xp, generator), without_gaps(self)
     return fill(xp, self, lambda n: normal_samples(stream, n, self.dtype, mean, std, blocks))
 
@@ -218,26 +219,26 @@ def fill_integers(xp: Any, self: Array, generator: Any, low: int, high: int) -> 
     return fill(xp, self, lambda n: integer_samples(stream, n, low, high - low))
 
 
-def uniform_array(xp: Any, shape: Sequence[int], dtype: rules.DType, generator: Any) -> Array:
+def uniform_array(xp: Any, shape: Sequence[int], dtype: common.DType, generator: Any) -> Array:
     """A new array of uniform numbers in [0, 1)."""
-    return fill_uniform(xp, xp.empty(rules.check_sizes(shape), dtype=dtype), generator)
+    return fill_uniform(xp, xp.empty(common.check_sizes(shape), dtype=dtype), generator)
 
 
 _MAX_PERMUTATIONS = {
-    rules.HALF: (2049, "2049"),
-    rules.FLOAT: ((1 << 24) + 1, "2^24+1"),
-    rules.DOUBLE: ((1 << 53) + 1, "2^53+1"),
+    common.HALF: (2049, "2049"),
+    common.FLOAT: ((1 << 24) + 1, "2^24+1"),
+    common.DOUBLE: ((1 << 53) + 1, "2^53+1"),
 }
 
 
-def permutation(xp: Any, n: int, dtype: rules.DType, generator: Any) -> Array:
+def permutation(xp: Any, n: int, dtype: common.DType, generator: Any) -> Array:
     """The numbers below `n`, shuffled."""
-    rules.check_sizes([n])
-    if dtype not in C_NAMES or dtype == rules.BOOL:
-        rules.refuse("randperm", dtype)
+    common.check_sizes([n])
+    if dtype not in C_NAMES or dtype == common.BOOL:
+        common.refuse("randperm", dtype)
     if n > _MAX_PERMUTATIONS.get(dtype, (n, ""))[0]:
         shown = _MAX_PERMUTATIONS[dtype][1]
-        raise RuntimeError(f"n cannot be greater than {shown} for {rules.NAME_OF[dtype]} type.")
+        raise RuntimeError(f"n cannot be greater than {shown} for {common.NAME_OF[dtype]} type.")
     if dtype not in EXACT_BITS and n > int(np.iinfo(dtype).max):
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
     stream = source(xp, generator)
@@ -277,7 +278,7 @@ def creation(
         def into(xp: Any, *args: Any, generator: Any = None) -> Array:
             target = args[-1]
             more = {"memory_format": None} if like else {}
-            code = rules.CODE_OF[target.dtype]
+            code = common.CODE_OF[target.dtype]
             return write_out(
                 xp, target, compute(xp, *args[:count], dtype=code, generator=generator, **more), SILENT
             )
@@ -291,7 +292,9 @@ def creation(
         for overload, text, kernel in zip(overloads, texts, (plain, seeded, into, seeded_into), strict=True):
             head = f"aten::{name}.{overload}" if overload else f"aten::{name}"
             variant = "out" if "(a!)" in text else ""
-            add(OperatorRecord(f"{head}({arguments}, *, {text}", kernel, "random", variant=variant, **_FIELDS))
+            add(
+                OperatorRecord(f"{head}({arguments}, *, {text}", kernel, "random", variant=variant, **_FIELDS)
+            )
         return compute
 
     return declare
@@ -299,12 +302,12 @@ def creation(
 
 @creation("rand", "SymInt[] size")
 def _rand(xp: Any, size: Sequence[int], *, dtype: int | None, generator: Any) -> Array:
-    return uniform_array(xp, size, rules.dtype_from(dtype), generator)
+    return uniform_array(xp, size, common.dtype_from(dtype), generator)
 
 
 @creation("randn", "SymInt[] size")
 def _randn(xp: Any, size: Sequence[int], *, dtype: int | None, generator: Any) -> Array:
-    made = xp.empty(rules.check_sizes(size), dtype=rules.dtype_from(dtype))
+    made = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype))
     return fill_normal(xp, made, generator)
 
 
@@ -322,20 +325,20 @@ def _randint(xp: Any, high: int, size: Sequence[int], *, dtype: int | None, gene
 def _randint_low(
     xp: Any, low: int, high: int, size: Sequence[int], *, dtype: int | None, generator: Any
 ) -> Array:
-    made = xp.empty(rules.check_sizes(size), dtype=rules.dtype_from(dtype, rules.INT64))
+    made = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype, common.INT64))
     return fill_integers(xp, made, generator, low, high)
 
 
 @creation("randperm", "SymInt n", dtype="4")
 def _randperm(xp: Any, n: int, *, dtype: int | None, generator: Any) -> Array:
-    return permutation(xp, n, rules.dtype_from(dtype, rules.INT64), generator)
+    return permutation(xp, n, common.dtype_from(dtype, common.INT64), generator)
 
 
 @creation("rand_like", "Tensor self")
 def _rand_like(
     xp: Any, self: Array, *, dtype: int | None, generator: Any, memory_format: int | None
 ) -> Array:
-    made = empty_like(xp, self, rules.dtype_from(dtype, self.dtype), memory_format)
+    made = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
     return fill_uniform(xp, made, generator)
 
 
@@ -343,7 +346,7 @@ def _rand_like(
 def _randn_like(
     xp: Any, self: Array, *, dtype: int | None, generator: Any, memory_format: int | None
 ) -> Array:
-    made = empty_like(xp, self, rules.dtype_from(dtype, self.dtype), memory_format)
+    made = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
     return fill_normal(xp, made, generator)
 
 
@@ -358,7 +361,7 @@ def _randint_like(xp: Any, self: Array, high: int, **options: Any) -> Array:
 )  # fmt: skip
 def _randint_like_tensor(xp: Any, self: Array, high: Array, **options: Any) -> Array:
     if xp.shapes_only:  # nobody knows the bound, and nothing is drawn
-        return empty_like(xp, self, rules.dtype_from(options["dtype"], self.dtype), options["memory_format"])
+        return empty_like(xp, self, common.dtype_from(options["dtype"], self.dtype), options["memory_format"])
     return _randint_like_low(xp, self, 0, int(high.item()), **options)
 
 
@@ -377,7 +380,7 @@ def _randint_like_low(
     generator: Any,
     memory_format: int | None,
 ) -> Array:
-    made = empty_like(xp, self, rules.dtype_from(dtype, self.dtype), memory_format)
+    made = empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
     return fill_integers(xp, made, generator, low, high)
 
 

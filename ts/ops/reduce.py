@@ -13,19 +13,19 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts._core.thread.once import warn
-from ts.ops import rules, work
-from ts.ops.outputs import COPIED, EXPECTED, DtypeErrorUnlessUint8, CategoryErrorMessage
-from ts.ops.registry import shared_fields, op
+from ts._core.thread.warnings import warn
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED, EXPECTED, CategoryErrorMessage, DtypeErrorUnlessUint8
+from ts.ops.registry import op, shared_fields
 
-Array = rules.Array
+Array = common.Array
 
 _UNCAST = (
     "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, "
     "but got false.  (Could this error message be improved?  If so, please report an enhancement request to "
     "PyTorch.)"
 )
-_DECIDED = work.of(work.elements, 0.0005)  # of `any` and `all`: the first element may decide
+_DECIDED = cost_model.of(cost_model.elements, 0.0005)  # of `any` and `all`: the first element may decide
 Dims = Sequence[int] | int | None
 
 
@@ -33,10 +33,10 @@ def sum_kernel(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
     """The sum over `dim`, in `dtype` or the accumulation dtype."""
-    axes = rules.wrap_dims(dim, self.ndim)
-    target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
-    work = rules.cast(xp, self, rules.opmath(target))
-    return rules.cast(xp, xp.sum(work, axis=axes, keepdims=keepdim), target)
+    axes = common.wrap_dims(dim, self.ndim)
+    target = common.dtype_from(dtype, common.accumulate_dtype(self.dtype))
+    work = common.cast(xp, self, common.opmath(target))
+    return common.cast(xp, xp.sum(work, axis=axes, keepdims=keepdim), target)
 
 
 @op(
@@ -91,8 +91,8 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     **COPIED,
 )
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
-    target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
-    return rules.cast(xp, xp.prod(rules.cast(xp, self, rules.opmath(target))), target)
+    target = common.dtype_from(dtype, common.accumulate_dtype(self.dtype))
+    return common.cast(xp, xp.prod(common.cast(xp, self, common.opmath(target))), target)
 
 
 @op(
@@ -105,10 +105,10 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     autocast="float32",
 )
 def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
-    target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
-    axes = rules.wrap_dims(dim, self.ndim)
-    return rules.cast(
-        xp, xp.prod(rules.cast(xp, self, rules.opmath(target)), axis=axes, keepdims=keepdim), target
+    target = common.dtype_from(dtype, common.accumulate_dtype(self.dtype))
+    axes = common.wrap_dims(dim, self.ndim)
+    return common.cast(
+        xp, xp.prod(common.cast(xp, self, common.opmath(target)), axis=axes, keepdims=keepdim), target
     )
 
 
@@ -116,17 +116,17 @@ def mean_kernel(
     xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
     """The mean over `dim`; integers need an explicit floating `dtype`."""
-    target = rules.dtype_from(dtype, self.dtype)
-    if rules.CATEGORY_OF[target] < rules.FLOATING:
+    target = common.dtype_from(dtype, self.dtype)
+    if common.CATEGORY_OF[target] < common.FLOATING:
         raise RuntimeError(
             f"mean(): could not infer output dtype. {'Optional dtype' if dtype else 'Input dtype'} "
             f"must be either "
-            f"a floating point or complex dtype. Got: {rules.NAME_OF[target]}"
+            f"a floating point or complex dtype. Got: {common.NAME_OF[target]}"
         )
-    axes = rules.wrap_dims(dim, self.ndim)
+    axes = common.wrap_dims(dim, self.ndim)
     count = math.prod(self.shape[a] for a in axes)
-    total = xp.sum(rules.cast(xp, self, rules.opmath(target)), axis=axes, keepdims=keepdim)
-    return rules.cast(xp, total / count if count else total * xp.nan, target)
+    total = xp.sum(common.cast(xp, self, common.opmath(target)), axis=axes, keepdims=keepdim)
+    return common.cast(xp, total / count if count else total * xp.nan, target)
 
 
 @op(
@@ -162,7 +162,7 @@ def _nanmean(
 ) -> Array:
     total = _nansum(xp, self, dim, keepdim, dtype)
     count = sum_kernel(xp, ~xp.isnan(self), dim, keepdim)
-    return rules.cast(xp, total / count, total.dtype)
+    return common.cast(xp, total / count, total.dtype)
 
 
 # ---------------------------------------------------------------------------------------- moments
@@ -170,17 +170,17 @@ def _nanmean(
 
 def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
     """(variance, mean) over `dim`, the sum of squares divided by n - correction."""
-    if rules.category(self) < rules.FLOATING:
+    if common.category(self) < common.FLOATING:
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    axes = rules.wrap_dims(dim, self.ndim)
+    axes = common.wrap_dims(dim, self.ndim)
     count = math.prod(self.shape[a] for a in axes)
-    x = rules.cast(xp, self, rules.opmath(self.dtype))
+    x = common.cast(xp, self, common.opmath(self.dtype))
     mean = xp.sum(x, axis=axes, keepdims=True) / xp.asarray(count, dtype=x.dtype)
     squares = xp.sum(xp.abs(x - mean) ** 2, axis=axes, keepdims=keepdim)
     result = squares / xp.asarray(max(count - correction, 0), dtype=squares.dtype)
     if not keepdim:
         mean = xp.squeeze(mean, axis=axes) if axes else mean
-    return rules.cast(xp, result, rules.real_dtype(self.dtype)), rules.cast(xp, mean, self.dtype)
+    return common.cast(xp, result, common.real_dtype(self.dtype)), common.cast(xp, mean, self.dtype)
 
 
 def _squares_of_rows(result: str) -> Callable[..., str | None]:
@@ -200,7 +200,7 @@ def _moments(
 ) -> tuple[Array, Array]:
     correction = 1 if correction is None else correction
     value, mean = variance(xp, self, dim, correction, keepdim)
-    if math.prod(self.shape[a] for a in rules.wrap_dims(dim, self.ndim)) <= correction:
+    if math.prod(self.shape[a] for a in common.wrap_dims(dim, self.ndim)) <= correction:
         warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
             "factor (input numel divided by output numel)."
@@ -371,8 +371,8 @@ def _need_elements(name: str, self: Array, axes: Sequence[int]) -> None:
 def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     """amax or amin over `dim`; NaN wins."""
     if self.dtype.kind == "c":
-        rules.refuse(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
-    axes = rules.wrap_dims(dim, self.ndim)
+        common.refuse(f"{name}_all" if name in ("max", "min") else f"{name}_cpu", self.dtype)
+    axes = common.wrap_dims(dim, self.ndim)
     _need_elements(name, self, axes)
     return (xp.max if name.endswith("max") else xp.min)(self, axis=axes, keepdims=keepdim)
 
@@ -380,21 +380,21 @@ def extreme(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
 def argument(xp: Any, name: str, self: Array, dim: int | None, keepdim: bool) -> Array:
     """The index of the first extreme element along `dim`, or in the flat array."""
     if self.dtype.kind == "c":
-        rules.refuse(f"{name}_cpu", self.dtype)
+        common.refuse(f"{name}_cpu", self.dtype)
     find = xp.argmax if name.endswith("max") else xp.argmin
-    if name.startswith("arg") and self.dtype == rules.BOOL:
+    if name.startswith("arg") and self.dtype == common.BOOL:
         raise RuntimeError(f"{name}(): does not support bool input")
     if dim is None:
         if not self.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        index = xp.asarray(find(self), dtype=rules.INT64)
+        index = xp.asarray(find(self), dtype=common.INT64)
         return index.reshape((1,) * self.ndim) if keepdim else index
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
-        return xp.zeros((), dtype=rules.INT64)
+        return xp.zeros((), dtype=common.INT64)
     if self.shape[axis] == 0:
         raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
-    return rules.cast(xp, xp.asarray(find(self, axis=axis, keepdims=keepdim)), rules.INT64)
+    return common.cast(xp, xp.asarray(find(self, axis=axis, keepdims=keepdim)), common.INT64)
 
 
 _OTHER_OUT = (
@@ -479,7 +479,7 @@ def _with_index(xp: Any, name: str, self: Array, dim: int, keepdim: bool) -> tup
     index = argument(xp, name, self, dim, True)
     if self.ndim == 0:
         return self.copy(), index
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     values = xp.take_along_axis(self, index, axis)
     return (values, index) if keepdim else (xp.squeeze(values, axis), xp.squeeze(index, axis))
 
@@ -494,10 +494,10 @@ def _max_other(xp: Any, self: Array, other: Array) -> Array:
 
 
 def _extreme_of_two(xp: Any, name: str, self: Array, other: Array) -> Array:
-    dtype = rules.result_type(self, other)
+    dtype = common.result_type(self, other)
     if dtype.kind == "c":
         raise RuntimeError(f"{name} not implemented for complex tensors.")
-    return getattr(xp, name)(rules.cast(xp, self, dtype), rules.cast(xp, other, dtype))
+    return getattr(xp, name)(common.cast(xp, self, dtype), common.cast(xp, other, dtype))
 
 
 @op(
@@ -559,9 +559,9 @@ def _min_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tuple[Arr
 
 
 def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
-    axes = rules.wrap_dims(dim, self.ndim)
+    axes = common.wrap_dims(dim, self.ndim)
     result = getattr(xp, name)(self != 0, axis=axes, keepdims=keepdim)
-    return rules.cast(xp, result, rules.UINT8) if self.dtype == rules.UINT8 else result
+    return common.cast(xp, result, common.UINT8) if self.dtype == common.UINT8 else result
 
 
 @op(
@@ -637,7 +637,9 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
 @op(
     "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
-    out_uncast=CategoryErrorMessage("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
+    out_uncast=CategoryErrorMessage(
+        "logsumexp(): Expected floating point type for result tensor, but got: {got}"
+    ),
     ends=True,
 )
 @op(
@@ -645,7 +647,9 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     out="out",
     where="f",
     same_as="aten::logsumexp",
-    out_uncast=CategoryErrorMessage("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
+    out_uncast=CategoryErrorMessage(
+        "logsumexp(): Expected floating point type for result tensor, but got: {got}"
+    ),
     ends=True,
 )
 @shared_fields(
@@ -654,15 +658,15 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     autocast={"cuda": "float32"},
 )
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
-    axes = rules.wrap_dims(dim, self.ndim)
-    dtype = rules.float_dtype(self.dtype)
-    x = rules.cast(xp, self, rules.opmath(dtype))
+    axes = common.wrap_dims(dim, self.ndim)
+    dtype = common.float_dtype(self.dtype)
+    x = common.cast(xp, self, common.opmath(dtype))
     if not x.size:
-        return rules.cast(xp, xp.log(xp.sum(xp.exp(x), axis=axes, keepdims=keepdim)), dtype)
+        return common.cast(xp, xp.log(xp.sum(xp.exp(x), axis=axes, keepdims=keepdim)), dtype)
     peak = xp.max(x.real, axis=axes, keepdims=True)
-    peak = xp.where(xp.isfinite(peak), peak, 0).astype(rules.real_dtype(x.dtype))
+    peak = xp.where(xp.isfinite(peak), peak, 0).astype(common.real_dtype(x.dtype))
     total = xp.log(xp.sum(xp.exp(x - peak), axis=axes, keepdims=keepdim))
-    return rules.cast(xp, total + (peak if keepdim else xp.squeeze(peak, axes) if axes else peak), dtype)
+    return common.cast(xp, total + (peak if keepdim else xp.squeeze(peak, axes) if axes else peak), dtype)
 
 
 @op(
@@ -675,14 +679,14 @@ def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
 def _trace(xp: Any, self: Array) -> Array:
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return xp.trace(self, dtype=rules.accumulate_dtype(self.dtype))
+    return xp.trace(self, dtype=common.accumulate_dtype(self.dtype))
 
 
 # ---------------------------------------------------------------------------------------- bits
 
 
 def _hash_shape(self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> tuple[Any, Any]:
-    return rules.reduced_shape(self.shape, rules.wrap_dims(dim, self.ndim), keepdim), rules.UINT64
+    return common.reduced_shape(self.shape, common.wrap_dims(dim, self.ndim), keepdim), common.UINT64
 
 
 def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
@@ -709,20 +713,20 @@ def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mo
     """The exclusive or of the elements' bits: of 64 bits each, floats as doubles."""
     if mode:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
-    kind = rules.category(self)
-    if kind == rules.COMPLEX:
-        rules.refuse("xor_sum_cpu", self.dtype)
+    kind = common.category(self)
+    if kind == common.COMPLEX:
+        common.refuse("xor_sum_cpu", self.dtype)
     if not self.size and not (isinstance(dim, int) or dim):
         raise RuntimeError(
             "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. "
             "Specify the reduction "
             "dim with the 'dim' argument."
         )
-    axes = rules.wrap_dims(dim, self.ndim)
+    axes = common.wrap_dims(dim, self.ndim)
     for axis in axes:
         if not self.shape[axis]:
             raise IndexError(f"hash_tensor: Expected reduction dim {axis} to have non-zero size.")
-    wide = rules.DOUBLE if kind == rules.FLOATING else rules.INT64
-    bits = xp.ascontiguousarray(rules.cast(xp, self, wide)).view(rules.UINT64)
+    wide = common.DOUBLE if kind == common.FLOATING else common.INT64
+    bits = xp.ascontiguousarray(common.cast(xp, self, wide)).view(common.UINT64)
     result = _folded(xp.bitwise_xor, bits.reshape(self.shape), axes)
     return result if keepdim else result.squeeze(axes)

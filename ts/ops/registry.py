@@ -35,17 +35,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ts import backends
+from ts._core.builtin_ops import registry as prims
 from ts._core.dispatch import subclasses  # noqa: F401  tells tensors of classes that are derived from them
 from ts._core.dispatch.operator import Operator, set_layouts, set_narrow, set_schema_parser
 from ts._core.dispatch.overloads import OverloadSet, overloads, set_documentation, set_lookup
 from ts._core.dispatch.signature import signature
 from ts._core.dispatch.work import set_work_rules
-from ts._core.prims import registry as prims
 from ts._core.tensor.tensor import connect, install_methods
-from ts._core.value.turns import build_lock
+from ts._core.value.build_lock import build_lock
 from ts.errors import missing_attribute
-from ts.ops import layouts, refusals, rules, work
-from ts.ops.outputs import OutputForm, Said, into_outputs, output_form, rules_of, write, write_changes
+from ts.ops import common, cost_model, result_strides, unsupported_dtypes
+from ts.ops.out_variants import OutputForm, Said, into_outputs, output_form, rules_of, write, write_changes
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -54,18 +54,21 @@ Kernel = Callable[..., Any]
 K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
-    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "view_gradients", "transpose",
-    "storage", "shape", "reshape", "index", "unsafe_index", "scatter", "sort", "unique", "matmul",
-    "mixed_products", "create", "dtype", "random", "sampling", "sample_gradients", "dropout",
-    "activation", "activation_gradients", "normalization", "batch_norm", "embedding", "loss",
-    "loss_gradients", "class_loss", "ctc", "distance",
-    "unfold", "conv", "pad", "pool", "fractional_pool", "upsample", "interpolate", "grid_sample", "attention",
-    "packed_sequence", "rnn", "lstm_layer", "polynomial", "functional_forms", "fft",
-    "factorizations", "matrix_norm", "lu", "linalg_steps", "householder", "pseudo_inverse", "covariance",
+    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "view_backward", "transpose",
+    "storage_ops", "rearrange", "reshape", "index", "unsafe_index", "scatter", "sort", "unique", "matmul",
+    "mixed_dtype_matmul", "factories", "dtype", "random", "sampling", "reparameterization_grads", "dropout",
+    "activation", "activation_backward", "normalization", "batch_norm", "embedding", "loss",
+    "loss_backward", "classification_loss", "ctc", "distance",
+    "unfold", "conv", "pad", "pooling", "fractional_pool", "upsample", "interpolate", "grid_sample",
+    "attention",
+    "packed_sequence", "rnn", "lstm_layer", "polynomial", "copy_variants", "fft",
+    "factorizations", "matrix_norm", "lu", "linalg_helpers", "householder", "pseudo_inverse", "covariance",
     "least_squares",
-    "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "profiling", "to",
-    "gradients", "quantizer", "packed", "quantized", "quantized_rnn", "foreach", "fused_steps", "scaling",
-    "rref", "sparse",
+    "stft", "finite_differences", "histogram", "window_functions", "script_only_ops", "assert_ops",
+    "profiling", "to",
+    "autograd_ops", "quantizer", "packed_params", "quantized", "quantized_rnn", "foreach", "fused_optimizers",
+    "amp_ops",
+    "rpc_ops", "sparse",
 )  # fmt: skip
 
 STRICT = 3  # `overlap` of what writes to places in another order than it reads them
@@ -103,7 +106,7 @@ class OperatorRecord:
     # or what gives that for the length of the row and the arguments but the first by name; None: for none
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
     autocast: str | Mapping[str, str] = ""  # what its arguments become, by device or for all: `autocast.pyx`
-    work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.work`
+    work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.cost_model`
 
     # What it does beside its results
     nondeterministic: bool = False  # draws random numbers
@@ -148,7 +151,9 @@ class OperatorRecord:
         self, schema_text: str, kernel: Kernel, family: str, where: str = "fm", **fields: Any
     ) -> None:
         if not fields.keys() <= OperatorRecord.__annotations__.keys():
-            raise TypeError(f"records have no {sorted(fields.keys() - OperatorRecord.__annotations__.keys())}")
+            raise TypeError(
+                f"records have no {sorted(fields.keys() - OperatorRecord.__annotations__.keys())}"
+            )
         self.schema_text = schema_text  # PyTorch's text, alias marks included
         self.kernel = kernel  # kernel(xp, *arguments)
         self.family = family  # the module that declares it: its shape and sample rules
@@ -167,11 +172,11 @@ class OperatorRecord:
     @property
     def on_grids(self) -> bool:
         """Whether its tensors know the grid that they are rounded to, which is no part of their elements."""
-        return (self.base or self).family in ("quantizer", "packed", "quantized", "quantized_rnn")
+        return (self.base or self).family in ("quantizer", "packed_params", "quantized", "quantized_rnn")
 
     def guarded(self, kernel: Kernel) -> Kernel:
         """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
-        return refusals.with_dtype_check((self.base or self).refuses, kernel)
+        return unsupported_dtypes.with_dtype_check((self.base or self).refuses, kernel)
 
     @property
     def sparse_kernel(self) -> Kernel:
@@ -328,7 +333,9 @@ def shared_fields(**fields: Any) -> Callable[[K], K]:
     return declare
 
 
-def inplace_of(record: OperatorRecord, overload: str | None = None, order: str = "", spelled: str = "") -> OperatorRecord:
+def inplace_of(
+    record: OperatorRecord, overload: str | None = None, order: str = "", spelled: str = ""
+) -> OperatorRecord:
     """The `x_` form, or the one that is `spelled` otherwise: `self`, a `Tensor(a!)`, is what is returned."""
     overload = record.overload if overload is None else overload
     head, _, rest = record.schema_text.partition("(")
@@ -339,7 +346,7 @@ def inplace_of(record: OperatorRecord, overload: str | None = None, order: str =
     def derive(compute: Kernel) -> Kernel:
         def kernel(xp: Any, self: Any, *args: Any) -> Any:
             if record.computes_in_out and args[-1] is None:
-                args = (*args[:-1], rules.CODE_OF[self.dtype])
+                args = (*args[:-1], common.CODE_OF[self.dtype])
             if record.overlap == WARNED:
                 return write_changes(xp, self, compute(xp, self, *args))
             return write(xp, self, compute(xp, self, *args), record.self_refused)
@@ -358,7 +365,9 @@ def inplace_of(record: OperatorRecord, overload: str | None = None, order: str =
     )  # fmt: skip
 
 
-def out_of(record: OperatorRecord, overload: str, names: str = "out", unnamed: bool = False) -> OperatorRecord:
+def out_of(
+    record: OperatorRecord, overload: str, names: str = "out", unnamed: bool = False
+) -> OperatorRecord:
     """The `out=` form: outputs are keyword arguments, resized when their shape differs.
 
     `names` are theirs, with their alias marks where these are not a, b, c: "d:out,e:save_mean".  `unnamed`
@@ -382,7 +391,7 @@ def _load() -> None:
     if _loading:  # by this thread: what is imported asks for what there is so far
         return
     with _importing(FAMILIES):
-        import ts._core.autograd.methods  # noqa: F401  puts its own into the type
+        import ts._core.autograd.tensor_methods  # noqa: F401  puts its own into the type
         from ts.ops.functional import tensor_methods
 
         found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
@@ -394,7 +403,7 @@ def _load() -> None:
 def _load_name(name: str) -> None:
     """Import the families that declare overloads of one operator."""
     if not _loaded and name not in _named:
-        from ts.ops.directory import families_of
+        from ts.ops.op_index import families_of
 
         with build_lock(), _importing(families_of(name)):
             _named.add(name)
@@ -598,7 +607,7 @@ def _documentation(name: str, operators: Sequence[Any]) -> str:  # for who asks
 connect(backends, overloads)
 set_lookup(lookup)
 set_documentation(_documentation)
-set_layouts(layouts.arranged)
+set_layouts(result_strides.arranged)
 set_narrow(_check_narrow, _narrow_kernel)
-set_work_rules(work.rule_of)
+set_work_rules(cost_model.rule_of)
 set_schema_parser(_parse_schema)

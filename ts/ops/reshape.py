@@ -12,15 +12,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
-from ts.ops.outputs import COPIED
+from ts.ops import common
+from ts.ops.out_variants import COPIED
+from ts.ops.rearrange import concatenate
 from ts.ops.registry import op
-from ts.ops.shape import concatenate
-from ts.ops.shapes import ITEM
-from ts.ops.storage import as_strided_kernel
+from ts.ops.shape_functions import ITEM
+from ts.ops.storage_ops import as_strided_kernel
 from ts.ops.view import narrow_kernel, view_kernel
 
-Array = rules.Array
+Array = common.Array
 Sizes = Sequence[int]
 
 
@@ -46,21 +46,21 @@ def _reshape_alias_copy(xp: Any, self: Array, size: Sizes, stride: Sizes) -> Arr
 
 @op("aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", where="")
 def _reshape_copy(xp: Any, self: Array, size: Sizes) -> Array:
-    return self.copy().reshape(rules.infer_size(size, self.size))
+    return self.copy().reshape(common.infer_size(size, self.size))
 
 
 @op("aten::_reshape_from_tensor(Tensor self, Tensor shape) -> Tensor", where="f", shape=ITEM)
 def _reshape_from_tensor(xp: Any, self: Array, shape: Array) -> Array:
     if shape.ndim != 1:
         raise RuntimeError(f"Expected a shape in a tensor of one dimension, but it has {shape.ndim}")
-    if shape.dtype != rules.INT64:
-        raise RuntimeError(f"expected scalar type Long but found {rules.NAME_OF[shape.dtype]}")
-    return self.reshape(rules.infer_size(shape.tolist(), self.size))
+    if shape.dtype != common.INT64:
+        raise RuntimeError(f"expected scalar type Long but found {common.NAME_OF[shape.dtype]}")
+    return self.reshape(common.infer_size(shape.tolist(), self.size))
 
 
 @op("aten::_shape_as_tensor(Tensor self) -> Tensor", where="f")
 def _shape_as_tensor(xp: Any, self: Array) -> Array:
-    return xp.asarray(self.shape, dtype=rules.INT64)
+    return xp.asarray(self.shape, dtype=common.INT64)
 
 
 # ---------------------------------------------------------------------------------------- channels

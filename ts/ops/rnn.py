@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor import sizes
+from ts._core.tensor import size_guards
 from ts._core.thread import deadline
-from ts.ops import rules, work
+from ts.ops import common, cost_model
+from ts.ops.common import Array
 from ts.ops.registry import find, op
-from ts.ops.rules import Array
-from ts.ops.shapes import ITEM
+from ts.ops.shape_functions import ITEM
 
 State = tuple[Array, ...]
 Step = Callable[[Any, Array, State, "_Weights"], State]  # (xp, input's share of the gates, state, weights)
@@ -82,14 +82,14 @@ _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 
 def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...]) -> State:
     w = _Weights(weights, True)
-    if not sizes.equal(x.shape[-1], w.w_ih.shape[1]):
+    if not size_guards.equal(x.shape[-1], w.w_ih.shape[1]):
         raise RuntimeError(f"input has inconsistent input_size: got {x.shape[-1]} expected {w.w_ih.shape[1]}")
     for i, hidden in enumerate(state):
-        if not sizes.equal(hidden.shape[0], x.shape[0]):
+        if not size_guards.equal(hidden.shape[0], x.shape[0]):
             raise RuntimeError(
                 f"Input batch size {x.shape[0]} doesn't match hidden{i} batch size {hidden.shape[0]}"
             )
-        if not sizes.equal(hidden.shape[-1], w.w_hh.shape[1]):
+        if not size_guards.equal(hidden.shape[-1], w.w_hh.shape[1]):
             raise RuntimeError(
                 f"hidden{i} has inconsistent hidden_size: got {hidden.shape[-1]}, expected {w.w_hh.shape[1]}"
             )
@@ -103,9 +103,9 @@ def _check_dtypes(x: Array, weight: Array, bias: Array | None) -> None:
     if x.dtype == weight.dtype:
         return
     if bias is None:
-        want, got = (rules.CPP_NAME_OF[y.dtype] for y in (x, weight))
+        want, got = (common.CPP_NAME_OF[y.dtype] for y in (x, weight))
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {want} != {got}")
-    want, got = (rules.NAME_OF[y.dtype] for y in (x, weight))
+    want, got = (common.NAME_OF[y.dtype] for y in (x, weight))
     raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {want} and {got}")
 
 
@@ -180,7 +180,7 @@ def _sizes_of_steps(batch_sizes: Array) -> list[int]:
     if batch_sizes.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if batch_sizes.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {rules.NAME_OF[batch_sizes.dtype]}")
+        raise RuntimeError(f"expected scalar type Long but found {common.NAME_OF[batch_sizes.dtype]}")
     if batch_sizes.ndim != 1:
         raise RuntimeError(f"batch_sizes: expected a vector, found {batch_sizes.ndim} dimensions")
     deadline.reserve(8 * batch_sizes.size)
@@ -217,7 +217,7 @@ def _layer(
     their state.
     """
     output = None
-    for t in work.steps(reversed(range(len(rows))) if reverse else range(len(rows))):
+    for t in cost_model.steps(reversed(range(len(rows))) if reverse else range(len(rows))):
         now = given[rows[t]]
         count = now.shape[0]
         if count == state[0].shape[0]:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.generator import on_host, source
-from ts.ops.outputs import COPIED, SILENT, write_out
+from ts.ops.out_variants import COPIED, SILENT, write_out
 from ts.ops.random import (
     C_NAMES,
     EXACT_BITS,
@@ -34,7 +34,7 @@ from ts.ops.random import (
 )
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 _IN_PLACE: dict[str, Any] = {"variant": "inplace", "where": "m", "nondeterministic": True}
 _GENERATOR = "*, Generator? generator=None"
 
@@ -66,7 +66,7 @@ def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Arra
 def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
     """1 with probability `p`, else 0, into `self`; `p` is a number or an array of the same shape."""
     if self.dtype not in C_NAMES and math.prod(self.shape):
-        rules.refuse("bernoulli_scalar_cpu_", self.dtype)
+        common.refuse("bernoulli_scalar_cpu_", self.dtype)
     if xp.shapes_only:
         return self
     stream = source(xp, generator)
@@ -74,25 +74,25 @@ def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
         return fill(xp, self, lambda n: stream.doubles(n) < p)
-    if rules.CATEGORY_OF[p.dtype] != rules.FLOATING:
-        rules.refuse("bernoulli_tensor_cpu_p_", p.dtype)
+    if common.CATEGORY_OF[p.dtype] != common.FLOATING:
+        common.refuse("bernoulli_tensor_cpu_p_", p.dtype)
     if not bool(xp.all((p >= 0) & (p <= 1))):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  ")
     chance = _in_memory_order(xp, self, p)
-    draw = stream.doubles if p.dtype == rules.DOUBLE else stream.floats
+    draw = stream.doubles if p.dtype == common.DOUBLE else stream.floats
     return fill(xp, self, lambda n: draw(n) < chance)
 
 
 def _in_memory_order(xp: Any, self: Array, x: Array) -> Array:
     """The elements of `x`, one by one in the order in which those of `self` lie in memory."""
     flat = xp.broadcast_to(x, self.shape).transpose(memory_order(self)).reshape(-1)
-    return flat.astype(rules.opmath(flat.dtype))
+    return flat.astype(common.opmath(flat.dtype))
 
 
 @op(f"aten::bernoulli(Tensor self, {_GENERATOR}) -> Tensor", nondeterministic=True, order="- out")
 def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
-    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
-        rules.refuse("bernoulli_tensor_cpu_p_", self.dtype)
+    if common.CATEGORY_OF[self.dtype] != common.FLOATING:
+        common.refuse("bernoulli_tensor_cpu_p_", self.dtype)
     return bernoulli_array(xp, xp.empty(self.shape, dtype=self.dtype), self, generator)
 
 
@@ -104,8 +104,8 @@ def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
 )
 def _bernoulli_into(xp: Any, self: Array, generator: Any, out: Array) -> Array:
     """Into a tensor of any dtype: 0 and 1 are in all of them."""
-    if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
-        rules.refuse("bernoulli_tensor_cpu_p_", self.dtype)
+    if common.CATEGORY_OF[self.dtype] != common.FLOATING:
+        common.refuse("bernoulli_tensor_cpu_p_", self.dtype)
     return write_out(
         xp, out, bernoulli_array(xp, xp.empty(self.shape, dtype=out.dtype), self, generator), SILENT
     )
@@ -131,9 +131,9 @@ def _bernoulli_tensor(xp: Any, self: Array, p: Array, generator: Any = None) -> 
     return bernoulli_array(xp, self, p, generator)
 
 
-def _broadcast_or_none(a: Sequence[int], b: Sequence[int]) -> rules.Shape | None:
+def _broadcast_or_none(a: Sequence[int], b: Sequence[int]) -> common.Shape | None:
     try:
-        return rules.broadcast_shapes(a, b)
+        return common.broadcast_shapes(a, b)
     except RuntimeError:
         return None
 
@@ -148,7 +148,7 @@ def _bernoulli_number(xp: Any, self: Array, p: float = 0.5, generator: Any = Non
 
 @in_place(f"aten::uniform_(Tensor(a!) self, float from=0., float to=1., {_GENERATOR}) -> Tensor(a!)")
 def _uniform(xp: Any, self: Array, from_: float = 0, to: float = 1, generator: Any = None) -> Array:
-    if self.dtype.kind == "f" or self.dtype in rules.HALF_DTYPES:
+    if self.dtype.kind == "f" or self.dtype in common.HALF_DTYPES:
         largest = dtypes.finfo(dtypes.from_numpy_dtype(self.dtype)).max
         for name, bound in (("from", from_), ("to", to)):
             if not abs(bound) <= largest:
@@ -159,7 +159,7 @@ def _uniform(xp: Any, self: Array, from_: float = 0, to: float = 1, generator: A
             )
         if to - from_ > largest:
             raise RuntimeError(
-                f"uniform_ expects to-from <= std::numeric_limits<{rules.NAME_OF[self.dtype]}>::max(), but "
+                f"uniform_ expects to-from <= std::numeric_limits<{common.NAME_OF[self.dtype]}>::max(), but "
                 f"found to={to:g} and from={from_:g} which result in to-from to exceed the limit"
             )
     return fill_uniform(xp, self, generator, from_, to)
@@ -174,10 +174,10 @@ def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: An
     return fill(xp, self, lambda n: integer_samples(stream, n, low, span))
 
 
-def _upwards(low: int, dtype: rules.DType) -> tuple[int, int]:
+def _upwards(low: int, dtype: common.DType) -> tuple[int, int]:
     """The first of the integers from `low` on that `dtype` holds, and how many; all of 64 bits wrap."""
     if low == -(1 << 63):
-        if dtype not in (rules.INT64, rules.DOUBLE, rules.FLOAT) and not dtypes.is_bfloat16(dtype):
+        if dtype not in (common.INT64, common.DOUBLE, common.FLOAT) and not dtypes.is_bfloat16(dtype):
             raise RuntimeError(
                 "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16"
             )
@@ -191,7 +191,7 @@ def _upwards(low: int, dtype: rules.DType) -> tuple[int, int]:
                 f"dtype, but got from={low} > to_inc={largest}"
             )
     else:
-        largest = 1 if dtype == rules.BOOL else int(np.iinfo(dtype).max)
+        largest = 1 if dtype == common.BOOL else int(np.iinfo(dtype).max)
     check_integer(low, "from", dtype)
     return low, largest - low + 1
 
@@ -206,14 +206,14 @@ def _random(xp: Any, self: Array, generator: Any = None) -> Array:
     """Every number of the dtype that is not negative and that a float can hold exactly."""
     stream, dtype = source(xp, generator), self.dtype
     if dtype.kind == "c" and math.prod(self.shape):
-        rules.refuse("random_kernel_cpu", dtype)
+        common.refuse("random_kernel_cpu", dtype)
 
     def draw(n: int) -> Array:
-        words = stream.double_words(n) if dtype in (rules.DOUBLE, rules.INT64) else stream.words(n)
+        words = stream.double_words(n) if dtype in (common.DOUBLE, common.INT64) else stream.words(n)
         if dtype in EXACT_BITS:
             span = (1 << EXACT_BITS[dtype]) + 1
         else:
-            span = 2 if dtype == rules.BOOL else int(np.iinfo(dtype).max) + 1
+            span = 2 if dtype == common.BOOL else int(np.iinfo(dtype).max) + 1
         return words % words.dtype.type(span)
 
     return fill(xp, self, draw)
@@ -223,7 +223,7 @@ def _random(xp: Any, self: Array, generator: Any = None) -> Array:
 
 
 def _check_continuous(self: Array, distribution: str, dtype: str) -> None:
-    if rules.category(self) != rules.FLOATING:
+    if common.category(self) != common.FLOATING:
         raise RuntimeError(
             f"{distribution} distribution is a continuous probability distribution. "
             f"dtype must be a floating point but you specified {dtype}"
@@ -241,7 +241,7 @@ def _exponential(xp: Any, self: Array, lambd: float = 1, generator: Any = None) 
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     if math.prod(self.shape):
-        _check_continuous(self, "Exponential", rules.NAME_OF[self.dtype])
+        _check_continuous(self, "Exponential", common.NAME_OF[self.dtype])
     return exponential_array(xp, self, lambd, generator)
 
 
@@ -250,14 +250,14 @@ def _geometric(xp: Any, self: Array, p: float, generator: Any = None) -> Array:
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     if self.dtype.kind in "bc" and math.prod(self.shape):
-        rules.refuse("geometric_cpu", self.dtype)
+        common.refuse("geometric_cpu", self.dtype)
     stream = source(xp, generator)
     return fill(xp, self, lambda n: xp.ceil(xp.log(stream.doubles(n)) / math.log1p(-p)))
 
 
 @in_place(f"aten::cauchy_(Tensor(a!) self, float median=0., float sigma=1., {_GENERATOR}) -> Tensor(a!)")
 def _cauchy(xp: Any, self: Array, median: float = 0, sigma: float = 1, generator: Any = None) -> Array:
-    _check_continuous(self, "Cauchy", C_NAMES.get(self.dtype, rules.NAME_OF[self.dtype]))
+    _check_continuous(self, "Cauchy", C_NAMES.get(self.dtype, common.NAME_OF[self.dtype]))
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     stream = source(xp, generator)
@@ -268,8 +268,8 @@ def _cauchy(xp: Any, self: Array, median: float = 0, sigma: float = 1, generator
 def _log_normal(xp: Any, self: Array, mean: float = 1, std: float = 2, generator: Any = None) -> Array:
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    if math.prod(self.shape) and (rules.category(self) != rules.FLOATING or self.dtype.kind == "c"):
-        rules.refuse("log_normal_cpu", self.dtype)
+    if math.prod(self.shape) and (common.category(self) != common.FLOATING or self.dtype.kind == "c"):
+        common.refuse("log_normal_cpu", self.dtype)
     stream = source(xp, generator)
     return fill(xp, self, lambda n: xp.exp(stream.normals(n) * std + mean))
 
@@ -291,7 +291,7 @@ def _check_deviation(std: float) -> None:
 def _check_deviations(xp: Any, std: Array) -> None:
     if std.dtype.kind == "c":
         raise RuntimeError("normal expects standard deviation to be non-complex")
-    if rules.somewhere(xp, ~(std >= 0)):
+    if common.somewhere(xp, ~(std >= 0)):
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 
@@ -307,7 +307,7 @@ _TENSORS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 def _normal_tensor_float(xp: Any, mean: Array, std: float = 1, generator: Any = None) -> Array:
     _check_deviation(std)
     made = fill_normal(xp, xp.empty(mean.shape, dtype=mean.dtype), generator, 0, std)
-    return rules.cast(xp, made + mean, mean.dtype)
+    return common.cast(xp, made + mean, mean.dtype)
 
 
 @op(
@@ -327,15 +327,15 @@ def _normal_float_tensor(xp: Any, mean: float, std: Array, generator: Any = None
 )
 def _normal_tensors(xp: Any, mean: Array, std: Array, generator: Any = None) -> Array:
     _check_deviations(xp, std)
-    shape = rules.broadcast_shapes(mean.shape, std.shape)
+    shape = common.broadcast_shapes(mean.shape, std.shape)
     return _spread(xp, xp.empty(shape, dtype=mean.dtype), mean, std, generator)
 
 
 def _spread(xp: Any, made: Array, mean: Any, std: Array, generator: Any) -> Array:
     """Standard normal numbers times `std`, plus `mean`; each step is rounded to the dtype."""
     dtype = made.dtype
-    scaled = rules.cast(xp, fill_normal(xp, made, generator) * rules.cast(xp, std, dtype), dtype)
-    return rules.cast(xp, scaled + rules.cast(xp, mean, dtype), dtype)
+    scaled = common.cast(xp, fill_normal(xp, made, generator) * common.cast(xp, std, dtype), dtype)
+    return common.cast(xp, scaled + common.cast(xp, mean, dtype), dtype)
 
 
 @op(
@@ -352,7 +352,7 @@ def _normal_floats(
     dtype: int | None = None,
     *_: Any,
 ) -> Array:
-    made = xp.empty(rules.check_sizes(size), dtype=rules.dtype_from(dtype))
+    made = xp.empty(common.check_sizes(size), dtype=common.dtype_from(dtype))
     return _normal_in_place(xp, made, mean, std, generator)
 
 
@@ -365,7 +365,7 @@ def _normal_floats(
 def _normal_floats_out(
     xp: Any, mean: float, std: float, size: Sequence[int], generator: Any, out: Array
 ) -> Array:
-    made = xp.empty(rules.check_sizes(size), dtype=out.dtype)
+    made = xp.empty(common.check_sizes(size), dtype=out.dtype)
     return write_out(xp, out, _normal_in_place(xp, made, mean, std, generator), SILENT)
 
 
@@ -382,9 +382,9 @@ def _from_host(xp: Any, made: Array, draw: Callable[..., NDArray[Any]], *paramet
 
 @op("aten::poisson(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS, **COPIED)
 def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
-    if rules.category(self) != rules.FLOATING:
-        rules.refuse("poisson_cpu", self.dtype)
-    if rules.somewhere(xp, ~(self >= 0)):
+    if common.category(self) != common.FLOATING:
+        common.refuse("poisson_cpu", self.dtype)
+    if common.somewhere(xp, ~(self >= 0)):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     made = xp.empty(self.shape, dtype=self.dtype)
     return _from_host(xp, made, on_host(source(xp, generator)).poisson, self)
@@ -398,17 +398,17 @@ def _poisson(xp: Any, self: Array, generator: Any = None) -> Array:
 )
 def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Array:
     for name, x in (("count", count), ("prob", prob)):
-        if rules.category(x) != rules.FLOATING:
+        if common.category(x) != common.FLOATING:
             raise ValueError(
-                f"binomial only supports floating-point dtypes for {name}, got: {rules.NAME_OF[x.dtype]}"
+                f"binomial only supports floating-point dtypes for {name}, got: {common.NAME_OF[x.dtype]}"
             )
     if count.dtype != prob.dtype:
         raise RuntimeError(
-            f"Found dtype {rules.NAME_OF[prob.dtype]} but expected {rules.NAME_OF[count.dtype]}"
+            f"Found dtype {common.NAME_OF[prob.dtype]} but expected {common.NAME_OF[count.dtype]}"
         )
     if count.dtype.itemsize == 2:
-        rules.refuse("binomial_cpu", count.dtype)
-    made = xp.empty(rules.broadcast_shapes(count.shape, prob.shape), dtype=count.dtype)
+        common.refuse("binomial_cpu", count.dtype)
+    made = xp.empty(common.broadcast_shapes(count.shape, prob.shape), dtype=count.dtype)
     return _from_host(xp, made, on_host(source(xp, generator)).binomial, count, prob)
 
 
@@ -416,8 +416,8 @@ def _binomial(xp: Any, count: Array, prob: Array, generator: Any = None) -> Arra
     "aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", out="out", **_TENSORS, **COPIED
 )
 def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
-    if self.dtype not in (rules.FLOAT, rules.DOUBLE):
-        rules.refuse("gamma_cpu", self.dtype)
+    if self.dtype not in (common.FLOAT, common.DOUBLE):
+        common.refuse("gamma_cpu", self.dtype)
     least = np.finfo(self.dtype).tiny
     stream = on_host(source(xp, generator))
     made = xp.empty(self.shape, dtype=self.dtype)
@@ -431,15 +431,15 @@ def _standard_gamma(xp: Any, self: Array, generator: Any = None) -> Array:
     **COPIED,
 )
 def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
-    if self.dtype not in (rules.FLOAT, rules.DOUBLE):
-        rules.refuse("dirichlet", self.dtype)
+    if self.dtype not in (common.FLOAT, common.DOUBLE):
+        common.refuse("dirichlet", self.dtype)
     info = np.finfo(self.dtype)
     drawn = _from_host(
-        xp, xp.empty(self.shape, dtype=rules.DOUBLE), on_host(source(xp, generator)).gamma, self
+        xp, xp.empty(self.shape, dtype=common.DOUBLE), on_host(source(xp, generator)).gamma, self
     )
-    drawn = xp.maximum(drawn, np.finfo(rules.DOUBLE).tiny)  # or those of small parameters would all be 0
+    drawn = xp.maximum(drawn, np.finfo(common.DOUBLE).tiny)  # or those of small parameters would all be 0
     shares = drawn / xp.sum(drawn, axis=-1, keepdims=True) if self.ndim else drawn / drawn
-    return rules.cast(xp, xp.clip(shares, info.tiny, 1 - info.epsneg), self.dtype)
+    return common.cast(xp, xp.clip(shares, info.tiny, 1 - info.epsneg), self.dtype)
 
 
 # ---------------------------------------------------------------------------------------- as `nn.init` fills
@@ -447,7 +447,7 @@ def _sample_dirichlet(xp: Any, self: Array, generator: Any = None) -> Array:
 
 @op("aten::_no_grad_fill_(Tensor(a!) tensor, float val) -> Tensor(a!)", **_INIT)
 def _no_grad_fill(xp: Any, tensor: Array, val: float) -> Array:
-    tensor[...] = rules.cast_checked(xp, val, tensor.dtype)
+    tensor[...] = common.cast_checked(xp, val, tensor.dtype)
     return tensor
 
 
@@ -491,9 +491,9 @@ def _multinomial(
 ) -> Array:
     if self.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if rules.category(self) != rules.FLOATING:
+    if common.category(self) != common.FLOATING:
         raise RuntimeError(
-            f"multinomial only supports floating-point dtypes for input, got: {rules.NAME_OF[self.dtype]}"
+            f"multinomial only supports floating-point dtypes for input, got: {common.NAME_OF[self.dtype]}"
         )
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
@@ -503,11 +503,11 @@ def _multinomial(
         raise RuntimeError("number of categories cannot exceed 2^24")
     shape = (*self.shape[:-1], num_samples)
     if xp.shapes_only or 0 in self.shape:
-        return xp.empty(shape, dtype=rules.INT64)
+        return xp.empty(shape, dtype=common.INT64)
     weights = xp.atleast_2d(self)
     if not bool(xp.all(xp.isfinite(weights) & (weights >= 0))):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not bool(xp.all(xp.sum(weights.astype(rules.DOUBLE), -1) > 0)):
+    if not bool(xp.all(xp.sum(weights.astype(common.DOUBLE), -1) > 0)):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     pick = _with_replacement if replacement and num_samples > 1 else _without_replacement
     return xp.asarray(pick(xp, weights, num_samples, generator)).reshape(shape)
@@ -516,7 +516,7 @@ def _multinomial(
 def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
     """What comes first where each waits an exponential time with its weight for a rate."""
     times = exponential_array(xp, xp.empty(weights.shape, dtype=weights.dtype), 1, generator)
-    rates = rules.cast(xp, weights / times, weights.dtype)
+    rates = common.cast(xp, weights / times, weights.dtype)
     if count == 1:
         return xp.argmax(rates, -1)
     return xp.argsort(-rates, -1, kind="stable")[:, :count]
@@ -524,8 +524,8 @@ def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) ->
 
 def _with_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
     """The place of a uniform number among the weights' running sums."""
-    work = weights.astype(rules.opmath(weights.dtype))
+    work = weights.astype(common.opmath(weights.dtype))
     bounds = xp.cumsum(work, -1, dtype=work.dtype)
-    bounds = (bounds / bounds[:, -1:]).astype(rules.DOUBLE)
+    bounds = (bounds / bounds[:, -1:]).astype(common.DOUBLE)
     draws = source(xp, generator).doubles(len(bounds) * count).reshape(-1, count)
     return xp.stack([xp.searchsorted(b, u, side="left") for b, u in zip(bounds, draws, strict=True)])

@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ts.ops import rules, work
-from ts.ops.outputs import COPIED, write
-from ts.ops.registry import OperatorRecord, add, shared_fields, op
-from ts.ops.shapes import Made, like
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED, write
+from ts.ops.registry import OperatorRecord, add, op, shared_fields
+from ts.ops.shape_functions import Made, like
 
-Array = rules.Array
+Array = common.Array
 
 
 def _scan(xp: Any, name: str, self: Array, dim: int, dtype: int | None) -> Array:
-    axis = rules.wrap_dim(dim, self.ndim)
-    target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
-    x = rules.cast(xp, self, rules.DOUBLE if target == rules.FLOAT else rules.opmath(target))
+    axis = common.wrap_dim(dim, self.ndim)
+    target = common.dtype_from(dtype, common.accumulate_dtype(self.dtype))
+    x = common.cast(xp, self, common.DOUBLE if target == common.FLOAT else common.opmath(target))
     if self.ndim == 0:
-        return rules.cast(xp, x, target).copy()
-    return rules.cast(xp, getattr(xp, name)(x, axis=axis), target)
+        return common.cast(xp, x, target).copy()
+    return common.cast(xp, getattr(xp, name)(x, axis=axis), target)
 
 
 @op(
@@ -51,7 +51,7 @@ def _cumprod(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
 
 def _scanned_shape(self: Array, dim: int) -> Made:
     """As `self`, which has the dimension."""
-    rules.wrap_dim(dim, self.ndim)
+    common.wrap_dim(dim, self.ndim)
     return like(self)
 
 
@@ -64,14 +64,14 @@ def _scanned_shape(self: Array, dim: int) -> Made:
     shape=_scanned_shape,
 )
 def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
         return self.copy()
     if self.dtype.kind == "c":
         # Step by step, because the imaginary part of the larger term is kept as it is, not wrapped.
         terms = xp.moveaxis(self, axis, 0)
         result = terms.copy()
-        for i in work.steps(range(1, len(terms))):
+        for i in cost_model.steps(range(1, len(terms))):
             a, b = result[i - 1], terms[i]
             larger = a.real >= b.real
             high, low = xp.where(larger, a, b), xp.where(larger, b, a)
@@ -89,15 +89,15 @@ def _logcumsumexp(xp: Any, self: Array, dim: int) -> Array:
     **COPIED,
 )
 def _logcumsumexp_kernel(xp: Any, self: Array, dim: int) -> Array:
-    if rules.CATEGORY_OF[self.dtype] < rules.FLOATING:
-        rules.refuse("logcumsumexp_out_cpu", self.dtype)
+    if common.CATEGORY_OF[self.dtype] < common.FLOATING:
+        common.refuse("logcumsumexp_out_cpu", self.dtype)
     return _logcumsumexp(xp, self, dim)
 
 
 def _cumulative_extreme(xp: Any, self: Array, dim: int, largest: bool) -> tuple[Array, Array]:
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
-        return self.copy(), xp.zeros((), dtype=rules.INT64)
+        return self.copy(), xp.zeros((), dtype=common.INT64)
     values = (xp.maximum if largest else xp.minimum).accumulate(self, axis=axis)
     # The index of the latest element that equals the running extreme; NaN equals NaN.
     hit = (self == values) | ((self != self) & (values != values))
@@ -134,7 +134,7 @@ def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
 
     def kernel(xp: Any, self: Array, values: Array, indices: Array, dim: int) -> None:
         if self.dtype.kind == "c":
-            rules.refuse(name, self.dtype)
+            common.refuse(name, self.dtype)
         for target, found in zip((values, indices), _cumulative_extreme(xp, self, dim, largest), strict=True):
             write(xp, target, found)
 
@@ -164,7 +164,7 @@ def _diff(
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if n == 0:
         return self.copy()
     parts = [x for x in (prepend, self, append) if x is not None]
@@ -175,11 +175,11 @@ def _diff(
 
 
 def _pairs(xp: Any, y: Array, dim: int, dx: Any, x: Array | None) -> tuple[Array, int]:
-    axis = rules.wrap_dim(dim, y.ndim)
-    y = rules.cast(xp, y, rules.float_dtype(y.dtype)) if x is None and isinstance(dx, float) else y
+    axis = common.wrap_dim(dim, y.ndim)
+    y = common.cast(xp, y, common.float_dtype(y.dtype)) if x is None and isinstance(dx, float) else y
     ahead, behind = _ends(y, axis)
     if x is None:
-        return rules.cast(xp, (ahead + behind) * dx / 2.0, rules.float_dtype(y.dtype)), axis
+        return common.cast(xp, (ahead + behind) * dx / 2.0, common.float_dtype(y.dtype)), axis
     if x.ndim == 1:
         x = x.reshape([-1 if d == axis else 1 for d in range(y.ndim)])
         step_axis = axis
@@ -187,7 +187,7 @@ def _pairs(xp: Any, y: Array, dim: int, dx: Any, x: Array | None) -> tuple[Array
         step_axis = axis - y.ndim + x.ndim
     right, left = _ends(x, step_axis)
     product = (ahead + behind) * (right - left) / 2.0
-    return rules.cast(xp, product, rules.float_dtype(rules.promote_types(x.dtype, y.dtype))), axis
+    return common.cast(xp, product, common.float_dtype(common.promote_types(x.dtype, y.dtype))), axis
 
 
 def _ends(x: Array, axis: int) -> tuple[Array, Array]:

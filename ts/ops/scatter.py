@@ -7,30 +7,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules, work
+from ts._core.tensor import size_guards
+from ts.ops import common, cost_model
 from ts.ops.index import places
-from ts.ops.outputs import COPIED, EXPECTED
-from ts.ops.registry import shared_fields, op
+from ts.ops.out_variants import COPIED, EXPECTED
+from ts.ops.registry import op, shared_fields
 
-Array = rules.Array
+Array = common.Array
 
 
 def _key(xp: Any, self: Array, dim: int, index: Array, source: Any) -> tuple[Array, tuple[Array, ...], Any]:
     """(a copy with at least one dimension, the key to write at, the source cut to the index's shape)."""
-    axis = rules.wrap_dim(dim, self.ndim)
-    if index.dtype not in (rules.INT64, rules.INT32):
+    axis = common.wrap_dim(dim, self.ndim)
+    if index.dtype not in (common.INT64, common.INT32):
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
     result, i = xp.atleast_1d(self).copy(), xp.atleast_1d(index)
     if i.ndim != result.ndim:
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
-    ends = rules.extremes(xp, i)
+    ends = common.extremes(xp, i)
     if ends is not None and (ends[0] < 0 or ends[1] >= result.shape[axis]):
         raise RuntimeError(
             f"index {ends[1]} is out of bounds for dimension {axis} with size {result.shape[axis]}"
         )
     if isinstance(source, (int, float, complex)):
-        return result, places(xp, i, axis), rules.cast_checked(xp, source, self.dtype)
+        return result, places(xp, i, axis), common.cast_checked(xp, source, self.dtype)
     if source.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     s = xp.atleast_1d(source)
@@ -65,9 +65,9 @@ def _combine(xp: Any, target: Array, key: Any, source: Array, reduce: str, inclu
     combine.at(target, key, source)
     if reduce == "mean":
         count = (
-            xp.ones(target.shape, dtype=rules.INT64)
+            xp.ones(target.shape, dtype=common.INT64)
             if include_self
-            else xp.zeros(target.shape, dtype=rules.INT64)
+            else xp.zeros(target.shape, dtype=common.INT64)
         )
         xp.add.at(count, key, 1)
         count = xp.maximum(count, 1)
@@ -161,12 +161,12 @@ def _along(
     negative: bool = False,
 ) -> tuple[Array, tuple[Any, ...]]:
     """A copy, and the key of the places along `dim`; or the error, with the first place that is beyond."""
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError("Index is supposed to be a vector")
-    result, i = xp.atleast_1d(self).copy(), rules.settled(index).reshape(-1)
+    result, i = xp.atleast_1d(self).copy(), common.settled(index).reshape(-1)
     length = result.shape[axis]
-    ends = rules.extremes(xp, i)
+    ends = common.extremes(xp, i)
     least = -length if negative else 0
     if ends is not None and (ends[0] < least or ends[1] >= length):
         first = i[(i < least) | (i >= length)][0]
@@ -183,7 +183,7 @@ def _check_index_add_source(self: Array, axis: int, index: Array, source: Array)
     if index.ndim > 1:
         raise IndexError("Index is supposed to be a vector")
     count = source.shape[axis] if source.ndim else 1
-    if not sizes.equal(count, index.size):
+    if not size_guards.equal(count, index.size):
         if not source.ndim:
             raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError(
@@ -191,7 +191,7 @@ def _check_index_add_source(self: Array, axis: int, index: Array, source: Array)
             f"({count}), for dim: {axis}"
         )
     slices = [[n for d, n in enumerate(shape) if d != axis] for shape in (self.shape, source.shape)]
-    same = len(slices[0]) == len(slices[1]) and all(map(sizes.equal, *slices))
+    same = len(slices[0]) == len(slices[1]) and all(map(size_guards.equal, *slices))
     if source.ndim != self.ndim or not same:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
@@ -204,17 +204,17 @@ def _check_index_add_source(self: Array, axis: int, index: Array, source: Array)
     inplace=True,
     out="out",
     out_refused=EXPECTED,
-    work=work.of(work.named_rows, 0.3),
+    work=cost_model.of(cost_model.named_rows, 0.3),
 )
 def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1) -> Array:
     if source.dtype != self.dtype:
         raise RuntimeError("index_add_(): self and source expected to have the same dtype")
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     _check_index_add_source(self, axis, index, source)
     beyond = RuntimeError(_BOUNDS) if self.ndim == 2 else IndexError(_BEYOND)
     result, key = _along(xp, self, dim, index, beyond)
     piece = source if source.ndim or self.ndim == 0 else source.reshape(1)
-    xp.add.at(result, key, rules.cast(xp, piece * rules.cast_checked(xp, alpha, self.dtype), self.dtype))
+    xp.add.at(result, key, common.cast(xp, piece * common.cast_checked(xp, alpha, self.dtype), self.dtype))
     return result.reshape(self.shape)
 
 
@@ -225,7 +225,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
     out="out",
     refuses={"c": "maximum_cpu"},
     out_refused=EXPECTED,
-    work=work.of(work.named_rows, 0.3),
+    work=cost_model.of(cost_model.named_rows, 0.3),
 )
 def _index_reduce(
     xp: Any, self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool = True
@@ -240,7 +240,7 @@ def _index_reduce(
     inplace=True,
     out="out",
     out_refused=EXPECTED,
-    work=work.of(work.named_rows, 0.3),
+    work=cost_model.of(cost_model.named_rows, 0.3),
     autocast={"cpu": "widest"},
 )
 def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> Array:
@@ -258,7 +258,7 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
     out="int_Scalar_out",
     order="int_Tensor",
     inplace_order="int_Tensor",
-    work=work.of(work.named_rows, 0.3),
+    work=cost_model.of(cost_model.named_rows, 0.3),
     **COPIED,
 )
 @op(
@@ -266,7 +266,7 @@ def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> 
     inplace=True,
     overlap=1,
     out="int_Tensor_out",
-    work=work.of(work.named_rows, 0.3),
+    work=cost_model.of(cost_model.named_rows, 0.3),
     **COPIED,
 )
 @shared_fields(layout="like_first")
@@ -277,9 +277,9 @@ def _index_fill(xp: Any, self: Array, dim: int, index: Array, value: Any) -> Arr
                 f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s)."
             )
-        value = rules.number_in(xp, value)
+        value = common.number_in(xp, value)
     if isinstance(value, complex) and self.dtype.kind != "c":
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     result, key = _along(xp, self, dim, index, IndexError(_BOUNDS), negative=True)
-    result[key] = rules.cast_checked(xp, value, self.dtype)
+    result[key] = common.cast_checked(xp, value, self.dtype)
     return result.reshape(self.shape)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import argsort, rules, work
-from ts.ops.outputs import COPIED, EXPECTED, OF_INPUT
-from ts.ops.registry import STRICT, shared_fields, op
-from ts.ops.shapes import Made, depends, new_size
+from ts._core.tensor import size_guards
+from ts.ops import argsort, common, cost_model
+from ts.ops.out_variants import COPIED, EXPECTED, OF_INPUT
+from ts.ops.registry import STRICT, op, shared_fields
+from ts.ops.shape_functions import Made, depends, new_size
 
-Array = rules.Array
+Array = common.Array
 _SEARCHED = (
     "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
     "depending on whether out_int32 flag is True, but we got output tensor's dtype {got} and out_int32 "
@@ -26,17 +26,17 @@ _MEDIAN = (
     "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.{got}Tensor instead "
     "(while checking arguments for median)",
 )
-_SOUGHT = work.of(work.elements, 0.002)  # of one number: steps of a search, and conversions
+_SOUGHT = cost_model.of(cost_model.elements, 0.002)  # of one number: steps of a search, and conversions
 
 
 def argsort_kernel(xp: Any, self: Array, dim: int, descending: bool, stable: bool = False) -> Array:
     """Order along `dim`."""
     if self.ndim == 0:
-        rules.wrap_dim(dim, 0)
-        return xp.zeros((), dtype=rules.INT64)
+        common.wrap_dim(dim, 0)
+        return xp.zeros((), dtype=common.INT64)
     if self.dtype.kind == "c":
         raise RuntimeError("Sort does not support complex dtypes on CPU")
-    return argsort.argsort(xp, self, rules.wrap_dim(dim, self.ndim), descending, stable)
+    return argsort.argsort(xp, self, common.wrap_dim(dim, self.ndim), descending, stable)
 
 
 def sort_kernel(
@@ -46,7 +46,7 @@ def sort_kernel(
     order = argsort_kernel(xp, self, dim, descending, stable)
     if self.ndim == 0:
         return self.copy(), order
-    return xp.take_along_axis(self, order, rules.wrap_dim(dim, self.ndim)), order
+    return xp.take_along_axis(self, order, common.wrap_dim(dim, self.ndim)), order
 
 
 @op(
@@ -110,16 +110,16 @@ def _msort(xp: Any, self: Array) -> Array:
 def _topk(
     xp: Any, self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Array, Array]:
-    axis = rules.wrap_dim(dim, self.ndim)
-    if not sizes.check(k >= 0) or not sizes.check(k <= (self.shape[axis] if self.ndim else 1)):
+    axis = common.wrap_dim(dim, self.ndim)
+    if not size_guards.check(k >= 0) or not size_guards.check(k <= (self.shape[axis] if self.ndim else 1)):
         raise RuntimeError("selected index k out of range")
     if xp.shapes_only and self.ndim and self.dtype.kind not in "c":
         shape = (*self.shape[:axis], k, *self.shape[axis + 1 :])
-        return xp.empty(shape, dtype=self.dtype), xp.empty(shape, dtype=rules.INT64)
+        return xp.empty(shape, dtype=self.dtype), xp.empty(shape, dtype=common.INT64)
     if self.ndim == 0:
-        return self.copy(), xp.zeros((), dtype=rules.INT64)
+        return self.copy(), xp.zeros((), dtype=common.INT64)
     if self.dtype.kind == "c":
-        rules.refuse("topk_cpu", self.dtype)
+        common.refuse("topk_cpu", self.dtype)
     order = argsort.first_places(xp, self, axis, k, largest, sorted)
     return xp.take_along_axis(self, order, axis), order
 
@@ -140,21 +140,21 @@ def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tupl
     out_refused=("output values must be of same type as input", "output indices must be of scalar type Long"),
 )
 def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if self.ndim and not self.shape[axis]:
         raise IndexError(f"kthvalue(): Expected reduction dim {axis} to have non-zero size.")
-    if k < 1 or not sizes.check(k <= (self.shape[axis] if self.ndim else 1)):
+    if k < 1 or not size_guards.check(k <= (self.shape[axis] if self.ndim else 1)):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     if self.ndim == 0:
-        return self.copy(), xp.zeros((), dtype=rules.INT64)
-    wanted = xp.full(rules.reduced_shape(self.shape, (axis,), True), k - 1, dtype=rules.INT64)
+        return self.copy(), xp.zeros((), dtype=common.INT64)
+    wanted = xp.full(common.reduced_shape(self.shape, (axis,), True), k - 1, dtype=common.INT64)
     return _taken(xp, self, argsort.nth_place(xp, self, axis, wanted), axis, keepdim)
 
 
 def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
-        return self.copy(), xp.zeros((), dtype=rules.INT64)
+        return self.copy(), xp.zeros((), dtype=common.INT64)
     n = self.shape[axis]
     if n == 0:
         raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
@@ -230,9 +230,9 @@ def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tup
     ),
 )
 def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
-        return self.copy(), xp.zeros((), dtype=rules.INT64)
+        return self.copy(), xp.zeros((), dtype=common.INT64)
     if not self.shape[axis]:
         raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
     values, order = sort_kernel(xp, xp.moveaxis(self, axis, -1), -1, False)
@@ -268,19 +268,19 @@ def _quantile(
             f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
             f"{interpolation}"
         )
-    if not isinstance(q, float) and rules.somewhere(xp, ~((q >= 0) & (q <= 1))):
+    if not isinstance(q, float) and common.somewhere(xp, ~((q >= 0) & (q <= 1))):
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     x = self.reshape(-1) if dim is None else self
-    axis = 0 if dim is None else rules.wrap_dim(dim, self.ndim)
+    axis = 0 if dim is None else common.wrap_dim(dim, self.ndim)
     compute = xp.nanquantile if name == "nanquantile" else xp.quantile
-    points = q if isinstance(q, float) else q.astype(rules.DOUBLE)
+    points = q if isinstance(q, float) else q.astype(common.DOUBLE)
     result = compute(
-        xp.atleast_1d(x).astype(rules.DOUBLE), points, axis=axis, method=interpolation, keepdims=keepdim
+        xp.atleast_1d(x).astype(common.DOUBLE), points, axis=axis, method=interpolation, keepdims=keepdim
     )
     if keepdim and (dim is None or not self.ndim):
-        result = result.reshape((*rules.shape_of(q), *((1,) * self.ndim)))
-    result = rules.cast(xp, xp.asarray(result), self.dtype)
-    if not rules.shape_of(q):
+        result = result.reshape((*common.shape_of(q), *((1,) * self.ndim)))
+    result = common.cast(xp, xp.asarray(result), self.dtype)
+    if not common.shape_of(q):
         return xp.ascontiguousarray(result).reshape(result.shape)
     return xp.moveaxis(xp.ascontiguousarray(xp.moveaxis(result, 0, -1)), -1, 0)
 
@@ -332,19 +332,19 @@ def _nanquantile_op(
 
 def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any) -> Made:
     """Of the places of values among sorted ones."""
-    shape = rules.shape_of(self)
+    shape = common.shape_of(self)
     if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
         raise RuntimeError(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
             f"but we got boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
         )
-    if sorted_sequence.ndim != 1 and not sizes.same(sorted_sequence.shape[:-1], shape[:-1]):
+    if sorted_sequence.ndim != 1 and not size_guards.same(sorted_sequence.shape[:-1], shape[:-1]):
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
             f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
             f"{list(sorted_sequence.shape)} and input value tensor {list(shape)}"
         )
-    return shape, rules.INT32 if out_int32 else rules.INT64
+    return shape, common.INT32 if out_int32 else common.INT64
 
 
 @op(
@@ -376,7 +376,7 @@ def _searchsorted(
     values = xp.asarray(self)
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:
-        return rules.cast(xp, xp.asarray(_insertion_indices(xp, order, values, at)), code)
+        return common.cast(xp, xp.asarray(_insertion_indices(xp, order, values, at)), code)
     rows = order.reshape(-1, order.shape[-1])
     wanted = values.reshape(rows.shape[0], -1)
     found = [_insertion_indices(xp, r, v, at) for r, v in zip(rows, wanted, strict=True)]
@@ -385,9 +385,9 @@ def _searchsorted(
 
 def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
     """Return the insertion indices of values in a row; a row with NaN is bisected as PyTorch does."""
-    if row.dtype.kind != "f" or not rules.somewhere(xp, row != row):
+    if row.dtype.kind != "f" or not common.somewhere(xp, row != row):
         return xp.searchsorted(row, values, side=side)
-    start = xp.zeros(values.shape, dtype=rules.INT64)
+    start = xp.zeros(values.shape, dtype=common.INT64)
     end = start + row.shape[0]
     for _ in range(row.shape[0].bit_length()):
         open_ = start < end
@@ -445,7 +445,9 @@ def _isin(
 
 
 def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 0) -> Made:
-    dtype = rules.INT64 if weights is None else rules.FLOAT if weights.dtype == rules.FLOAT else rules.DOUBLE
+    dtype = (
+        common.INT64 if weights is None else common.FLOAT if weights.dtype == common.FLOAT else common.DOUBLE
+    )
     return (new_size(least=minlength),), dtype
 
 
@@ -456,25 +458,25 @@ def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 
     shape=depends("bincount").unless(_bincount_shape),
 )
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
-    if rules.category(self) >= rules.FLOATING:
-        rules.refuse("bincount_cpu", self.dtype)
-    self = rules.settled(self)
+    if common.category(self) >= common.FLOATING:
+        common.refuse("bincount_cpu", self.dtype)
+    self = common.settled(self)
     if self.ndim != 1 or (self.size and int(self.min()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if weights is not None and self.size and not sizes.same(weights.shape, self.shape):
+    if weights is not None and self.size and not size_guards.same(weights.shape, self.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
     largest = int(self.max()) if self.size else 0
-    if largest == rules.MAX_INT:  # NumPy's count of bins would overflow
+    if largest == common.MAX_INT:  # NumPy's count of bins would overflow
         raise RuntimeError(
-            f"maximum value of input overflowed, it should be < {rules.MAX_INT} but got {largest}"
+            f"maximum value of input overflowed, it should be < {common.MAX_INT} but got {largest}"
         )
-    rules.check_storage([max(largest + 1, minlength)], rules.INT64)
+    common.check_storage([max(largest + 1, minlength)], common.INT64)
     if weights is None or not self.size:
         return xp.bincount(self, minlength=minlength)
-    dtype = weights.dtype if weights.dtype == rules.FLOAT else rules.DOUBLE
-    return xp.bincount(self, weights.astype(rules.DOUBLE), minlength).astype(dtype)
+    dtype = weights.dtype if weights.dtype == common.FLOAT else common.DOUBLE
+    return xp.bincount(self, weights.astype(common.DOUBLE), minlength).astype(dtype)
 
 
 def _histc_range(bins: int, min: Any, max: Any) -> tuple[float, float]:

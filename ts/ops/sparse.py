@@ -16,10 +16,10 @@ from typing import Any, Final
 import numpy as np
 
 from ts import dtypes
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.matmul import product
-from ts.ops.outputs import COPIED
-from ts.ops.registry import shared_fields, op
+from ts.ops.out_variants import COPIED
+from ts.ops.registry import op, shared_fields
 from ts.ops.sparse_kernels import conversions, not_available
 from ts.ops.sparse_kernels.accessors import compressed_array, coo_array
 
@@ -88,7 +88,7 @@ def _with_inferred_size(xp: Any, indices: Array, values: Array, *options: Any) -
     sparse="conversions.construct",
 )
 def _of_size(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Any:
-    return conversions.zeros(size, rules.dtype_from(dtype))
+    return conversions.zeros(size, common.dtype_from(dtype))
 
 
 @op(
@@ -101,7 +101,7 @@ def _with_dims(
     xp: Any, sparse_dim: int, dense_dim: int, size: Sequence[int], dtype: int | None = None, *options: Any
 ) -> Any:
     conversions.check_dimensions(size, sparse_dim, dense_dim)
-    return conversions.zeros(size, rules.dtype_from(dtype), sparse_dim)
+    return conversions.zeros(size, common.dtype_from(dtype), sparse_dim)
 
 
 @op(
@@ -232,7 +232,7 @@ def _dense_dim(xp: Any, self: Array) -> int:
     sparse="conversions.to_dense", gives_self=True,
 )  # fmt: skip
 def _to_dense(xp: Any, self: Array, dtype: int | None = None, masked_grad: Any = None) -> Any:
-    return self if dtype is None else rules.cast(xp, self, rules.dtype_from(dtype))
+    return self if dtype is None else common.cast(xp, self, common.dtype_from(dtype))
 
 
 @op(

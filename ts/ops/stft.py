@@ -10,22 +10,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules, work
+from ts._core.tensor import size_guards
+from ts.ops import common, cost_model
 from ts.ops.registry import op
 from ts.ops.unfold import windows
 
-Array = rules.Array
+Array = common.Array
 
 
 def _call(seen: str, window: Array | None, options: dict[str, Any]) -> str:
     """The call as PyTorch's messages show it: `seen` is its beginning, up to the first option."""
-    shown = "None" if window is None else f"torch.{rules.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
+    shown = (
+        "None" if window is None else f"torch.{common.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
+    )
     parts = {key: int(value) if isinstance(value, bool) else value for key, value in options.items()}
     return f"{seen}, " + ", ".join(f"{k}={shown if k == 'window' else v}" for k, v in parts.items()) + ") "
 
 
-def _full_window(xp: Any, window: Array | None, win_length: int, n_fft: int, dtype: rules.DType) -> Array:
+def _full_window(xp: Any, window: Array | None, win_length: int, n_fft: int, dtype: common.DType) -> Array:
     """The window with zeros around it, as long as a transform; ones where there is none."""
     inner = xp.ones(win_length, dtype=dtype) if window is None else window
     if win_length == n_fft:
@@ -103,17 +105,17 @@ def _stft(
         "n_fft": n_fft, "hop_length": hop, "win_length": length, "window": window, "normalized": normalized,
         "onesided": onesided, "return_complex": return_complex, "align_to_window": align_to_window,
     }  # fmt: skip
-    text = _call(f"stft(torch.{rules.NAME_OF[self.dtype]}Tensor{list(self.shape)}", window, options)
+    text = _call(f"stft(torch.{common.NAME_OF[self.dtype]}Tensor{list(self.shape)}", window, options)
     is_complex = self.dtype.kind == "c" or (window is not None and window.dtype.kind == "c")
     if return_complex is None and not is_complex:
         raise RuntimeError(
             "stft requires the return_complex parameter be given for real inputs, and will further require "
             "that return_complex=True in a future PyTorch release."
         )
-    if rules.category(self) < rules.FLOATING:
+    if common.category(self) < common.FLOATING:
         raise RuntimeError(f"{text}: expected a tensor of floating point or complex values")
-    if self.dtype in rules.HALF_DTYPES:
-        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {rules.NAME_OF[self.dtype]}")
+    if self.dtype in common.HALF_DTYPES:
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {common.NAME_OF[self.dtype]}")
     if self.ndim not in (1, 2):
         raise RuntimeError(f"{text}: expected a 1D or 2D tensor")
     x = self if self.ndim == 2 else self[None]
@@ -124,7 +126,7 @@ def _stft(
         raise RuntimeError(f"{text}: expected hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:
         raise RuntimeError(f"{text}: expected 0 < win_length <= n_fft, but got win_length={length}")
-    if window is not None and not sizes.same(window.shape, (length,)):
+    if window is not None and not size_guards.same(window.shape, (length,)):
         raise RuntimeError(
             f"{text}: expected a 1D window tensor of size equal to win_length={length}, but got "
             "window with size "
@@ -145,7 +147,7 @@ def _stft(
     else:
         frames = windows(xp, x, (n_fft,), (hop,), (1,))
     if window is not None or length < n_fft:
-        frames = frames * _full_window(xp, window, length, n_fft, rules.real_dtype(x.dtype))
+        frames = frames * _full_window(xp, window, length, n_fft, common.real_dtype(x.dtype))
     norm = "ortho" if normalized else None
     fft = xp.transforms
     found = fft.rfft(frames, axis=-1, norm=norm) if half else fft.fft(frames, axis=-1, norm=norm)
@@ -182,7 +184,7 @@ def _istft(
         "n_fft": n_fft, "hop_length": hop, "win_length": width, "window": window, "center": center,
         "normalized": normalized, "onesided": onesided, "length": length, "return_complex": return_complex,
     }  # fmt: skip
-    text = _call(f"istft(CPU{rules.NAME_OF[self.dtype]}Type{list(self.shape)}", window, options)
+    text = _call(f"istft(CPU{common.NAME_OF[self.dtype]}Type{list(self.shape)}", window, options)
     if self.dtype.kind != "c":
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with "
@@ -210,7 +212,7 @@ def _istft(
         raise RuntimeError(f"{text}: expected 0 < hop_length <= win_length")
     if not 0 < width <= n_fft:
         raise RuntimeError(f"{text}: expected 0 < win_length <= n_fft")
-    if window is not None and not sizes.same(window.shape, (width,)):
+    if window is not None and not size_guards.same(window.shape, (width,)):
         raise RuntimeError(f"{text}: Invalid window shape. window has to be 1D and length of `win_length`")
     if window is not None and window.dtype.kind == "c" and not return_complex:
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
@@ -219,7 +221,7 @@ def _istft(
     spectra = (self if self.ndim == 3 else self[None]).swapaxes(1, 2)
     norm = "ortho" if normalized else None
     fft = xp.transforms
-    real = rules.real_dtype(self.dtype)
+    real = common.real_dtype(self.dtype)
     shape = _full_window(xp, window, width, n_fft, real)
     if return_complex:
         frames = fft.ifft(spectra, axis=-1, norm=norm)
@@ -230,7 +232,7 @@ def _istft(
     first = n_fft // 2 if center else 0
     last = signal.shape[1] - first if length is None else first + max(length, 0)
     part, scale = signal[:, first:last], weight[:, first:last]
-    if not scale.size or rules.somewhere(xp, ~(xp.abs(scale) >= 1e-11)):
+    if not scale.size or common.somewhere(xp, ~(xp.abs(scale) >= 1e-11)):
         raise RuntimeError(f"{text}window overlap add min: 1")
     result = part / scale
     if length is not None and result.shape[1] < length:
@@ -243,7 +245,7 @@ def _added(xp: Any, frames: Array, hop: int) -> Array:
     batch, count, width = frames.shape
     pieces = -(-width // hop)
     total = xp.zeros((batch, count - 1 + pieces, hop), dtype=frames.dtype)
-    for i in work.steps(range(pieces)):  # the i-th piece of all frames at once
+    for i in cost_model.steps(range(pieces)):  # the i-th piece of all frames at once
         piece = frames[..., i * hop : (i + 1) * hop]
         total[:, i : i + count, : piece.shape[-1]] += piece
     return total.reshape(batch, -1)[:, : (count - 1) * hop + width]

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ts.errors import LinAlgError
-from ts.ops import rules
+from ts.ops import common
 
-Array = rules.Array
+Array = common.Array
 
 
 def decompose(xp: Any, A: Array, full_matrices: bool = True) -> tuple[Array, Array, Array]:
@@ -48,7 +48,7 @@ def replace_infinite(xp: Any, A: Array) -> tuple[Array, Array | None]:
 
     The second result is None if all are finite. LinAlgError if an element is NaN.
     """
-    if not rules.somewhere(xp, ~xp.isfinite(A)):
+    if not common.somewhere(xp, ~xp.isfinite(A)):
         return A, None
     has_nan = xp.isnan(A).any(axis=(-2, -1))
     if has_nan.any():

@@ -9,15 +9,15 @@ import math
 from typing import Any
 
 from ts import dtypes
-from ts.ops import rules
-from ts.ops.outputs import FOUND, write
+from ts.ops import common
+from ts.ops.out_variants import FOUND, write
 from ts.ops.pointwise import promote
-from ts.ops.promotions import SAME
-from ts.ops.registry import shared_fields, op
-from ts.ops.shapes import ITEM, Made, depends, float_like, itself
+from ts.ops.registry import op, shared_fields
+from ts.ops.shape_functions import ITEM, Made, depends, float_like, itself
+from ts.ops.type_promotion import SAME
 from ts.ops.unary import digamma
 
-Array = rules.Array
+Array = common.Array
 
 # ---------------------------------------------------------------------------------------- three operands
 
@@ -33,7 +33,7 @@ Array = rules.Array
 )
 def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
-    return rules.cast(xp, x + rules.cast_checked(xp, value, x.dtype) * a * b, x.dtype)
+    return common.cast(xp, x + common.cast_checked(xp, value, x.dtype) * a * b, x.dtype)
 
 
 @op(
@@ -52,7 +52,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
             "will perform "
             "a true division of tensor1 and tensor2."
         )
-    return rules.cast(xp, x + rules.cast_checked(xp, value, x.dtype) * a / b, x.dtype)
+    return common.cast(xp, x + common.cast_checked(xp, value, x.dtype) * a / b, x.dtype)
 
 
 @op(
@@ -72,26 +72,26 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
 def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
     if self.dtype.kind in "biu":
         kind = "scalar" if isinstance(weight, (int, float)) else "tensor"
-        rules.refuse(f"lerp_kernel_{kind}", self.dtype)
-    rules.check_number(weight, self.dtype)
+        common.refuse(f"lerp_kernel_{kind}", self.dtype)
+    common.check_number(weight, self.dtype)
     for other in (end, weight):
         if not isinstance(other, (int, float, complex)) and other.dtype != self.dtype:
             raise RuntimeError(
                 f"expected dtype {NAMES[self.dtype]} for `{'end' if other is end else 'weight'}` but "
                 f"got dtype "
-                f"{rules.CPP_NAME_OF[other.dtype]}"
+                f"{common.CPP_NAME_OF[other.dtype]}"
             )
-    w = rules.cast(xp, weight, self.dtype)
+    w = common.cast(xp, weight, self.dtype)
     near = self + w * (end - self)
     return xp.where(xp.abs(w) < 0.5, near, end - (end - self) * (1 - w)).astype(self.dtype)
 
 
 NAMES = {
-    rules.HALF: "c10::Half",
-    rules.FLOAT: "float",
-    rules.DOUBLE: "double",
-    rules.INT64: "long int",
-    rules.BOOL: "bool",
+    common.HALF: "c10::Half",
+    common.FLOAT: "float",
+    common.DOUBLE: "double",
+    common.INT64: "long int",
+    common.BOOL: "bool",
 }
 
 
@@ -117,15 +117,15 @@ NAMES = {
 @op("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", cuda="a ? b : c", where="f")
 @shared_fields(layout="like_all")
 def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
-    if condition.dtype not in (rules.BOOL, rules.UINT8):
+    if condition.dtype not in (common.BOOL, common.UINT8):
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype "
-            f"{rules.NAME_OF[condition.dtype]}"
+            f"{common.NAME_OF[condition.dtype]}"
         )
-    dtype = rules.result_type(self, other)
-    convert = rules.cast_checked if rules.CATEGORY_OF[dtype] == rules.INTEGRAL else rules.cast
+    dtype = common.result_type(self, other)
+    convert = common.cast_checked if common.CATEGORY_OF[dtype] == common.INTEGRAL else common.cast
     x, y = convert(xp, self, dtype), convert(xp, other, dtype)
-    rules.broadcast_shapes(condition.shape, x.shape, y.shape)
+    common.broadcast_shapes(condition.shape, x.shape, y.shape)
     return xp.where(condition.astype(bool), x, y)
 
 
@@ -141,14 +141,14 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    dtype = rules.result_type(self, min, max)
+    dtype = common.result_type(self, min, max)
     if dtype.kind == "c":
-        rules.refuse("clamp_cpu" if min is not None and max is not None else _ONE_LIMIT[min is None], dtype)
-    result = rules.cast(xp, self, dtype)
+        common.refuse("clamp_cpu" if min is not None and max is not None else _ONE_LIMIT[min is None], dtype)
+    result = common.cast(xp, self, dtype)
     if min is not None:
-        result = _limited(xp.maximum, result, rules.cast_checked(xp, min, dtype))
+        result = _limited(xp.maximum, result, common.cast_checked(xp, min, dtype))
     if max is not None:
-        result = _limited(xp.minimum, result, rules.cast_checked(xp, max, dtype))
+        result = _limited(xp.minimum, result, common.cast_checked(xp, max, dtype))
     return result
 
 
@@ -254,10 +254,10 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
 )
 def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     if self.dtype.kind in "bc":
-        rules.refuse("round_vml_cpu", self.dtype)
+        common.refuse("round_vml_cpu", self.dtype)
     if self.dtype.kind in "iu":
         if decimals:
-            rules.refuse("round_cpu", self.dtype)
+            common.refuse("round_cpu", self.dtype)
         return self.copy()
     if decimals == 0:
         return xp.rint(self)
@@ -278,22 +278,22 @@ def _nan_to_num(
 ) -> Array:
     if self.dtype.kind in "iub":
         return self.copy()
-    wide = rules.cast(xp, self, rules.opmath(self.dtype))
+    wide = common.cast(xp, self, common.opmath(self.dtype))
     if wide.dtype != self.dtype:
         largest = float(dtypes.finfo(dtypes.from_numpy_dtype(self.dtype)).max)
         posinf, neginf = (largest if posinf is None else posinf), (-largest if neginf is None else neginf)
-    return rules.cast(xp, xp.nan_to_num(wide, nan=nan or 0.0, posinf=posinf, neginf=neginf), self.dtype)
+    return common.cast(xp, xp.nan_to_num(wide, nan=nan or 0.0, posinf=posinf, neginf=neginf), self.dtype)
 
 
 @op("aten::logit(Tensor self, float? eps=None) -> Tensor", inplace=True, out="out")
 @op("aten::special_logit(Tensor self, float? eps=None) -> Tensor", out="out", same_as="aten::logit")
 @shared_fields(refuses={"c": "logit_cpu"})
 def _logit(xp: Any, self: Array, eps: float | None = None) -> Array:
-    dtype = rules.float_dtype(self.dtype)
-    x = rules.cast(xp, self, rules.opmath(dtype))
+    dtype = common.float_dtype(self.dtype)
+    x = common.cast(xp, self, common.opmath(dtype))
     if eps is not None:
         x = xp.clip(x, xp.asarray(eps, x.dtype), xp.asarray(1 - eps, x.dtype))
-    return rules.cast(xp, xp.log(x / (1 - x)), dtype)
+    return common.cast(xp, xp.log(x / (1 - x)), dtype)
 
 
 def _polygamma_shape(n: int, self: Array) -> Made:
@@ -309,10 +309,10 @@ def _polygamma_shape(n: int, self: Array) -> Made:
 def _polygamma(xp: Any, n: int, self: Array) -> Array:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
+    x = common.cast(xp, self, common.float_dtype(self.dtype))
     if n == 0:
-        return rules.cast(xp, digamma(xp, x), x.dtype)
-    return rules.cast(xp, xp.in_pieces(lambda part: xp.scipy("special").polygamma(n, part), x), x.dtype)
+        return common.cast(xp, digamma(xp, x), x.dtype)
+    return common.cast(xp, xp.in_pieces(lambda part: xp.scipy("special").polygamma(n, part), x), x.dtype)
 
 
 @op(
@@ -342,10 +342,10 @@ def _polygamma_in_place(xp: Any, self: Array, n: int) -> Array:
 def _mvlgamma(xp: Any, self: Array, p: int) -> Array:
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    x = rules.cast(xp, self, rules.float_dtype(self.dtype))
+    x = common.cast(xp, self, common.float_dtype(self.dtype))
     parts = x[..., None] - xp.arange(p, dtype=x.dtype) / 2
     total = xp.in_pieces(xp.special("gammaln"), parts).sum(-1)
-    return rules.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
+    return common.cast(xp, total + 0.25 * p * (p - 1) * math.log(math.pi), x.dtype)
 
 
 @op(
@@ -357,7 +357,7 @@ def _isclose(
     xp: Any, self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
     if self.dtype != other.dtype:
-        raise RuntimeError(f"{rules.NAME_OF[self.dtype]} did not match {rules.NAME_OF[other.dtype]}")
+        raise RuntimeError(f"{common.NAME_OF[self.dtype]} did not match {common.NAME_OF[other.dtype]}")
     for name, bound in (("rtol", rtol), ("atol", atol)):
         if not bound >= 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound:g}")
@@ -370,8 +370,8 @@ def _close(xp: Any, a: Array, b: Array, rtol: float, atol: float, equal_nan: boo
         close = close | (xp.isnan(a) & xp.isnan(b))
     if rtol == 0 and atol == 0:
         return close
-    x = a if a.dtype.kind in "fc" else a.astype(rules.DOUBLE)
-    y = b if b.dtype.kind in "fc" else b.astype(rules.DOUBLE)
+    x = a if a.dtype.kind in "fc" else a.astype(common.DOUBLE)
+    y = b if b.dtype.kind in "fc" else b.astype(common.DOUBLE)
     error = xp.abs(x - y)
     return close | (xp.isfinite(error) & (error <= atol + xp.abs(rtol * y)))
 
@@ -398,9 +398,9 @@ _OTHER_OUT = "Expected object of scalar type {want} but got scalar type {got} fo
 @op("aten::complex(Tensor real, Tensor imag) -> Tensor", out="out", out_refused=_OTHER_OUT, layout="like_all")
 def _complex(xp: Any, real: Array, imag: Array) -> Array:
     _check_parts(real, imag)
-    shape = rules.broadcast_shapes(real.shape, imag.shape)
+    shape = common.broadcast_shapes(real.shape, imag.shape)
     _check_same(real, imag)
-    result = xp.empty(shape, dtype=rules.complex_dtype(real.dtype))
+    result = xp.empty(shape, dtype=common.complex_dtype(real.dtype))
     if result.dtype.kind == "c":
         result.real, result.imag = real, imag
     else:  # complex32, which NumPy does not know
@@ -418,8 +418,8 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
 )
 def _polar(xp: Any, abs: Array, angle: Array) -> Array:
     _check_parts(abs, angle)
-    if rules.HALF in (abs.dtype, angle.dtype):
-        rules.refuse("polar_cpu", rules.HALF)
+    if common.HALF in (abs.dtype, angle.dtype):
+        common.refuse("polar_cpu", common.HALF)
     _check_same(abs, angle)
     return _complex(xp, abs * xp.cos(angle), abs * xp.sin(angle))
 
@@ -427,16 +427,16 @@ def _polar(xp: Any, abs: Array, angle: Array) -> Array:
 def _check_same(a: Array, b: Array) -> None:
     if a.dtype != b.dtype:
         raise RuntimeError(
-            f"Expected object of scalar type {rules.NAME_OF[a.dtype]} but got scalar type "
-            f"{rules.NAME_OF[b.dtype]} for second argument"
+            f"Expected object of scalar type {common.NAME_OF[a.dtype]} but got scalar type "
+            f"{common.NAME_OF[b.dtype]} for second argument"
         )
 
 
 def _check_parts(a: Array, b: Array) -> None:
-    if not {a.dtype, b.dtype} <= {rules.HALF, rules.FLOAT, rules.DOUBLE}:
+    if not {a.dtype, b.dtype} <= {common.HALF, common.FLOAT, common.DOUBLE}:
         raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {rules.NAME_OF[a.dtype]} "
-            f"and {rules.NAME_OF[b.dtype]}"
+            f"Expected both inputs to be Half, Float or Double tensors but got {common.NAME_OF[a.dtype]} "
+            f"and {common.NAME_OF[b.dtype]}"
         )
 
 
@@ -448,7 +448,7 @@ def _check_parts(a: Array, b: Array) -> None:
     out_refused="torch.frexp() expects mantissa to have dtype {want_cpp} but got {got_cpp}",
 )
 def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:
-    if self.dtype.kind != "f" and self.dtype not in rules.HALF_DTYPES:
+    if self.dtype.kind != "f" and self.dtype not in common.HALF_DTYPES:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = xp.frexp(self)
-    return mantissa, rules.cast(xp, exponent, rules.INT32)
+    return mantissa, common.cast(xp, exponent, common.INT32)

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from ts import backends, devices, dtypes
-from ts._core.layers.batch import CANNOT_DETACH_VIEW
-from ts._core.tensor import construct
+from ts._core.dispatch_layers.batched_tensor import CANNOT_DETACH_VIEW
+from ts._core.tensor import factories
 from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
 from ts.devices import Stream
-from ts.ops import rules
-from ts.ops.outputs import COPIED, OPTIONS
+from ts.ops import common
+from ts.ops.out_variants import COPIED, OPTIONS
 from ts.ops.registry import OperatorRecord, add, op, out_of
-from ts.ops.storage import clone_kernel
+from ts.ops.storage_ops import clone_kernel
 
 _TO_END = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"
 _TO_END_PRIM = "bool non_blocking=False, bool copy=False) -> Tensor(b|a)"
@@ -47,7 +47,7 @@ def moved(
     """`x` with another device or dtype; itself where nothing changes, unless `copy`."""
     wanted = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return construct.moved_to(x, device, wanted, non_blocking, copy, layout)
+    return factories.moved_to(x, device, wanted, non_blocking, copy, layout)
 
 
 _TO_COPY = (
@@ -68,22 +68,22 @@ def _to_copy(
 ) -> Tensor:
     if self.layout is not dtypes.strided:
         return _copied_sparse(self, dtype, layout, device)
-    place = self if device is None else construct.moved(self, device, non_blocking)
+    place = self if device is None else factories.moved(self, device, non_blocking)
     wanted = self.dtype if dtype is None else _dtype_of(dtype)
     layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
-    return construct.reformed(self, place, wanted, layout_of)
+    return factories.reformed(self, place, wanted, layout_of)
 
 
 def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: Any) -> Tensor:
     from ts.ops.sparse_kernels.conversions import to_copy
 
-    place = construct.moved(self, devices.CPU if device is None else devices.as_device(device))
+    place = factories.moved(self, devices.CPU if device is None else devices.as_device(device))
     return wrap_array(to_copy(None, np, place.array, dtype, layout))
 
 
 def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
     """The copy that goes into an output, which has the device already."""
-    return clone_kernel(xp, rules.cast(xp, self, rules.dtype_from(dtype)), options[-1])
+    return clone_kernel(xp, common.cast(xp, self, common.dtype_from(dtype)), options[-1])
 
 
 add(out_of(OperatorRecord(_TO_COPY, _copy, "to", where="f", **COPIED), "out"))

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 
 
 @op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", loop="permute", sparse="view_ops.permute")
@@ -23,7 +23,7 @@ def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
             f"of the desired "
             f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
         )
-    axes = [rules.wrap_dim(d, self.ndim) for d in dims]
+    axes = [common.wrap_dim(d, self.ndim) for d in dims]
     if len(set(axes)) != len(axes):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     return self.transpose(axes)
@@ -49,7 +49,7 @@ def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     sparse="view_ops.transpose",
 )
 def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
-    a, b = rules.wrap_dim(dim0, self.ndim), rules.wrap_dim(dim1, self.ndim)
+    a, b = common.wrap_dim(dim0, self.ndim), common.wrap_dim(dim1, self.ndim)
     return self.swapaxes(a, b) if self.ndim else self[...]
 
 

@@ -5,7 +5,7 @@ In: one array; out: an array of the same shape.  A row says all there is to say:
     unary("sin", FLOAT, "sin", "sin(a)")
           name   promotion  ufunc or body  CUDA expression
 
-Promotion is one of `ts.ops.promotions`.  A body is a NumPy ufunc's name (then the core may
+Promotion is one of `ts.ops.type_promotion`.  A body is a NumPy ufunc's name (then the core may
 run the ufunc's inner loop directly), or a function (xp, a) for what NumPy has no ufunc for.
 """
 
@@ -15,13 +15,23 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from ts.ops import rules
-from ts.ops.outputs import COPIED, FOUND
-from ts.ops.promotions import BOOLEAN, FLOAT, NOTHING, REAL, SAME, Refused, refused_by, special, types_without
-from ts.ops.refusals import NotImplementedMessage, check
+from ts.ops import common
+from ts.ops.out_variants import COPIED, FOUND
 from ts.ops.registry import OperatorRecord, add, inplace_of, out_of
+from ts.ops.type_promotion import (
+    BOOLEAN,
+    FLOAT,
+    NOTHING,
+    REAL,
+    SAME,
+    Refused,
+    refused_by,
+    special,
+    types_without,
+)
+from ts.ops.unsupported_dtypes import NotImplementedMessage, check
 
-Array = rules.Array
+Array = common.Array
 Body = str | Callable[[Any, Array], Array]
 
 
@@ -35,14 +45,14 @@ def kernel_of(
         if refused:
             check(refused, dtype)
         if promotion == FLOAT or (promotion == REAL and dtype.kind != "c" and body == "float"):
-            dtype = rules.float_dtype(dtype)
-        work = rules.cast(xp, a, rules.opmath(dtype) if promotion != BOOLEAN else dtype)
+            dtype = common.float_dtype(dtype)
+        work = common.cast(xp, a, common.opmath(dtype) if promotion != BOOLEAN else dtype)
         result = xp.in_pieces(getattr(xp, body) if isinstance(body, str) else partial(body, xp), work)
         if promotion == BOOLEAN:
-            return rules.cast(xp, result, rules.BOOL)
+            return common.cast(xp, result, common.BOOL)
         if promotion == REAL:
-            dtype = rules.real_dtype(dtype)
-        return rules.cast(xp, result, dtype)
+            dtype = common.real_dtype(dtype)
+        return common.cast(xp, result, dtype)
 
     return kernel
 
@@ -105,7 +115,7 @@ def _sgn(xp: Any, a: Array) -> Array:
 def _sign(xp: Any, a: Array) -> Array:
     return (
         a.copy()
-        if a.dtype == rules.BOOL
+        if a.dtype == common.BOOL
         else xp.where(xp.isnan(a), 0, xp.sign(a))
         if a.dtype.kind == "f"
         else xp.sign(a)
@@ -130,7 +140,7 @@ def sigmoid(xp: Any, a: Array) -> Array:
 
 
 def _sinc(xp: Any, a: Array) -> Array:
-    x = a * xp.asarray(xp.pi, dtype=rules.real_dtype(a.dtype))
+    x = a * xp.asarray(xp.pi, dtype=common.real_dtype(a.dtype))
     return xp.where(a == 0, 1, xp.sin(x) / xp.where(a == 0, 1, x))
 
 
@@ -379,7 +389,7 @@ unary("logical_not", BOOLEAN, "logical_not", "!a")
 unary(
     "signbit",
     BOOLEAN,
-    lambda xp, a: xp.signbit(a) if rules.category(a) == rules.FLOATING else a < 0,
+    lambda xp, a: xp.signbit(a) if common.category(a) == common.FLOATING else a < 0,
     "signbit(a)",
     no={"c": NotImplementedMessage("signbit is not implemented for complex tensors.")},
     forms="o",
@@ -460,12 +470,12 @@ for _name, _body in (
 
 
 def _angle_kernel(xp: Any, a: Array) -> Array:
-    x = rules.cast(xp, a, rules.float_dtype(a.dtype))
-    return rules.cast(xp, _angle(xp, x), rules.real_dtype(x.dtype))
+    x = common.cast(xp, a, common.float_dtype(a.dtype))
+    return common.cast(xp, _angle(xp, x), common.real_dtype(x.dtype))
 
 
 def _square_kernel(xp: Any, a: Array) -> Array:
-    x = rules.cast(xp, a, rules.accumulate_dtype(a.dtype)) if a.dtype == rules.BOOL else a
+    x = common.cast(xp, a, common.accumulate_dtype(a.dtype)) if a.dtype == common.BOOL else a
     return x * x
 
 

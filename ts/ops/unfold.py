@@ -13,12 +13,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.sizes import evaluate_guard, equal
-from ts.ops import rules
-from ts.ops.outputs import SCALAR
+from ts._core.tensor.size_guards import equal, evaluate_guard
+from ts.ops import common
+from ts.ops.out_variants import SCALAR
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 Sizes = Sequence[int]
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules
-from ts.ops.outputs import COPIED
+from ts._core.tensor import size_guards
+from ts.ops import common
+from ts.ops.out_variants import COPIED
 from ts.ops.registry import op
-from ts.ops.shapes import Laid, Made, depends, new_size
+from ts.ops.shape_functions import Laid, Made, depends, new_size
 
-Array = rules.Array
+Array = common.Array
 
 
 def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]:
@@ -22,7 +22,7 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
         values, inverse, counts = xp.unique(self, return_inverse=True, return_counts=True, equal_nan=False)
         return values, inverse.reshape(self.shape), counts
     values, inverse, counts = xp.unique(
-        self, axis=rules.wrap_dim(dim, self.ndim), return_inverse=True, return_counts=True, equal_nan=False
+        self, axis=common.wrap_dim(dim, self.ndim), return_inverse=True, return_counts=True, equal_nan=False
     )
     return values, inverse.reshape(-1), counts
 
@@ -32,17 +32,18 @@ def _unique_shape(
 ) -> list[Any]:
     """The elements, or slices along a dimension, where each is found, and how often, as far as wanted."""
     count = new_size(most=self.size)
-    places: rules.Shape = self.shape
+    places: common.Shape = self.shape
     values: Made | Laid = (count,), self.dtype
     if dim is not None:
-        axis = rules.wrap_dim(dim, self.ndim)
+        axis = common.wrap_dim(dim, self.ndim)
         rest = (*places[:axis], *places[axis + 1 :])
-        outermost, *steps = sizes.dense((count, *rest), self.dtype.itemsize)  # slices one after the other
+        # slices one after the other
+        outermost, *steps = size_guards.dense((count, *rest), self.dtype.itemsize)
         steps.insert(axis, outermost)
         values = (*rest[:axis], count, *rest[axis:]), self.dtype, tuple(steps)
         places = (places[axis],)
-    inverse: Made = (places if return_inverse else (0,), rules.INT64)
-    return [values, inverse, ((count,) if return_counts else (0,), rules.INT64)]
+    inverse: Made = (places if return_inverse else (0,), common.INT64)
+    return [values, inverse, ((count,) if return_counts else (0,), common.INT64)]
 
 
 def _unique2_shape(
@@ -132,7 +133,7 @@ def _unique_dim(
 def _unique_consecutive(
     xp: Any, self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> tuple[Array, Array, Array]:
-    x = self.reshape(-1) if dim is None else xp.moveaxis(self, rules.wrap_dim(dim, self.ndim), 0)
+    x = self.reshape(-1) if dim is None else xp.moveaxis(self, common.wrap_dim(dim, self.ndim), 0)
     n = x.shape[0]
     differs = (x[1:] != x[:-1]).reshape(max(n - 1, 0), -1).any(axis=1) if n > 1 else xp.zeros(0, bool)
     start = xp.concatenate([xp.ones(min(n, 1), bool), differs])
@@ -141,7 +142,7 @@ def _unique_consecutive(
     inverse = xp.cumsum(start) - 1
     values = x[at]
     if dim is not None:
-        return xp.moveaxis(values, 0, rules.wrap_dim(dim, self.ndim)), inverse, counts
+        return xp.moveaxis(values, 0, common.wrap_dim(dim, self.ndim)), inverse, counts
     inverse = inverse.reshape(self.shape) if return_inverse else counts[:0]
     return values, inverse, counts if return_counts else counts[:0]
 
@@ -162,6 +163,6 @@ def _unique_dim_consecutive(
 ) -> tuple[Array, Array, Array]:
     """With the inverse and the counts, whether they are asked for or not."""
     values, inverse, counts = _unique_consecutive(xp, self, True, True, dim)
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # one after the other in memory
     return xp.moveaxis(slices, 0, axis), inverse, counts

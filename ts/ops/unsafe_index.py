@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.index import index_put, index_put_in_place, indexed
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 Indices = Sequence[Array | None]
 _INTO = "Tensor values, bool accumulate=False"
 
 
 def _integers(name: str, indices: Indices) -> None:
     for i in indices:
-        if i is not None and i.dtype not in (rules.INT64, rules.INT32):
-            raise RuntimeError(f"{name} found unexpected index type {rules.NAME_OF[i.dtype]}")
+        if i is not None and i.dtype not in (common.INT64, common.INT32):
+            raise RuntimeError(f"{name} found unexpected index type {common.NAME_OF[i.dtype]}")
 
 
 @op("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", where="f")
@@ -82,7 +82,7 @@ def _clipped(xp: Any, self: Array, indices: Indices) -> list[Array | None]:
 
 
 def _mask_over(mask: Array, shape: Sequence[int]) -> tuple[int, ...]:
-    return rules.broadcast_shapes(mask.shape, tuple(shape))
+    return common.broadcast_shapes(mask.shape, tuple(shape))
 
 
 @op(
@@ -92,10 +92,10 @@ def _mask_over(mask: Array, shape: Sequence[int]) -> tuple[int, ...]:
 )
 def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any) -> Array:
     """The elements where the mask is true, `fill` elsewhere."""
-    value = rules.cast_checked(xp, fill, self.dtype)
+    value = common.cast_checked(xp, fill, self.dtype)
     if not self.size:
         given = [i.shape for i in indices if i is not None]
-        return xp.full(rules.broadcast_shapes(mask.shape, *given), value, dtype=self.dtype)
+        return xp.full(common.broadcast_shapes(mask.shape, *given), value, dtype=self.dtype)
     found = indexed(xp, self, _clipped(xp, self, indices))
     _mask_over(mask, found.shape)
     return xp.where(mask != 0, found, value)

@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts._core.tensor.sizes import same
-from ts.ops import rules
-from ts.ops.outputs import EXPECTED
+from ts._core.tensor.size_guards import same
+from ts.ops import common
+from ts.ops.out_variants import EXPECTED
 from ts.ops.registry import OperatorRecord, add, out_of
-from ts.ops.shapes import Made
+from ts.ops.shape_functions import Made
 
-Array = rules.Array
+Array = common.Array
 Sizes = Sequence[int]
 Taps = tuple[Array, Array | None]  # indices (m, taps) and weights (m, taps); None: one tap of weight 1
 
@@ -30,11 +30,11 @@ def _step(n: int, m: int, scale: float | None) -> float:
 
 
 def _nearest(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
-    return xp.minimum(xp.floor(xp.arange(m) * _step(n, m, scale)).astype(rules.INT64), n - 1)[:, None], None
+    return xp.minimum(xp.floor(xp.arange(m) * _step(n, m, scale)).astype(common.INT64), n - 1)[:, None], None
 
 
 def _nearest_exact(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
-    places = xp.floor((xp.arange(m) + 0.5) * _step(n, m, scale)).astype(rules.INT64)
+    places = xp.floor((xp.arange(m) + 0.5) * _step(n, m, scale)).astype(common.INT64)
     return xp.minimum(places, n - 1)[:, None], None
 
 
@@ -46,7 +46,7 @@ def _source(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Array:
 
 def _linear(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
     at = xp.maximum(_source(xp, n, m, scale, align), 0)
-    low = xp.minimum(xp.floor(at).astype(rules.INT64), n - 1)
+    low = xp.minimum(xp.floor(at).astype(common.INT64), n - 1)
     part = xp.clip(at - low, 0, 1)
     return xp.stack([low, xp.minimum(low + 1, n - 1)], 1), xp.stack([1 - part, part], 1)
 
@@ -78,7 +78,7 @@ def cubic_slopes(xp: Any, part: Array) -> Array:
 def _cubic(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
     at = _source(xp, n, m, scale, align)
     low = xp.floor(at)
-    index = xp.clip(low.astype(rules.INT64)[:, None] + xp.arange(-1, 3), 0, n - 1)
+    index = xp.clip(low.astype(common.INT64)[:, None] + xp.arange(-1, 3), 0, n - 1)
     return index, cubic_weights(xp, at - low)
 
 
@@ -102,14 +102,14 @@ def _antialiased(weigh: Callable[[Any, Array], Array], radius: int) -> Callable[
 
     def taps(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
         if xp.shapes_only:  # however many there are
-            return xp.empty((m, 1), dtype=rules.INT64), xp.empty((m, 1), dtype=rules.DOUBLE)
+            return xp.empty((m, 1), dtype=common.INT64), xp.empty((m, 1), dtype=common.DOUBLE)
         step = _step(n, m, scale)
         if align:
             step = (n - 1) / (m - 1) if m > 1 else 0.0
         stretch = max(step, 1.0)
         centre = step * (xp.arange(m) + 0.5)
-        first = xp.maximum((centre - radius * stretch + 0.5).astype(rules.INT64), 0)
-        end = xp.minimum((centre + radius * stretch + 0.5).astype(rules.INT64), n)
+        first = xp.maximum((centre - radius * stretch + 0.5).astype(common.INT64), 0)
+        end = xp.minimum((centre + radius * stretch + 0.5).astype(common.INT64), n)
         width = min(n, 2 * math.ceil(radius * stretch) + 1)
         index = first[:, None] + xp.arange(width)
         weight = weigh(xp, (index - centre[:, None] + 0.5) / stretch)
@@ -163,10 +163,10 @@ def resampled(
     """x with its last len(size) dimensions resampled to `size`."""
     _check_sizes(x, size)
     bytes_too = taps in (_nearest, _nearest_exact) or len(size) == 2
-    if rules.CATEGORY_OF[x.dtype] != rules.FLOATING and not (x.dtype == rules.UINT8 and bytes_too):
-        rules.refuse(name, x.dtype)
+    if common.CATEGORY_OF[x.dtype] != common.FLOATING and not (x.dtype == common.UINT8 and bytes_too):
+        common.refuse(name, x.dtype)
     keys = [(n, m, s, align) for n, m, s in zip(x.shape[2:], size, scales, strict=True)]
-    if x.dtype == rules.UINT8 and taps not in (_nearest, _nearest_exact) and not xp.shapes_only:
+    if x.dtype == common.UINT8 and taps not in (_nearest, _nearest_exact) and not xp.shapes_only:
         for axis, key in reversed(list(enumerate(keys, 2))):
             if key[1] <= _MAX_CACHED_POSITIONS:
                 x = xp.weighted_bytes(x, axis, *_kept_integers(xp, taps, *key))
@@ -175,13 +175,13 @@ def resampled(
                 x = xp.weighted_bytes(x, axis, index, *_in_integers(xp, index, weight))
         return x
     found = [_taps(xp, taps, *key) for key in keys]
-    wide = rules.cast(xp, x, rules.opmath(x.dtype))
+    wide = common.cast(xp, x, common.opmath(x.dtype))
     for axis, (index, weight) in reversed(list(enumerate(found, 2))):
         if weight is None:
             wide = xp.take(wide, index[:, 0], axis=axis)
         else:
             wide = xp.weighted_sums(wide, axis, index, weight.astype(wide.dtype))
-    return rules.cast(xp, wide, x.dtype)
+    return common.cast(xp, wide, x.dtype)
 
 
 def _reversed(xp: Any, taps: Taps, n: int) -> Taps:
@@ -194,7 +194,7 @@ def _reversed(xp: Any, taps: Taps, n: int) -> Taps:
     counts = xp.bincount(sources, minlength=n)
     place = xp.arange(sources.size) - (xp.cumsum(counts) - counts)[sources]
     most = int(counts.max())
-    readers, shares = xp.zeros((n, most), dtype=rules.INT64), xp.zeros((n, most))
+    readers, shares = xp.zeros((n, most), dtype=common.INT64), xp.zeros((n, most))
     readers[sources, place] = outputs
     shares[sources, place] = 1.0 if weight is None else weight.reshape(-1)[order]
     return readers, shares
@@ -216,14 +216,16 @@ def gathered(
 ) -> Array:
     """The reverse of `resampled`: every source place gets its shares of the places that read it."""
     _gradient_shape(grad, size, input_size)
-    wide = rules.cast(xp, grad, rules.opmath(grad.dtype))
+    wide = common.cast(xp, grad, common.opmath(grad.dtype))
     for axis in range(2, grad.ndim):
         n, m = input_size[axis], size[axis - 2]
         key = (n, m, scales[axis - 2], align)
-        index, weight = _kept_reversed(xp, taps, *key) if m <= _MAX_CACHED_POSITIONS else _reversed(xp, taps(xp, *key), n)
+        index, weight = (
+            _kept_reversed(xp, taps, *key) if m <= _MAX_CACHED_POSITIONS else _reversed(xp, taps(xp, *key), n)
+        )
         assert weight is not None
         wide = xp.weighted_sums(wide, axis, index, weight.astype(wide.dtype))
-    return rules.cast(xp, wide, grad.dtype)
+    return common.cast(xp, wide, grad.dtype)
 
 
 def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *_: Any) -> Made:
@@ -244,11 +246,11 @@ def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
         again = index[:, t] == index[:, t - 1]
         weight[:, t] += xp.where(again, weight[:, t - 1], 0)
         weight[:, t - 1] = xp.where(again, 0, weight[:, t - 1])
-    largest = float(rules.number_in(xp, weight.max()))
+    largest = float(common.number_in(xp, weight.max()))
     places = 0
     while places < 22 and int(0.5 + largest * (1 << (places + 1))) < 1 << 15:
         places += 1
-    return xp.trunc(weight * (1 << places) + xp.where(weight < 0, -0.5, 0.5)).astype(rules.INT32), places
+    return xp.trunc(weight * (1 << places) + xp.where(weight < 0, -0.5, 0.5)).astype(common.INT32), places
 
 
 @functools.lru_cache(maxsize=64)

@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts._core.tensor import sizes
-from ts.ops import rules
-from ts.ops.outputs import COPIED, EXPECTED
-from ts.ops.refusals import INEXACT
+from ts._core.tensor import size_guards
+from ts.ops import common
+from ts.ops.out_variants import COPIED, EXPECTED
 from ts.ops.registry import op
+from ts.ops.unsupported_dtypes import INEXACT
 
-Array = rules.Array
+Array = common.Array
 Dims = Sequence[int] | int | None
 
 
@@ -23,7 +23,7 @@ def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> N
     """Raise a RuntimeError if a norm without an identity would reduce zero elements."""
     number = int(p) if p not in (math.inf, -math.inf) and p == int(p) else p
     if dim is None or (isinstance(dim, Sequence) and not dim):
-        if any(sizes.known_zero(n) for n in self.shape):
+        if any(size_guards.known_zero(n) for n in self.shape):
             raise RuntimeError(
                 f"linalg.vector_norm cannot compute the {number} norm on an empty tensor because the "
                 "operation "
@@ -31,7 +31,7 @@ def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> N
             )
         return
     for axis in axes:
-        if self.ndim and sizes.known_zero(self.shape[axis]):
+        if self.ndim and size_guards.known_zero(self.shape[axis]):
             raise RuntimeError(
                 f"linalg.vector_norm cannot compute the {number} norm on the dimension {axis}because this "
                 "dimension is empty and the operation does not have an identity"
@@ -40,16 +40,16 @@ def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> N
 
 def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype: int | None = None) -> Array:
     """The p-norm of the elements along `dim`, for any p including 0 and the infinities."""
-    axes = rules.wrap_dims(dim, self.ndim)
-    source = rules.dtype_from(dtype, self.dtype)
-    if rules.CATEGORY_OF[source] < rules.FLOATING:
+    axes = common.wrap_dims(dim, self.ndim)
+    source = common.dtype_from(dtype, self.dtype)
+    if common.CATEGORY_OF[source] < common.FLOATING:
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{rules.NAME_OF[source]}"
+            f"{common.NAME_OF[source]}"
         )
     if p < 0 or p == math.inf:
         _check_not_empty(self, p, axes, dim)
-    size = xp.abs(rules.cast(xp, self, rules.opmath(source)))
+    size = xp.abs(common.cast(xp, self, common.opmath(source)))
     if p == math.inf:
         result = xp.max(size, axis=axes, keepdims=keepdim)
     elif p == -math.inf:
@@ -60,7 +60,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
         result = xp.sqrt(xp.sum(size * size, axis=axes, keepdims=keepdim))
     else:
         result = xp.sum(size**p, axis=axes, keepdims=keepdim) ** (1.0 / p)
-    return rules.cast(xp, result, rules.real_dtype(source))
+    return common.cast(xp, result, common.real_dtype(source))
 
 
 def _rows(name: str) -> Callable[..., str]:
@@ -181,10 +181,10 @@ def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     others = [d for d in range(self.ndim) if d != axis]
     norm = vector_norm(xp, self, p, others, True)
-    return rules.cast(xp, xp.where(norm > maxnorm, self * (maxnorm / (norm + 1e-7)), self), self.dtype)
+    return common.cast(xp, xp.where(norm > maxnorm, self * (maxnorm / (norm + 1e-7)), self), self.dtype)
 
 
 @op(
@@ -198,13 +198,13 @@ def _powsum(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
     """The sum of the absolute values to a power: a norm without its root."""
-    source = rules.dtype_from(dtype, self.dtype)
-    if rules.CATEGORY_OF[source] < rules.FLOATING:
-        rules.refuse("powsum_cpu", rules.accumulate_dtype(source))
-    wide = rules.promote_types(self.dtype, rules.opmath(source))
-    size = rules.cast(xp, xp.abs(rules.cast(xp, self, wide)), rules.opmath(rules.real_dtype(source)))
-    total = xp.sum(size**ord, axis=rules.wrap_dims(dim, self.ndim), keepdims=keepdim)
-    return rules.cast(xp, total, rules.real_dtype(source))
+    source = common.dtype_from(dtype, self.dtype)
+    if common.CATEGORY_OF[source] < common.FLOATING:
+        common.refuse("powsum_cpu", common.accumulate_dtype(source))
+    wide = common.promote_types(self.dtype, common.opmath(source))
+    size = common.cast(xp, xp.abs(common.cast(xp, self, wide)), common.opmath(common.real_dtype(source)))
+    total = xp.sum(size**ord, axis=common.wrap_dims(dim, self.ndim), keepdims=keepdim)
+    return common.cast(xp, total, common.real_dtype(source))
 
 
 _NATIVE = {"bi": f"linalg.vector_norm: {INEXACT}"}

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ts._core.tensor import sizes, storage
-from ts.ops import rules
-from ts.ops.outputs import COPIED
-from ts.ops.registry import shared_fields, op
-from ts.ops.shapes import ITEM, NO_ITEM, Laid, new_size
+from ts._core.tensor import size_guards, storage
+from ts.ops import common
+from ts.ops.out_variants import COPIED
+from ts.ops.registry import op, shared_fields
+from ts.ops.shape_functions import ITEM, NO_ITEM, Laid, new_size
 
-Array = rules.Array
+Array = common.Array
 _NARROWED = (
     "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be "
     "improved?  If so, please report an enhancement request to PyTorch.)"
@@ -28,7 +28,7 @@ TENSOR_BYTES = 128  # that a tensor of a list takes, about
 
 def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     """`self` with another shape, or the error that it needs a copy."""
-    shape = rules.infer_size(size, self.size)
+    shape = common.infer_size(size, self.size)
     if self.flags.c_contiguous:
         return self.reshape(shape)
     try:
@@ -48,21 +48,21 @@ def _view(xp: Any, self: Array, size: Sequence[int]) -> Array:
 
 @op("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", where="m")
 def _view_dtype(xp: Any, self: Array, dtype: int) -> Array:
-    target = rules.dtype_from(dtype)
+    target = common.dtype_from(dtype)
     if self.ndim == 0 and target.itemsize != self.dtype.itemsize:
         raise RuntimeError(
-            f"self.dim() cannot be 0 to view {rules.NAME_OF[self.dtype]} as {rules.NAME_OF[target]} "
+            f"self.dim() cannot be 0 to view {common.NAME_OF[self.dtype]} as {common.NAME_OF[target]} "
             f"(different element sizes)"
         )
     return storage.strided(self, *_retyped(self, target), storage.offset(self), target)
 
 
-def _retyped(self: Array, target: rules.DType) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _retyped(self: Array, target: common.DType) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Shape and strides of the same bytes as elements of another dtype."""
     have, want = self.dtype.itemsize, target.itemsize
     if have == want:
         return self.shape, self.strides
-    what = f"to view {rules.NAME_OF[self.dtype]} as {rules.NAME_OF[target]} (different element sizes)"
+    what = f"to view {common.NAME_OF[self.dtype]} as {common.NAME_OF[target]} (different element sizes)"
     if self.strides[-1] != have and self.shape[-1] != 1 and self.size:
         raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {self.strides[-1] // have}")
     ratio = want // have
@@ -88,13 +88,13 @@ def _retyped(self: Array, target: rules.DType) -> tuple[tuple[int, ...], tuple[i
     sparse="view_ops.refuse_reshape",
 )
 def _reshape(xp: Any, self: Array, shape: Sequence[int]) -> Array:
-    return self.reshape(rules.infer_size(shape, self.size))
+    return self.reshape(common.infer_size(shape, self.size))
 
 
 @op("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m")
 @op("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", where="m")
 def _view_as(xp: Any, self: Array, other: Array) -> Array:
-    return self.reshape(rules.infer_size(other.shape, self.size))
+    return self.reshape(common.infer_size(other.shape, self.size))
 
 
 def _check_addressable(shape: Sequence[int], itemsize: int) -> None:
@@ -113,11 +113,11 @@ def _check_addressable(shape: Sequence[int], itemsize: int) -> None:
 
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     """`self` repeated along new and 1-sized dimensions, without copying; -1 keeps a dimension."""
-    given = list(sizes.shape(size))
+    given = list(size_guards.shape(size))
     extra = len(given) - self.ndim
     if extra < 0:
         raise RuntimeError(
-            f"expand(torch.{rules.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={given}): "
+            f"expand(torch.{common.NAME_OF[self.dtype]}Tensor{{{list(self.shape)}}}, size={given}): "
             f"the number of sizes "
             f"provided ({len(given)}) must be greater or equal to the number of dimensions in the "
             f"tensor ({self.ndim})"
@@ -125,14 +125,14 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     shape = []
     for i, n in enumerate(given):
         have = self.shape[i - extra] if i >= extra else 1
-        if sizes.known_equal(n, -1):
+        if size_guards.known_equal(n, -1):
             if i < extra:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
                     f"dimension {i}"
                 )
             n = have
-        if not sizes.known_one(have) and not sizes.equal(have, n):
+        if not size_guards.known_one(have) and not size_guards.equal(have, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
                 f"non-singleton "
@@ -173,8 +173,8 @@ def _squeeze(xp: Any, self: Array) -> Array:
 @op("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="squeeze_dim")
 @op("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", inplace=True)
 def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
-    axes = rules.wrap_dims(dim, self.ndim) if not isinstance(dim, Sequence) or dim else ()
-    return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and sizes.known_one(n))])
+    axes = common.wrap_dims(dim, self.ndim) if not isinstance(dim, Sequence) or dim else ()
+    return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and size_guards.known_one(n))])
 
 
 @op(
@@ -185,7 +185,7 @@ def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     sparse="view_ops.unsqueeze",
 )
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
-    return unsqueezed(self, rules.wrap_dim(dim, self.ndim + 1))
+    return unsqueezed(self, common.wrap_dim(dim, self.ndim + 1))
 
 
 def unsqueezed(self: Array, axis: int) -> Array:
@@ -202,14 +202,14 @@ def unsqueezed(self: Array, axis: int) -> Array:
 
 def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
     """Dimensions start..end joined into one."""
-    start, end = rules.wrap_dim(start_dim, self.ndim), rules.wrap_dim(end_dim, self.ndim)
+    start, end = common.wrap_dim(start_dim, self.ndim), common.wrap_dim(end_dim, self.ndim)
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if self.ndim == 0:
         return self.reshape(1)
     if start == end:
         return self
-    joined = sizes.product(self.shape[start : end + 1])
+    joined = size_guards.product(self.shape[start : end + 1])
     return self.reshape((*self.shape[:start], joined, *self.shape[end + 1 :]))
 
 
@@ -228,10 +228,10 @@ def _ravel(xp: Any, self: Array) -> Array:
 
 @op("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
 def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    inner = rules.infer_size(sizes, self.shape[axis])
+    inner = common.infer_size(sizes, self.shape[axis])
     return self.reshape((*self.shape[:axis], *inner, *self.shape[axis + 1 :]))
 
 
@@ -244,8 +244,8 @@ def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
 def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    axis = rules.wrap_dim(dim, self.ndim)
-    if not sizes.within(index, self.shape[axis]):
+    axis = common.wrap_dim(dim, self.ndim)
+    if not size_guards.within(index, self.shape[axis]):
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {axis}"
         )
@@ -267,7 +267,7 @@ def _slice(
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
         raise RuntimeError("slice step must be positive")
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     return self[(slice(None),) * axis + (slice(start, end, step),)]
 
 
@@ -275,14 +275,14 @@ def narrow_kernel(self: Array, dim: int, start: int, length: int) -> Array:
     """`length` places from `start` along `dim`."""
     if self.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if not sizes.check(length >= 0):
+    if not size_guards.check(length >= 0):
         raise RuntimeError("narrow(): length must be non-negative.")
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     n = self.shape[axis]
-    if not sizes.check(start <= n) or not sizes.check(start >= -n):
+    if not size_guards.check(start <= n) or not size_guards.check(start >= -n):
         raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
     start = start + n if start < 0 else start
-    if not sizes.check(start + length <= n):
+    if not size_guards.check(start + length <= n):
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
     return self[(slice(None),) * axis + (slice(start, start + length),)]
 
@@ -333,7 +333,7 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
         )
     axes = {"source": sources, "destination": targets}
     for what, dims in axes.items():
-        axes[what] = [rules.wrap_dim(d, self.ndim) for d in dims]
+        axes[what] = [common.wrap_dim(d, self.ndim) for d in dims]
         if len(set(axes[what])) < len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{what}` ({list(dims)})")
     return xp.moveaxis(self, *axes.values())
@@ -346,10 +346,10 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
     """Consecutive parts of the given lengths along `dim`."""
     if self.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     for n in lengths:
-        sizes.check_length(n)
-    if not sizes.equal(sum(lengths), self.shape[axis]):
+        size_guards.check_length(n)
+    if not size_guards.equal(sum(lengths), self.shape[axis]):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input "
             f"tensor's size at "
@@ -357,12 +357,12 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
         )
     parts, at = [], 0
     for n in lengths:
-        if not sizes.check(n >= 0):
+        if not size_guards.check(n >= 0):
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes have only non-negative entries, but got "
                 f"split_sizes={list(lengths)}"
             )
-        if sizes.is_symbol(n) or sizes.is_symbol(at):
+        if size_guards.is_symbol(n) or size_guards.is_symbol(at):
             shape = (*self.shape[:axis], n, *self.shape[axis + 1 :])
             first = storage.offset(self) + at * self.strides[axis]
             parts.append(storage.strided(self, shape, self.strides, first))
@@ -378,7 +378,7 @@ def split_every(self: Array, size: int, dim: int) -> list[Array]:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
-    n = self.shape[rules.wrap_dim(dim, self.ndim)]
+    n = self.shape[common.wrap_dim(dim, self.ndim)]
     if size == 0:
         if n:
             raise RuntimeError(
@@ -425,7 +425,7 @@ def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) 
 
 def _require_place(count: int) -> None:
     """Fail where so many tensors have no place."""
-    rules.check_storage((count, TENSOR_BYTES), rules.UINT8)
+    common.check_storage((count, TENSOR_BYTES), common.UINT8)
     np.empty((count, TENSOR_BYTES), np.uint8)
 
 
@@ -436,7 +436,7 @@ def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    n = self.shape[rules.wrap_dim(dim, self.ndim)]
+    n = self.shape[common.wrap_dim(dim, self.ndim)]
     if n:
         return split_every(self, -(-n // chunks), dim)
     _require_place(chunks)
@@ -451,7 +451,7 @@ def _tensor_split(xp: Any, self: Array, sections: int, dim: int = 0) -> list[Arr
         )
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
-    n = self.shape[rules.wrap_dim(dim, self.ndim)]
+    n = self.shape[common.wrap_dim(dim, self.ndim)]
     if sections > n:
         _require_place(sections)
     return split_sizes(self, [n // sections + (i < n % sections) for i in range(sections)], dim)
@@ -463,7 +463,7 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
         raise RuntimeError(
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     bounds = [0, *indices, self.shape[axis]]
     front = (slice(None),) * axis
     return (
@@ -477,7 +477,7 @@ def _parts_shape(self: Array, where: Array, dim: int = 0) -> list[Laid]:
     """One part more than there are places, each as long as elements say."""
     if where.ndim != 1:
         raise RuntimeError(NO_ITEM)
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     before, n, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
     return [
         ((*before, new_size(most=n), *after), self.dtype, self.strides)
@@ -494,10 +494,10 @@ def _tensor_split_tensor(
     xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0
 ) -> list[Array]:
     where = tensor_indices_or_sections
-    if where.dtype != rules.INT64:
+    if where.dtype != common.INT64:
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
-            f"{rules.NAME_OF[where.dtype]}"
+            f"{common.NAME_OF[where.dtype]}"
         )
     if where.ndim > 1:
         raise RuntimeError(
@@ -511,7 +511,7 @@ def _tensor_split_tensor(
 
 def _split_along(name: str, self: Array, axis: int, by: Any) -> list[Array]:
     if isinstance(by, int):
-        if by <= 0 or sizes.evaluate_guard(self.shape[axis] % by != 0):
+        if by <= 0 or size_guards.evaluate_guard(self.shape[axis] % by != 0):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
                 f"{self.shape[axis]} is not divisible by the split_size {by}!"
@@ -558,7 +558,7 @@ def _dsplit(xp: Any, self: Array, by: Any) -> list[Array]:
 def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    axis = rules.wrap_dim(dim, self.ndim)
+    axis = common.wrap_dim(dim, self.ndim)
     return [self[(slice(None),) * axis + (i, ...)] for i in range(self.shape[axis])]
 
 
@@ -567,7 +567,7 @@ def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
 
 @op("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", where="m")
 def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array:
-    axis = rules.wrap_dim(dimension, self.ndim)
+    axis = common.wrap_dim(dimension, self.ndim)
     n = self.shape[axis] if self.ndim else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
@@ -590,11 +590,11 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
 
 @op("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
 def diagonal_kernel(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
-    a, b = rules.wrap_dim(dim1, self.ndim), rules.wrap_dim(dim2, self.ndim)
+    a, b = common.wrap_dim(dim1, self.ndim), common.wrap_dim(dim2, self.ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    length = sizes.least(self.shape[a] - max(0, -offset), self.shape[b] - max(0, offset))
-    if sizes.larger(length, 0) is not length:
+    length = size_guards.least(self.shape[a] - max(0, -offset), self.shape[b] - max(0, offset))
+    if size_guards.larger(length, 0) is not length:
         length, at = 0, 0
     else:
         at = max(0, -offset) * self.strides[a] + max(0, offset) * self.strides[b]
@@ -611,29 +611,29 @@ def _linalg_diagonal(xp: Any, A: Array, offset: int = 0, dim1: int = -2, dim2: i
 
 @op("aten::real(Tensor(a) self) -> Tensor(a)")
 def _real(xp: Any, self: Array) -> Array:
-    return _part(self, 0) if rules.is_complex(self.dtype) else self
+    return _part(self, 0) if common.is_complex(self.dtype) else self
 
 
 def _part(x: Array, number: int) -> Array:
     """The real or the imaginary parts."""
     if x.dtype.kind == "c":
         return x.imag if number else x.real
-    part = rules.real_dtype(x.dtype)  # of complex32, which NumPy does not know
+    part = common.real_dtype(x.dtype)  # of complex32, which NumPy does not know
     return storage.strided(x, x.shape, x.strides, storage.offset(x) + number * part.itemsize, part)
 
 
 @op("aten::imag(Tensor(a) self) -> Tensor(a)")
 def _imag(xp: Any, self: Array) -> Array:
-    if not rules.is_complex(self.dtype):
+    if not common.is_complex(self.dtype):
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return _part(self, 1)
 
 
 @op("aten::view_as_real(Tensor(a) self) -> Tensor(a)", where="f")
 def _view_as_real(xp: Any, self: Array) -> Array:
-    if not rules.is_complex(self.dtype):
+    if not common.is_complex(self.dtype):
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    part = rules.real_dtype(self.dtype)
+    part = common.real_dtype(self.dtype)
     return storage.strided(self, (*self.shape, 2), (*self.strides, part.itemsize), storage.offset(self), part)
 
 
@@ -647,7 +647,7 @@ def _view_as_real(xp: Any, self: Array) -> Array:
     autocast={"cpu": "float32"},
 )
 def _view_as_complex(xp: Any, self: Array) -> Array:
-    if self.ndim == 0 or not sizes.equal(self.shape[-1], 2):
+    if self.ndim == 0 or not size_guards.equal(self.shape[-1], 2):
         raise RuntimeError("Tensor must have a last dimension of size 2")
     item, at = self.dtype.itemsize, storage.offset(self)
     if self.size and self.strides[-1] != item:
@@ -656,19 +656,19 @@ def _view_as_complex(xp: Any, self: Array) -> Array:
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     if at % (2 * item):
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
-    return storage.strided(self, self.shape[:-1], self.strides[:-1], at, rules.complex_dtype(self.dtype))
+    return storage.strided(self, self.shape[:-1], self.strides[:-1], at, common.complex_dtype(self.dtype))
 
 
 @op("aten::conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.conjugate")
 def _conj(xp: Any, self: Array) -> Array:
-    return xp.conj(self) if rules.is_complex(self.dtype) else self
+    return xp.conj(self) if common.is_complex(self.dtype) else self
 
 
 @op("aten::_conj(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::_conj_copy(Tensor self) -> Tensor", where="f", out="out", **COPIED)
 def _conj_of_complex(xp: Any, self: Array) -> Array:
-    if not rules.is_complex(self.dtype):
-        raise RuntimeError(f"Expected a complex tensor, but got one of {rules.NAME_OF[self.dtype]}")
+    if not common.is_complex(self.dtype):
+        raise RuntimeError(f"Expected a complex tensor, but got one of {common.NAME_OF[self.dtype]}")
     return xp.conj(self)
 
 
@@ -682,7 +682,7 @@ def _neg_view(xp: Any, self: Array) -> Array:
 
 @op("aten::positive(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")
 def _positive(xp: Any, self: Array) -> Array:
-    if self.dtype == rules.BOOL:
+    if self.dtype == common.BOOL:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
 

@@ -13,28 +13,28 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ts.ops import rules
-from ts.ops.outputs import COPIED, OPTIONS
+from ts.ops import common
+from ts.ops.out_variants import COPIED, OPTIONS
 from ts.ops.registry import op
 
-Array = rules.Array
+Array = common.Array
 Values = Callable[..., Array]  # values(xp, places from 0 to 1, *parameters)
 _OPTIONS = f"*, {OPTIONS}"
 
 
 def _window(xp: Any, name: str, values: Values, length: int, periodic: bool, dtype: int | None) -> Array:
-    target = rules.dtype_from(dtype)
+    target = common.dtype_from(dtype)
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
-    if rules.CATEGORY_OF[target] < rules.FLOATING:
-        found = rules.CPP_NAME_OF[target]
+    if common.CATEGORY_OF[target] < common.FLOATING:
+        found = common.CPP_NAME_OF[target]
         raise RuntimeError(f"{name} expects floating point dtypes, got: TensorOptions(dtype={found}")
     if length <= 1:
         return xp.ones(length, dtype=target)
     if target.kind == "c":
-        rules.refuse("arange_cpu", target)
+        common.refuse("arange_cpu", target)
     last = length if periodic else length - 1
-    return rules.cast(xp, values(xp.arange(length, dtype=rules.DOUBLE) / max(last, 1)), target)
+    return common.cast(xp, values(xp.arange(length, dtype=common.DOUBLE) / max(last, 1)), target)
 
 
 def _cosines(xp: Any, at: Array, *weights: float) -> Array:

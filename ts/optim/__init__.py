@@ -7,7 +7,7 @@
 
 A gradient is what stands in `parameter.grad`, whoever put it there.  A step goes over all parameters of a
 group together: the rules call operators on lists, or one operator that is the whole step
-(`ts.ops.fused_steps`).
+(`ts.ops.fused_optimizers`).
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.optim.lists import State, check_rate, counted, number, zero_step
 from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import State, check_rate, counted, number, zero_step
 
 __all__ = ["Adafactor", "adafactor"]
 

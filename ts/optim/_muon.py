@@ -13,8 +13,8 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.optim.lists import State
 from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import State
 
 __all__ = ["Muon"]
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the iteration: a x + b x**3 + c x**5

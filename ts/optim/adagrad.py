@@ -10,9 +10,10 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn.parameter import UninitializedParameter, uninitialized
-from ts.ops import fused_steps
+from ts.ops import fused_optimizers
 from ts.optim import sparse_steps
-from ts.optim.lists import (
+from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import (
     State,
     check_fused,
     check_range,
@@ -25,7 +26,6 @@ from ts.optim.lists import (
     scaler_options,
     zero_step,
 )
-from ts.optim.optimizer import Group, Optimizer
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -136,6 +136,7 @@ def adagrad(
         if not dense:
             return
     run(
-        ts._fused_adagrad_, fused_steps.adagrad, *real(params, grads, state_sums), state_steps, lr=number(lr),
+        ts._fused_adagrad_, fused_optimizers.adagrad, *real(params, grads, state_sums), state_steps,
+        lr=number(lr),
         lr_decay=lr_decay, weight_decay=weight_decay, eps=eps, maximize=maximize, **scaler,
     )  # fmt: skip

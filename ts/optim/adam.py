@@ -10,8 +10,9 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops import fused_steps
-from ts.optim.lists import (
+from ts.ops import fused_optimizers
+from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import (
     State,
     begin,
     check_capturable,
@@ -25,7 +26,6 @@ from ts.optim.lists import (
     run,
     scaler_options,
 )
-from ts.optim.optimizer import Group, Optimizer
 
 __all__ = ["Adam", "adam"]
 
@@ -147,7 +147,7 @@ def adam(
     scaler = scaler_options(grad_scale, found_inf)
     run(
         ts._fused_adamw_ if decoupled_weight_decay else ts._fused_adam_,
-        partial(fused_steps.adam, decoupled=decoupled_weight_decay),
+        partial(fused_optimizers.adam, decoupled=decoupled_weight_decay),
         *real(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs), state_steps,
         lr=number(lr), beta1=number(beta1), beta2=number(beta2), weight_decay=weight_decay, eps=eps,
         amsgrad=amsgrad, maximize=maximize, **scaler,

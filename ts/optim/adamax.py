@@ -9,9 +9,19 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_steps import add_quotients, then, turned, with_decay
-from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, counted, number, of, real
+from ts.ops.fused_optimizers import add_quotients, then, turned, with_decay
 from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import (
+    State,
+    begin,
+    check_capturable,
+    check_range,
+    check_rate,
+    counted,
+    number,
+    of,
+    real,
+)
 
 __all__ = ["Adamax", "adamax"]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.optim.lists import State, check_rate
+from ts.optim.line_search import Slope, _cubic_interpolate, _strong_wolfe, strong_wolfe  # noqa: F401
 from ts.optim.optimizer import Optimizer
-from ts.optim.wolfe import Slope, _cubic_interpolate, _strong_wolfe, strong_wolfe  # noqa: F401
+from ts.optim.optimizer_utils import State, check_rate
 
 __all__ = ["LBFGS"]
 FLAT = 1e-10  # products of steps and changes of gradients below say nothing of the curvature

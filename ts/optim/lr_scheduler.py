@@ -10,10 +10,7 @@ optimizer, and in `closed_form` what a step has, whatever was before.
 from __future__ import annotations
 
 from ts.optim.scheduling.base import EPOCH_DEPRECATION, LRScheduler
-from ts.optim.scheduling.combined import ChainedScheduler, SequentialLR
-from ts.optim.scheduling.cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
-from ts.optim.scheduling.plateau import ReduceLROnPlateau
-from ts.optim.scheduling.simple import (
+from ts.optim.scheduling.closed_form import (
     ConstantLR,
     CosineAnnealingLR,
     ExponentialLR,
@@ -24,6 +21,9 @@ from ts.optim.scheduling.simple import (
     PolynomialLR,
     StepLR,
 )
+from ts.optim.scheduling.combined import ChainedScheduler, SequentialLR
+from ts.optim.scheduling.cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from ts.optim.scheduling.plateau import ReduceLROnPlateau
 
 _LRScheduler = LRScheduler  # its name before PyTorch 2
 

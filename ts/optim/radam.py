@@ -10,8 +10,9 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_steps import then, turned, with_decay
-from ts.optim.lists import (
+from ts.ops.fused_optimizers import then, turned, with_decay
+from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import (
     State,
     Tensors,
     begin,
@@ -23,7 +24,6 @@ from ts.optim.lists import (
     of,
     real,
 )
-from ts.optim.optimizer import Group, Optimizer
 
 __all__ = ["RAdam", "radam"]
 TRUSTED = 5.0  # the length of memory from which on the mean square counts

@@ -9,9 +9,9 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_steps import turned
-from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, count, of, real
+from ts.ops.fused_optimizers import turned
 from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import State, begin, check_capturable, check_range, check_rate, count, of, real
 
 __all__ = ["Rprop", "rprop"]
 

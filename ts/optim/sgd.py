@@ -10,10 +10,19 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops import fused_steps
+from ts.ops import fused_optimizers
 from ts.optim import sparse_steps
-from ts.optim.lists import State, check_fused, check_range, check_rate, number, real, run, scaler_options
 from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import (
+    State,
+    check_fused,
+    check_range,
+    check_rate,
+    number,
+    real,
+    run,
+    scaler_options,
+)
 
 __all__ = ["SGD", "sgd"]
 
@@ -126,4 +135,4 @@ def sgd(
 
 
 def _step(lists: Sequence[Any], **options: Any) -> None:
-    run(ts._fused_sgd_, fused_steps.sgd, *real(*lists), **options)
+    run(ts._fused_sgd_, fused_optimizers.sgd, *real(*lists), **options)

@@ -11,8 +11,8 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.optim import sparse_steps
-from ts.optim.lists import State, check_range
 from ts.optim.optimizer import Group, Optimizer
+from ts.optim.optimizer_utils import State, check_range
 
 __all__ = ["SparseAdam"]
 

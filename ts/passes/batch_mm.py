@@ -18,9 +18,9 @@ from typing import Final
 
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.passes.control_flow import constant_value
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value
 
 _MIN_ADDED: Final = 4
 _MIN_SHARING: Final = 8

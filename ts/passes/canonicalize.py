@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import cmp_to_key
 
 from ts.ir.graph import Block, Graph, Node, Use, Value
-from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, walk_nodes
+from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, walk_nodes
 
 
 def canonicalize(graph: Graph, keep_unique_names: bool = True) -> Graph:

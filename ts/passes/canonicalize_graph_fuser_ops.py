@@ -11,8 +11,8 @@ The list must be unpacked only, into as many tensors. Where the tensor gives few
 from __future__ import annotations
 
 from ts.ir.graph import Graph, Node
-from ts.passes.control_flow import constant_value
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value
 
 
 def canonicalize_graph_fuser_ops(graph: Graph) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, Type
-from ts.passes.control_flow import INT64_MAX, LoopKind, constant_value, loop_kind
+from ts.passes.pass_utils import INT64_MAX, LoopKind, constant_value, loop_kind
 
 
 def canonicalize_modified_loops(graph: Graph) -> bool:

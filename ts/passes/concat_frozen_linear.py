@@ -19,8 +19,8 @@ from ts.ir.attributes import is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TENSOR
 from ts.ops import aten
-from ts.passes.control_flow import constant_value
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value
 
 _FEATURES: Final = -1  # the dimension that results have of weights
 _MIN_LAYERS: Final = 2

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.writes import IDENTITY, is_only_read
+from ts.analysis.mutation import IDENTITY, is_only_read
 from ts.ir.graph import Block, Graph, Node
 from ts.ir.types import ClassType, ListType
 from ts.passes.constant_propagation import constant_key, list_key

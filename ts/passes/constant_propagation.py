@@ -25,22 +25,22 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.autocast import autocast_blocks
+from ts.analysis.autocast_regions import autocast_blocks
 from ts.analysis.effects import has_side_effects, is_nondeterministic
-from ts.analysis.writes import any_mutable, is_directly_written, is_only_read
+from ts.analysis.mutation import any_mutable, is_directly_written, is_only_read
 from ts.ir.attributes import TensorText, is_tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import EnumType
-from ts.passes.control_flow import (
+from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
+from ts.passes.dce import eliminate_dead_code, remove_carried
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import (
     BODY_INPUTS,
     LOOP_INPUTS,
     NOT_CONSTANT,
     constant_value,
     inline_block_before,
 )
-from ts.passes.dce import eliminate_dead_code, remove_carried
-from ts.passes.evaluate import NOT_EVALUATED, evaluate
-from ts.passes.log import optimization_allowed, update
 
 _NEVER_FOLDED: Final = frozenset(
     {

@@ -29,8 +29,8 @@ from typing import Final, TypeVar
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import Type, unify
-from ts.passes.control_flow import inline_block_before, inserting_at_start, named
 from ts.passes.exit_transform import exit_transform
+from ts.passes.pass_utils import inline_block_before, inserting_at_start, named
 
 _T = TypeVar("_T")
 _CONTINUING: Final = ("prim::BreakStmt", "prim::ContinueStmt")

@@ -21,12 +21,12 @@ from __future__ import annotations
 from typing import Final
 
 from ts.analysis.effects import has_side_effects, is_nondeterministic, reads_history
-from ts.analysis.writes import writes_to_inputs
+from ts.analysis.mutation import writes_to_inputs
 from ts.ir import types
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ListType, OptionalType, Type
-from ts.ops.graph_autodiff import is_pytorchs
-from ts.passes.log import optimization_allowed, update
+from ts.ops.autodiff_op_list import is_pytorchs
+from ts.passes.pass_logging import optimization_allowed, update
 
 KIND: Final = "prim::DifferentiableGraph"
 THRESHOLD: Final = 2

@@ -18,8 +18,8 @@ from ts.analysis.alias import AliasDb
 from ts.analysis.effects import STRUCTURAL, has_side_effects
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.constant_pooling import constant_pooling
-from ts.passes.control_flow import walk_nodes
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import walk_nodes
 
 _KIND: Final = "prim::FunctionalGraph"
 _MIN_SUBGRAPH_NODES: Final = 6  # nodes of a part: smaller ones are left, as PyTorch leaves them

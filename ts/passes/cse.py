@@ -14,12 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.autocast import autocast_blocks
+from ts.analysis.autocast_regions import autocast_blocks
 from ts.analysis.effects import has_side_effects, is_nondeterministic
-from ts.analysis.writes import any_mutable, may_write, writes_to_inputs
+from ts.analysis.mutation import any_mutable, may_write, writes_to_inputs
 from ts.ir.graph import Block, Graph, Node
 from ts.passes.constant_propagation import constant_key
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
 
 _Seen = dict[tuple[Any, ...], list[Node]]
 

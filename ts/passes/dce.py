@@ -16,10 +16,10 @@ from typing import Final
 
 from ts.analysis.alias import AliasDb
 from ts.analysis.effects import STRUCTURAL, has_side_effects, may_raise
-from ts.analysis.writes import writes_to_inputs, written_inputs
+from ts.analysis.mutation import writes_to_inputs, written_inputs
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS
 
 
 def eliminate_dead_code(graph: Graph) -> bool:

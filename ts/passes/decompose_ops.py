@@ -9,9 +9,9 @@ Only where both scaling factors are one.
 from __future__ import annotations
 
 from ts.ir.graph import Block, Graph, Node
-from ts.passes.control_flow import constant_value
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value
 
 
 def decompose_ops(graph: Graph) -> bool:

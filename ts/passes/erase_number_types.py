@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from ts import dtypes
-from ts._core.tensor.construct import tensor
+from ts._core.tensor.factories import tensor
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TENSOR, TensorType
 

@@ -30,7 +30,7 @@ from typing import Final, NamedTuple
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, Type, unify
-from ts.passes.control_flow import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value, inserting_at_start, walk_nodes
 
 _MAX_COPIED_BYTES: Final = 5000  # nodes that are copied where ifs are merged; then they move
 _EXITS: Final = ("prim::LoopContinuation", "prim::ReturnStmt", "prim::RaiseException")

@@ -5,8 +5,9 @@
                               %self.weight : Float(2, 2) = prim::Constant[value=<Tensor>]()
                               %y : Tensor = aten::mul(%x, %self.weight)
 
-In: the object of a module, and the names of what has to stay.  Out: a `FrozenModule`: for each method that is left
-its graph, with all calls inlined, and for each object which attributes are left.  An attribute stays where
+In: the object of a module, and the names of what has to stay.  Out: a `FrozenModule`: for each method that is
+left its graph, with all calls inlined, and for each object which attributes are left.  An attribute stays
+where
 
 - it is asked for by name (`"weight"`, `"head.weight"`, `"head"`),
 - a method assigns it, or may write to its memory, or to memory that it shares,
@@ -30,12 +31,12 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ClassType, InterfaceType, ModuleType, OptionalType, TensorType, TupleType, Type
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import constant_propagation, constant_propagation_immutable_types
-from ts.passes.control_flow import walk_nodes
 from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.inline import inline
-from ts.passes.log import update
 from ts.passes.lower_tuples import lower_simple_tuples
+from ts.passes.pass_logging import update
+from ts.passes.pass_utils import walk_nodes
 from ts.passes.peephole import simplify
 
 Attribute = tuple[int, str]

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
-from ts.passes.control_flow import NOT_CONSTANT, constant_value, walk_nodes
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 _CONVOLUTIONS: Final = frozenset({"aten::conv1d", "aten::conv2d", "aten::conv3d"})
 _OF_SHAPES: Final = frozenset({"aten::dim", "aten::size", "prim::device", "prim::dtype"})

@@ -19,9 +19,9 @@ from __future__ import annotations
 from ts.ir.attributes import is_tensor
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import BOOL, INT
-from ts.passes.control_flow import NOT_CONSTANT, constant_value, walk_nodes
 from ts.passes.frozen_conv_folding import normalised
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value, walk_nodes
 
 
 def fold_frozen_linear_bn(graph: Graph) -> bool:

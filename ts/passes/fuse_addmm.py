@@ -17,9 +17,9 @@ from ts.analysis.alias import AliasDb
 from ts.dtypes import BY_CODE
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TensorType
-from ts.passes.control_flow import constant_value, walk_nodes
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value, walk_nodes
 
 
 def fuse_addmm(graph: Graph) -> bool:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Final
 
 from ts.ir.graph import Graph, Value
-from ts.passes.control_flow import constant_value
 from ts.passes.dce import eliminate_dead_code
+from ts.passes.pass_utils import constant_value
 from ts.passes.subgraph_rewrite import Values, rewrite
 
 _WITH_BIAS: Final = "  %w = aten::t(%t)\n  %r = aten::linear(%x, %w, %b)\n  return (%r)"

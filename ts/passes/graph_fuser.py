@@ -20,12 +20,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from ts.analysis.effects import has_side_effects
-from ts.analysis.writes import writes_to_inputs
-from ts.fusion.groups import (
-    MIN_GROUP_OPERATORS,
+from ts.analysis.mutation import writes_to_inputs
+from ts.fusion.fusion_rules import (
     MAX_EPILOGUES,
     MAX_INPUTS,
     MAX_ROWS,
+    MIN_GROUP_OPERATORS,
     extra_inputs,
     is_conversion,
     is_epilogue,
@@ -36,7 +36,7 @@ from ts.fusion.groups import (
 )
 from ts.fusion.program import KIND
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.passes.log import debug, optimization_allowed, update
+from ts.passes.pass_logging import debug, optimization_allowed, update
 
 _MAY_BE_OPERAND: Final = "others read what it gives, which may be its operand itself"
 _READS_NO_ROW: Final = "it reads rows of an input that no group computes"

@@ -15,13 +15,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ts.analysis.effects import has_side_effects, is_nondeterministic
-from ts.analysis.writes import writes_to_inputs
+from ts.analysis.mutation import writes_to_inputs
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TensorType
-from ts.passes.control_flow import walk_nodes
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import walk_nodes
 
 _GUARD: Final = "prim::Guard"
 _PROFILES: Final = ("prim::profile", "prim::profile_ivalue")

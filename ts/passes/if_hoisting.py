@@ -19,11 +19,11 @@ where nothing stands between them but constants.
 from __future__ import annotations
 
 from ts.analysis.effects import has_side_effects, is_nondeterministic, may_raise
-from ts.analysis.writes import writes_to_inputs
+from ts.analysis.mutation import writes_to_inputs
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.passes.control_flow import inline_block_before
 from ts.passes.cse import node_key
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import inline_block_before
 
 
 def hoist_from_ifs(graph: Graph) -> bool:

@@ -15,17 +15,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ts.analysis.autocast import autocast_blocks
+from ts.analysis.autocast_regions import autocast_blocks
 from ts.ir.graph import Block, CallStack, Graph, Node, Value
 from ts.ir.types import ClassType, Type
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import constant_propagation_immutable_types, fold_immutable_constants
-from ts.passes.control_flow import inserting_at_start, walk_nodes
 from ts.passes.dce import eliminate_unfailing_dead_code
-from ts.passes.failing_code import faithful
 from ts.passes.inline_fork_wait import inline_fork_wait as inline_fork_wait
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import inserting_at_start, walk_nodes
 from ts.passes.peephole import peephole, simplify
+from ts.passes.preserve_raising_code import faithful
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _MAX_GRAPH: Final = 20_000

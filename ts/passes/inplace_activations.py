@@ -12,7 +12,7 @@ from __future__ import annotations
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Graph, Node
 from ts.ops import registry
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
 from ts.passes.remove_mutation import functional_form, remove_tensor_mutation
 
 

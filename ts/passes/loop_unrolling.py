@@ -15,9 +15,9 @@ from typing import Final
 
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import INT
-from ts.passes.control_flow import LOOP_INPUTS, NOT_CONSTANT, LoopKind, constant_value, loop_kind
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import LOOP_INPUTS, NOT_CONSTANT, LoopKind, constant_value, loop_kind
 
 _UNROLL_FACTOR: Final = 8
 _MAX_BODY_NODES: Final = 32

@@ -12,8 +12,8 @@ from typing import Any, Final
 from ts.errors import PassError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TupleType, Type
-from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 
 _TAKING_APART: Final = ("prim::TupleUnpack", "prim::TupleIndex", "prim::TupleSlice")
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from ts.ir.graph import Block, Graph, Node
 from ts.ops import registry
-from ts.passes.control_flow import walk_nodes
+from ts.passes.pass_utils import walk_nodes
 
 _BOOL_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten::ne"}
 

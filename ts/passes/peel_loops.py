@@ -19,8 +19,8 @@ from collections.abc import Callable
 
 from ts.ir.graph import Block, Graph, Node
 from ts.ir.types import BOOL
-from ts.passes.control_flow import LOOP_INPUTS
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import LOOP_INPUTS
 
 
 def peel_loops(graph: Graph, times: int = 1, accept: Callable[[Node], bool] = lambda loop: True) -> bool:

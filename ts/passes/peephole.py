@@ -17,12 +17,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.writes import is_directly_written
+from ts.analysis.mutation import is_directly_written
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, Type
-from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 from ts.passes.peephole_list_idioms import RULES as LIST_RULES
 from ts.passes.peephole_types import (
     ASKED,

@@ -20,9 +20,9 @@ from typing import Final
 
 from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 from ts.passes.refine_integer_values import refine_integer_values
 
 IsWritten = Callable[[Value], bool]

@@ -18,7 +18,7 @@ from typing import Any, Final
 from ts import devices, dtypes
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TensorType
-from ts.passes.control_flow import NOT_CONSTANT, constant_value
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 
 
 def fact(node: Node) -> Any:

@@ -25,7 +25,7 @@ from ts._core.thread import deadline
 from ts.errors import InternalError, TsError
 from ts.ir.graph import Graph
 from ts.ir.verifier import verify
-from ts.passes import log
+from ts.passes import pass_logging
 from ts.passes.canonicalize import canonicalize_outputs
 from ts.passes.canonicalize_loops import canonicalize_modified_loops
 from ts.passes.constant_pooling import constant_pooling
@@ -34,17 +34,17 @@ from ts.passes.convert_to_ssa import convert_to_ssa
 from ts.passes.create_autodiff_subgraphs import create_autodiff_subgraphs
 from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_unfailing_dead_code
-from ts.passes.element_loops import version_element_loops
 from ts.passes.empty_lists import settle_empty_lists
-from ts.passes.failing_code import remember_failing_code, settle_failing_code
 from ts.passes.graph_fuser import fuse_graph
+from ts.passes.hoist_loop_views import hoist_loop_views
 from ts.passes.inline import inline_for_execution, inline_if_everything
+from ts.passes.licm import hoist_loop_invariants
 from ts.passes.lift_closures import lift_closures
-from ts.passes.loop_invariants import hoist_loop_invariants
-from ts.passes.loop_views import hoist_loop_views
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
 from ts.passes.peephole import simplify
+from ts.passes.preserve_raising_code import remember_failing_code, settle_failing_code
+from ts.passes.scalarize_loops import version_element_loops
 from ts.passes.unwrap_numbers import unwrap_numbers
 
 Pass = Callable[[Graph], bool]
@@ -130,7 +130,7 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
         raise
     except Exception as error:
         raise InternalError(f"{type(error).__name__}: {error}", name, str(graph)) from error
-    log.dump(name, "After {}:\n{}", run.__name__, graph)
+    pass_logging.dump(name, "After {}:\n{}", run.__name__, graph)
     return changed
 
 

@@ -12,8 +12,8 @@
 from __future__ import annotations
 
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.passes.control_flow import constant_value
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value
 
 
 def refine_integer_values(graph: Graph) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ts.ir.graph import Graph
 from ts.ir.types import TupleType
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
 
 
 def refine_tuple_types(graph: Graph) -> bool:

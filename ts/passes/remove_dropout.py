@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from ts.ir.graph import Graph
-from ts.passes.control_flow import constant_value, walk_nodes
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value, walk_nodes
 
 _DROPOUT: Final = ("aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_")
 

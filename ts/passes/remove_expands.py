@@ -9,8 +9,8 @@ Such a node holds the sizes of one run, and is not right for others.
 from __future__ import annotations
 
 from ts.ir.graph import Graph, Node
-from ts.passes.control_flow import constant_value
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value
 
 
 def remove_expands(graph: Graph) -> bool:

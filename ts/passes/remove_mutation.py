@@ -17,8 +17,8 @@ from ts.analysis.alias import AliasDb
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import INT, TensorType
 from ts.ops import registry
-from ts.passes.control_flow import NOT_CONSTANT, constant_value
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import NOT_CONSTANT, constant_value
 
 
 def remove_mutation(graph: Graph) -> bool:

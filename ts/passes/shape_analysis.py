@@ -31,7 +31,7 @@ from ts.dtypes import BY_CODE
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TENSOR, TensorType, TupleType, Type
 from ts.ops import aten
-from ts.passes.evaluate import NOT_EVALUATED, evaluate
+from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
 
 RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
 _CONTAINERS: Final = (list, tuple)

@@ -18,8 +18,8 @@ from typing import Final
 
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TensorType
-from ts.passes.control_flow import constant_value, inline_block_before
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import constant_value, inline_block_before
 
 
 class _GradState(Enum):

@@ -23,15 +23,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ts.analysis.effects import has_side_effects
-from ts.analysis.writes import writes_to_inputs
+from ts.analysis.mutation import writes_to_inputs
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import NONE, TENSOR, TensorType, Type
+from ts.passes.constant_evaluation import NOT_EVALUATED
 from ts.passes.constant_propagation import fold_constants
-from ts.passes.control_flow import inserting_at_start
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.erase_shapes import erase_shape_information
-from ts.passes.evaluate import NOT_EVALUATED
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import inserting_at_start
 from ts.passes.peephole import simplify
 from ts.passes.peephole_types import OF_ARGUMENTS, OF_TENSORS, may_ask
 from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, tensors_in

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping
 from functools import cmp_to_key
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.writes import may_write
+from ts.analysis.mutation import may_write
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.read import parse_ir
+from ts.ir.graph_parser import parse_ir
 from ts.passes.constant_propagation import constant_key
-from ts.passes.log import optimization_allowed, update
+from ts.passes.pass_logging import optimization_allowed, update
 
 Values = Mapping[Value, Value]
 Filter = Callable[[Values], bool]

@@ -13,7 +13,6 @@ Events are operators, groups of them that run as one, functions called from Pyth
 the compiler.  A program that nobody profiles pays nothing for it.
 """
 
-from ts.profiler.labels import record_function
 from ts.profiler.profile import (
     ProfilerActivity,
     kineto_available,
@@ -21,6 +20,7 @@ from ts.profiler.profile import (
     supported_activities,
     tensorboard_trace_handler,
 )
+from ts.profiler.profiler_ranges import record_function
 from ts.profiler.schedule import ProfilerAction, schedule
 
 __all__ = [

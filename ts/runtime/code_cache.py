@@ -7,7 +7,7 @@ its code, if an earlier process stored it:
     entry.read()                        the Code, or None
     entry.store(program)                store it for later processes
 
-    ~/.cache/ts/1f/9a…c3.json           the path, see `bytecode/kept`
+    ~/.cache/ts/1f/9a…c3.json           the path, see `bytecode/disk_cache`
 
 The name of a file is the hash of all inputs of the compilation: the archive's source and constants, or the
 function's source and the meaning of its names (`surroundings`), this build of `ts`, the default dtype.  The
@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.value.fitting import is_subtype
 from ts._core.vm.code import Code
-from ts.bytecode import kept
-from ts.bytecode.program import (
-    NotSerializableError,
+from ts.bytecode import disk_cache
+from ts.bytecode.serialized_code import (
     CodeOwner,
+    NotSerializableError,
     SerializedCode,
     deserialize_constant,
     deserialize_program,
@@ -39,7 +39,7 @@ from ts.bytecode.program import (
 )
 from ts.dtypes import get_default_dtype
 from ts.errors import LimitExceeded
-from ts.passes import log
+from ts.passes import pass_logging
 
 if TYPE_CHECKING:
     from ts._core.vm.plan import Specializations
@@ -69,7 +69,7 @@ class Entry:
 
     def read(self) -> Code | None:
         """Return the cached code and set the function's signature, or None if no valid file exists."""
-        body = kept.read(self.path)
+        body = disk_cache.read(self.path)
         if body is None:
             return None
         try:
@@ -101,7 +101,7 @@ class Entry:
             }
         except NotSerializableError:
             return
-        kept.write(self.path, json.dumps(data, separators=(",", ":")).encode())
+        disk_cache.write(self.path, json.dumps(data, separators=(",", ":")).encode())
 
     def _compiled(self, name: str) -> Any:
         """Return a called function after compiling it: code is verified against its signature."""
@@ -133,13 +133,13 @@ def entry_of(
     inline = sys.modules.get("ts.passes.inline")  # the mode is unset if the module is not imported
     if inline is not None and inline.get_inline_everything_mode():
         return None
-    if log.is_configured() or kept.cache_folder() is None:
+    if pass_logging.is_configured() or disk_cache.cache_folder() is None:
         return None
     digest = _digest(function)
     if digest is None:
         return None
-    words = [_FORMAT, form, kept.build(), sys.version, str(get_default_dtype()), *digest]
-    path = kept.cache_path(kept.digest(json.dumps(words).encode()), ".json")
+    words = [_FORMAT, form, disk_cache.build(), sys.version, str(get_default_dtype()), *digest]
+    path = disk_cache.cache_path(disk_cache.digest(json.dumps(words).encode()), ".json")
     return None if path is None else Entry(path, function, prepare, plans)
 
 
@@ -156,7 +156,7 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
 def _type_anywhere(text: str) -> Type:
     """Return the type with a text of printed source, without classes."""
     from ts.frontend.annotations import to_type
-    from ts.frontend.printed import SerializedResolver
     from ts.frontend.python_syntax import expression
+    from ts.frontend.serialized_names import SerializedResolver
 
     return to_type(expression(text), SerializedResolver())

@@ -21,8 +21,9 @@ from ts._core.dispatch.recorder import Stage
 from ts._core.thread.context import is_grad_enabled
 from ts._core.value.values import register_script_text
 from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing, wants_gradients
-from ts.bytecode.native import worker
-from ts.runtime.forms import (
+from ts.bytecode.native import background_compilation
+from ts.runtime.gc_pause import gc_disabled
+from ts.runtime.graph_variants import (
     CompiledCode,
     GraphVariant,
     copy_unoptimized,
@@ -35,24 +36,23 @@ from ts.runtime.forms import (
     transform_graph,
     within_terms,
 )
-from ts.runtime.frames import preallocate_frames
-from ts.runtime.garbage import gc_disabled
+from ts.runtime.python_frame_stack import preallocate_frames
 
 if TYPE_CHECKING:
-    from ts.bytecode.program import SerializedCode
+    from ts.bytecode.serialized_code import SerializedCode
     from ts.ir.graph import Graph
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
 
 def _script_text(value: object) -> str:
-    from ts.runtime.text import script_text  # few programs print tensors
+    from ts.runtime.tensor_str import script_text  # few programs print tensors
 
     return script_text(value)
 
 
 register_script_text(_script_text)
-worker.start_background_compilation()
+background_compilation.start_background_compilation()
 
 Strategy = list[tuple[str, int]]
 _strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's default
@@ -110,7 +110,9 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
 def executed_graph(function: ScriptFunction) -> Graph:
     """Return a copy of the graph that runs for any arguments, optimized unless the thread disabled that."""
-    return transform_graph(function.as_compiled(), GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN)
+    return transform_graph(
+        function.as_compiled(), GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN
+    )
 
 
 def executed_graph_for(function: ScriptFunction, form: GraphVariant, inputs: Sequence[Any]) -> Graph:
@@ -123,7 +125,7 @@ def executed_graph_for(function: ScriptFunction, form: GraphVariant, inputs: Seq
     run_early_passes(graph)
     tested_arguments = asked_arguments(graph)
     if tested_arguments:
-        from ts.runtime.specialized import ArgumentSignature
+        from ts.runtime.specialization import ArgumentSignature
 
         ArgumentSignature.of((i, inputs[i]) for i in tested_arguments).specialize(graph)
     run_late_passes(graph, form)
@@ -139,7 +141,7 @@ def last_executed_optimized_graph() -> Graph | None:
     original = function.original if isinstance(function, FunctionVariant) else function
     plans = function.plans if form is not GraphVariant.WRITTEN else None
     if plans is not None:
-        from ts.runtime.specialized import specializer_of
+        from ts.runtime.specialization import specializer_of
 
         return specializer_of(plans).graph_of_last(plans)
     graph = getattr(original, "graph", None)
@@ -216,7 +218,7 @@ def _has_tensors(graph: Graph) -> bool:
 def prepare(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTIMIZED) -> Any:
     """Return the code of a function; if it is specialized, code that enters its specializations."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
-        from ts.debugger.process import prepare_with_breakpoints
+        from ts.debugger.breakpoint_hook import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
     if form is GraphVariant.WRITTEN:
@@ -230,7 +232,7 @@ def cache_entry(function: ScriptFunction, form: GraphVariant = GraphVariant.OPTI
     from ts.runtime.code_cache import entry_of  # only archives and Python functions need it
 
     def plans(*described: Any) -> Any:
-        from ts.runtime.specialized import Specializer
+        from ts.runtime.specialization import Specializer
 
         return Specializer(function, form).plans(*described)
 
@@ -270,6 +272,6 @@ def _entry_program(function: ScriptFunction, form: GraphVariant, graph: Graph) -
     tested_arguments = asked_arguments(graph)
     if not tested_arguments:
         return None
-    from ts.runtime.specialized import Specializer  # few functions need it
+    from ts.runtime.specialization import Specializer  # few functions need it
 
     return Specializer(function, form, graph).entry_program(tested_arguments)

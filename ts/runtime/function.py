@@ -25,32 +25,32 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Union
 
 from ts._core.dispatch.recorder import Stage
+from ts._core.value.build_lock import build_lock
 from ts._core.value.ivalue import new_object, object_set, register_object_conversion
 from ts._core.value.spec import TypeSpec
-from ts._core.value.turns import build_lock
 from ts._core.value.type_of import register_class_spec, register_interface_test
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function, is_optimizing
-from ts.bytecode import kept
+from ts.bytecode import disk_cache
 from ts.errors import CompilationError, InternalError
 from ts.frontend import naming
-from ts.frontend.attached import EnumerableAttached
-from ts.frontend.failures import compilation
-from ts.frontend.terms import ANY_TERMS, LoadPolicy
-from ts.runtime.deep import run_with_large_stack
-from ts.runtime.frames import preallocate_frames
-from ts.runtime.garbage import gc_disabled
+from ts.frontend.error_aggregation import compilation
+from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.frontend.weak_side_table import EnumerableAttached
+from ts.runtime.deep_recursion import run_with_large_stack
+from ts.runtime.gc_pause import gc_disabled
+from ts.runtime.python_frame_stack import preallocate_frames
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ts._core.value.objects import Object
-    from ts.frontend.live_text import FunctionText
+    from ts.frontend.function_source import FunctionText
     from ts.frontend.parse import ParsedFunction
     from ts.ir.graph import Graph
     from ts.ir.schema import FunctionSchema
     from ts.runtime.executor import Differentiated, Unoptimized
-    from ts.runtime.surroundings import FunctionFingerprint
+    from ts.runtime.function_fingerprint import FunctionFingerprint
 
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # a callable parses at first use
 
@@ -189,12 +189,12 @@ class ScriptFunction(Function):
         """The disassembly of the executed code with source lines, of all specializations."""
         from ts.bytecode.disasm import disassemble
         from ts.runtime.executor import prepare
-        from ts.runtime.forms import GraphVariant
+        from ts.runtime.graph_variants import GraphVariant
 
         code = prepare(self, GraphVariant.OPTIMIZED if is_optimizing() else GraphVariant.WRITTEN)
         if code.plans is None:
             return disassemble(code)
-        from ts.runtime.specialized import codes_with_descriptions
+        from ts.runtime.specialization import codes_with_descriptions
 
         names = [argument.name for argument in self.schema.arguments]
         codes = codes_with_descriptions(code.plans if self.plans is None else self.plans, names)
@@ -207,7 +207,7 @@ class ScriptFunction(Function):
 
         See docs/explanation/optimizations.md.
         """
-        from ts.runtime.plan import plan_of
+        from ts.runtime.plan_report import plan_of
 
         return plan_of(self, self.name)
 
@@ -217,7 +217,7 @@ class ScriptFunction(Function):
         The function is called twice, so that compilation is not counted; `plan` shows the number afterwards.
         Counts CPU memory of this thread. Raises RuntimeError while a profiler runs.
         """
-        from ts.runtime.plan import peak_of_call
+        from ts.runtime.plan_report import peak_of_call
 
         self.peak = peak_of_call(self, args, kwargs)
         return self.peak
@@ -269,20 +269,20 @@ class ScriptFunction(Function):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Save the function to a path or file, as the `forward` of a module."""
-        from ts.archive.write import write
+        from ts.archive.module_writer import write
 
         write(self.archived(), f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
         """Return the function's archive as bytes."""
-        from ts.archive.write import to_bytes
+        from ts.archive.module_writer import to_bytes
 
         return to_bytes(self.archived(), _extra_files)
 
     def archived(self, method: str = "forward") -> Object:
         """Return a module object with the function as a method, for saving."""
         from ts.bytecode.typespec import object_class
-        from ts.frontend.imported import ImportedModule
+        from ts.frontend.source_importer import ImportedModule
         from ts.ir.schema import Argument, FunctionSchema
         from ts.ir.types import BOOL, ModuleType
 
@@ -413,7 +413,7 @@ def _compile_code(function: ScriptFunction) -> Any:
 
 def unpickled_function(name: str, data: bytes) -> ScriptFunction:
     """Return the function from a pickle, the `forward` of an archived module."""
-    from ts.archive.read import read
+    from ts.archive.module_reader import read
     from ts.ir.schema import FunctionSchema
 
     forward = read(io.BytesIO(data)).cls.type.methods["forward"]
@@ -526,9 +526,9 @@ def _declared(function: Any) -> ScriptFunction:
 
 def _fingerprint_of(function: Any) -> FunctionFingerprint | None:
     """Return the fingerprint of a function for the code cache; None if it cannot be cached."""
-    if kept.cache_folder() is None or not isinstance(function, FunctionType):
+    if disk_cache.cache_folder() is None or not isinstance(function, FunctionType):
         return None
-    from ts.runtime.surroundings import fingerprint_of
+    from ts.runtime.function_fingerprint import fingerprint_of
 
     return fingerprint_of(function)
 
@@ -538,7 +538,7 @@ def _script_from_cache(function: Any, fingerprint: FunctionFingerprint | None) -
     if fingerprint is None:
         return None
     from ts.runtime.executor import cache_entry
-    from ts.runtime.forms import GraphVariant
+    from ts.runtime.graph_variants import GraphVariant
 
     parse_it = partial(_parse, fingerprint.frozen, text=fingerprint.source)
     script = ScriptFunction(function.__name__, "", parse_it)
@@ -600,11 +600,11 @@ def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, Script
 
 def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     """Return a function that runs a graph; its parameters are the graph's inputs."""
-    from ts.analysis.typecheck import check_types
+    from ts.analysis.graph_typecheck import check_types
     from ts.ir.schema import Argument, FunctionSchema
     from ts.ir.verifier import verify
-    from ts.passes.executor_nodes import with_executor_nodes_lowered
-    from ts.passes.failing_code import run_instead
+    from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
+    from ts.passes.preserve_raising_code import run_instead
 
     try:
         verify(graph)

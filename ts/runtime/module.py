@@ -22,16 +22,16 @@ from types import FunctionType
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
+from ts._core.value.build_lock import build_lock
 from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object
-from ts._core.value.turns import build_lock
 from ts.bytecode.typespec import object_class
 from ts.errors import FrontendError, missing_attribute
 from ts.frontend import classes, modules, parse
 from ts.frontend.compile import compile_all
-from ts.frontend.failures import for_users
+from ts.frontend.compile_directives import Attribute, modifier_of
+from ts.frontend.error_aggregation import for_users
 from ts.frontend.hook_signatures import check_hook_signatures
-from ts.frontend.markers import Attribute, modifier_of
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
@@ -40,13 +40,13 @@ from ts.module_names import own_name
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 from ts.passes import freezing
-from ts.runtime.copies import deep_copy
-from ts.runtime.frozen import frozen_object
+from ts.runtime.deepcopy import deep_copy
+from ts.runtime.frozen_modules import frozen_object
 from ts.runtime.function import compile_function
+from ts.runtime.jit_enabled import enabled
 from ts.runtime.module_handle import ModuleHandle
 from ts.runtime.objects import assign, register_modules
 from ts.runtime.script_method import ConstMap, OverloadedScriptMethod, ScriptMethod, ScriptMethodMarker
-from ts.runtime.switch import enabled
 
 modules.install(compile_function)
 
@@ -333,13 +333,13 @@ class ScriptModule(Module):
 
     def save(self, f: Any, _extra_files: Any = None) -> None:
         """Save the module to a path or a file, as `ts.jit.save` does."""
-        from ts.archive.write import write
+        from ts.archive.module_writer import write
 
         write(self.archived(), f, _extra_files)
 
     def save_to_buffer(self, _extra_files: Any = None) -> bytes:
         """Return the module's archive as bytes."""
-        from ts.archive.write import to_bytes
+        from ts.archive.module_writer import to_bytes
 
         return to_bytes(self.archived(), _extra_files)
 
@@ -595,7 +595,7 @@ def _finish_now(module: ScriptModule) -> None:
 
 def unpickled_module(data: bytes, extra_attributes: dict[str, Any]) -> ScriptModule:
     """Return the module from a pickle."""
-    from ts.archive.read import read
+    from ts.archive.module_reader import read
 
     created = module_of(read(io.BytesIO(data)))
     created.__dict__.update(extra_attributes)

@@ -18,7 +18,7 @@ from ts.ir.graph import Graph
 from ts.ir.python_print import to_source
 from ts.ir.schema import FunctionSchema
 from ts.runtime.function import ScriptFunction
-from ts.runtime.switch import enabled
+from ts.runtime.jit_enabled import enabled
 
 if TYPE_CHECKING:
     from ts._core.vm.execution import ScriptCoroutine
@@ -106,7 +106,7 @@ class ScriptMethod:
     @property
     def plan(self) -> str:
         """Report of the optimizations: fused groups, their inputs, and the reasons against others."""
-        from ts.runtime.plan import plan_of
+        from ts.runtime.plan_report import plan_of
 
         return plan_of(self.function, f"{self.owner.original_name}.{self.name}")
 
@@ -141,7 +141,7 @@ class OverloadedScriptMethod:
     @property
     def plan(self) -> str:
         """Optimization reports of all overloads, concatenated."""
-        from ts.runtime.plan import PlanText
+        from ts.runtime.plan_report import PlanText
 
         return PlanText("\n".join(method.plan for method in self.methods))
 

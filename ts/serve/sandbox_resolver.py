@@ -46,7 +46,7 @@ _SCRIPT_MODULES: Final[dict[str, frozenset[str]]] = {
 # Modules whose Python functions are operators or are written in the scripted language.
 _SCRIPT_FUNCTION_MODULES: Final = (
     "ts.ops.functional", "ts.functional", "ts.nn.functional", "ts.linalg", "ts.fft", "ts.special",
-    "ts.autograd.grad_mode", "ts.frontend.markers",
+    "ts.autograd.grad_mode", "ts.frontend.compile_directives",
 )  # fmt: skip
 _CLASS_NAMES: Final = frozenset({"Tensor", "Generator", "device", "Size", "no_grad", "enable_grad"})
 _CONSTANT_TYPES: Final = (bool, int, float, str, dtype, layout, memory_format)

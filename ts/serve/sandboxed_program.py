@@ -20,11 +20,11 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ts._core.value.turns import build_lock
+from ts._core.value.build_lock import build_lock
 from ts.errors import FrontendError, LimitExceeded, ScriptRuntimeError
 from ts.frontend import python_syntax
 from ts.ir.graph import Graph
-from ts.ir.print import to_pieces
+from ts.ir.graph_printer import to_pieces
 from ts.jit.scripting import CompilationUnit
 from ts.runtime.executor import executed_graph
 from ts.runtime.function import ScriptFunction

@@ -36,7 +36,7 @@ def _window(values: Callable[..., Numbers]) -> Callable[..., Any]:
         requires_grad: bool = False,
         **parameters: Any,
     ) -> Any:
-        from ts._core.tensor.construct import tensor
+        from ts._core.tensor.factories import tensor
 
         name = values.__name__
         if M < 0:

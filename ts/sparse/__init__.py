@@ -15,9 +15,9 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.sparse.invariants import check_sparse_tensor_invariants
 from ts.sparse.tensor_types import SPARSE
+from ts.unsupported import names_for
 
 __all__ = [
     "addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm",

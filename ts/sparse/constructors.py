@@ -14,7 +14,7 @@ from typing import Any
 
 import ts
 from ts import dtypes
-from ts._core.tensor import construct
+from ts._core.tensor import factories
 from ts._core.tensor.tensor import Tensor
 from ts.sparse.invariants import check_sparse_tensor_invariants
 
@@ -28,13 +28,13 @@ __all__ = [
 def _indices(data: Any, dtype: dtypes.dtype | None = dtypes.int64) -> Tensor:
     if isinstance(data, Tensor):
         return data if dtype is None or data.dtype is dtype else data.to(dtype)
-    return construct.tensor(data, dtype=dtype)
+    return factories.tensor(data, dtype=dtype)
 
 
 def _values(data: Any, dtype: Any, device: Any) -> Tensor:
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
-    return construct.tensor(data, dtype=dtype, device=device)
+    return factories.tensor(data, dtype=dtype, device=device)
 
 
 def _check_device(device: Any) -> None:

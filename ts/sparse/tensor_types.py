@@ -10,9 +10,9 @@ import warnings
 from typing import Any, Final
 
 from ts import dtypes
-from ts._core.tensor import construct
+from ts._core.tensor import factories
 from ts._core.tensor.tensor import Tensor
-from ts.functions.tensor_types import BY_NAME, TensorType
+from ts.python_api.tensor_types import BY_NAME, TensorType
 from ts.sparse.constructors import sparse_coo_tensor
 
 
@@ -30,7 +30,7 @@ class SparseTensorType(TensorType):
         return isinstance(instance, Tensor) and instance.is_sparse and instance.dtype is self.dtype
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:
-        construct.check_legacy_device(options.pop("device", None), self.place)
+        factories.check_legacy_device(options.pop("device", None), self.place)
         given = ", ".join(["indices, values"] * (len(args) >= 2) + ["shape"] * (len(args) in (1, 3)))
         tensors = len(args) in (2, 3) and all(isinstance(x, Tensor) for x in args[:2])
         if options or not (tensors or all(isinstance(x, int) for x in args) or _is_size(args)):

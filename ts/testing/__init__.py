@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ts.testing.closeness import assert_allclose, assert_close
+from ts.testing.comparison import assert_allclose, assert_close
 from ts.testing.creation import make_tensor
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]

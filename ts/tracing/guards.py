@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ts._core.tensor.tensor import Tensor
 from ts.ir.graph import Graph, Value
 from ts.ir.types import BOOL, STR
-from ts.tracing import words
-from ts.tracing.places import expression, only_complains, program_frame
+from ts.tracing import messages
+from ts.tracing.source_location import expression, only_complains, program_frame
 from ts.tracing.types import CONVERSIONS, NUMBER_TYPES
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> Non
     """A tensor becomes a value of Python: a warning now, and a guard in the trace."""
     if only_complains(program_frame()):
         return
-    if kind in words.ESCAPES:
-        tracer.warn(words.ESCAPES[kind])
+    if kind in messages.ESCAPES:
+        tracer.warn(messages.ESCAPES[kind])
     value = tracer.find(x)
     if value is None or not guarded(tracer):  # an outer tensor cannot be another one next time
         return
@@ -76,12 +76,12 @@ def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | N
         with graph.inserting_at_end(node.blocks()[1]):
             source = expression(program_frame())
             what = f"`{source}`" if source else "a value of Python"
-            message = words.GUARD.format(what, then, place.location())
+            message = messages.GUARD.format(what, then, place.location())
             if now is None:
                 begin = graph.insert("aten::add", [message, graph.insert("aten::str", [value], STR)], STR)
-                fail(graph, graph.insert("aten::add", [begin, words.ADVICE], STR))
+                fail(graph, graph.insert("aten::add", [begin, messages.ADVICE], STR))
             else:
-                fail(graph, graph.insert_constant(message + now + words.ADVICE))
+                fail(graph, graph.insert_constant(message + now + messages.ADVICE))
 
 
 def _raise(graph: Graph, message: Value) -> None:

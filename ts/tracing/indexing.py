@@ -19,9 +19,9 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.dispatch.overloads import overloads
-from ts._core.tensor import construct, sizes
+from ts._core.tensor import factories, size_guards
 from ts._core.tensor.indexing import stands_for_tuple
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 
@@ -71,7 +71,7 @@ def put_index(
 
 def _without_leading_ones(x: Tensor) -> Tensor:
     lengths = x.array.shape
-    first = next((i for i, n in enumerate(lengths) if not sizes.hinted(n) or n != 1), len(lengths))
+    first = next((i for i, n in enumerate(lengths) if not size_guards.hinted(n) or n != 1), len(lengths))
     return overloads("view")(x, list(lengths[first:])) if first else x  # type: ignore[no-any-return]
 
 
@@ -135,7 +135,7 @@ def _apply(
 def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor that is a constant of the trace."""
     tracer = current_tracer()
-    made = tracer.unrecorded(lambda: construct.tensor(data, dtype=dtype, device=device))
+    made = tracer.unrecorded(lambda: factories.tensor(data, dtype=dtype, device=device))
     literal = getattr(tracer, "literal", None)
     return made if literal is None else literal(made)  # type: ignore[no-any-return]
 
@@ -174,7 +174,7 @@ def _is_whole(item: slice, length: Any, symbolic: bool) -> bool:
     if not all(type(n) is int for n in bounds):
         return False
     start, stop, step = bounds
-    return start == 0 and step == 1 and sizes.certain(length <= stop)
+    return start == 0 and step == 1 and size_guards.certain(length <= stop)
 
 
 def _is_integer(x: Tensor) -> bool:

@@ -36,7 +36,7 @@ from ts._core.thread.context import TracingScope, current_tracer
 from ts._core.value.objects import Object
 from ts._core.vm.future import Future
 from ts.errors import FrontendError
-from ts.frontend.failures import for_users
+from ts.frontend.error_aggregation import for_users
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import (
@@ -61,10 +61,10 @@ from ts.ir.types import (
 )
 from ts.ops import registry
 from ts.runtime.function import compile_function
-from ts.tracing import guards, tensors, words
+from ts.tracing import guards, messages, method_handlers
 from ts.tracing.indexing import get_index, put_index
-from ts.tracing.places import program_frame
 from ts.tracing.python_functions import record_call
+from ts.tracing.source_location import program_frame
 from ts.tracing.types import (
     CONVERSIONS,
     dtype_of_number,
@@ -202,7 +202,7 @@ class Tracer:
     def constant_tensor(self, x: Tensor) -> Value:
         """A tensor that was made outside of the trace."""
         if x.requires_grad:
-            raise RuntimeError(words.WANTS_GRADIENT.format(x))
+            raise RuntimeError(messages.WANTS_GRADIENT.format(x))
         value = self.insert_tensor(x, self.place())
         self.know(x, value)
         return value
@@ -247,7 +247,7 @@ class Tracer:
         if self.shared_constants:
             for parameter, x in zip(op.signature.parameters, values, strict=True):
                 if parameter.written and isinstance(x, Tensor):
-                    tensors.copy_written_constants(self, x)
+                    method_handlers.copy_written_constants(self, x)
         inputs = self._arguments(op, values, given)
         place = self.place()
         written = values[0] if op.name.endswith("_") and op.signature.parameters[0].written else None
@@ -256,7 +256,7 @@ class Tracer:
         with self.paused():
             result = op.call_list(values)
         if self.options.force_outplace and isinstance(written, Tensor) and not self._assigns_items:
-            made = tensors.functional_write(self, op.name, inputs, values)
+            made = method_handlers.functional_write(self, op.name, inputs, values)
             if made is not None:
                 self.bind(made, result)
                 return operators.for_python(op, result)
@@ -349,7 +349,7 @@ class Tracer:
         if live > 1:
             operator = name.removeprefix("aten::")
             reason = " (possibly due to an assignment)" if name in _WRITING else ""
-            self.warn(words.VIEWS.format(live, operator, reason))
+            self.warn(messages.VIEWS.format(live, operator, reason))
 
     def bind(self, value: Value, x: Any) -> None:
         """Let `value` stand for a result; the elements of containers are taken out of it."""
@@ -412,21 +412,21 @@ class Tracer:
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
         """The rows of `x`."""
-        self.warn(words.ESCAPES["iteration"])
+        self.warn(messages.ESCAPES["iteration"])
         return iter(overloads("unbind")(x, 0))
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """x.to(...)"""
-        return tensors.to(self, x, args, kwargs)
+        return method_handlers.to(self, x, args, kwargs)
 
     def warn_constructed(self, function: str) -> None:
         """Warn that the result of a constructor function becomes a constant of the trace."""
-        if function in words.CONSTRUCTORS_WITH_WARNING:
-            self.warn(words.CONSTRUCTED.format(function))
+        if function in messages.CONSTRUCTORS_WITH_WARNING:
+            self.warn(messages.CONSTRUCTED.format(function))
 
     def constructed(self, x: Tensor, function: str) -> None:
         """Record a tensor that a function constructed from Python values."""
-        tensors.constructed(self, x, function)
+        method_handlers.constructed(self, x, function)
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
         """Bind `x` to the graph value of `recorded`."""
@@ -558,7 +558,7 @@ class Tracer:
             found = self.find(x)
             if found is None:
                 what = f"<{x.cls.type}>" if isinstance(x, Object) else "a Future"
-                raise RuntimeError(words.NOT_TRACED.format(what))
+                raise RuntimeError(messages.NOT_TRACED.format(what))
             return found
         handle = getattr(x, "_object", None)
         if isinstance(handle, Object):
@@ -609,13 +609,13 @@ class Tracer:
     def add_output(self, x: Any) -> None:
         """The result of the trace."""
         if x is None:
-            raise RuntimeError(words.NO_OUTPUT)
+            raise RuntimeError(messages.NO_OUTPUT)
         refuse_inconsistent(x)
         for i, each in enumerate(x if isinstance(x, tuple | list) else (x,)):
             if isinstance(each, Tensor) and self.find(each) is None:
                 with self.paused():
                     text = value_text(each)
-                raise RuntimeError(words.UNKNOWN_OUTPUT.format(i + 1, text))
+                raise RuntimeError(messages.UNKNOWN_OUTPUT.format(i + 1, text))
         self.graph.register_output(self._output(x, {}))
 
     def _output(self, x: Any, made: dict[int, Value]) -> Value:
@@ -634,22 +634,22 @@ class Tracer:
             return node.output().set_type(TupleType([item.type() for item in items]))
         if isinstance(x, list) and is_all_tensors(x):
             if self.options.strict:
-                self.warn(words.CONTAINER_OUTPUT.format("list"))
+                self.warn(messages.CONTAINER_OUTPUT.format("list"))
             return self._list([self._output(item, made) for item in x], TENSOR)
         if isinstance(x, dict):
             return self._dict(x, made)
-        raise RuntimeError(words.WRONG_OUTPUT)
+        raise RuntimeError(messages.WRONG_OUTPUT)
 
     def _dict(self, x: dict[Any, Any], made: dict[int, Value]) -> Value:
         """The value of a dict of tensors or tuples of them."""
         if self.options.strict:
-            raise RuntimeError(words.CONTAINER_OUTPUT.format("dict"))
+            raise RuntimeError(messages.CONTAINER_OUTPUT.format("dict"))
         keys, items = list(x), list(x.values())
         if not (is_all_tensors(keys) or all(isinstance(key, str) for key in keys)) or not all(
             is_all_tensors(item if isinstance(item, tuple) else (item,)) for item in items
         ):
             with self.paused():
-                raise RuntimeError(words.WRONG_DICT_OUTPUT.format(value_text(x)))
+                raise RuntimeError(messages.WRONG_DICT_OUTPUT.format(value_text(x)))
         pairs = [
             self.constant(each) if isinstance(each, str) else self._output(each, made)
             for pair in x.items()

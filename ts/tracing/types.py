@@ -36,8 +36,8 @@ from ts.ir.types import (
     Type,
     unshaped,
 )
-from ts.runtime.text import script_text
-from ts.tracing import words
+from ts.runtime.tensor_str import script_text
+from ts.tracing import messages
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
 _TYPE_NAME: Final = re.compile(r"\[ CPU(\w+)Type\{")
@@ -93,7 +93,7 @@ def refuse_large(x: Any) -> None:
         return count
 
     if parts(x) >= MAX_PARTS:
-        raise RuntimeError(words.TOO_LARGE.format(MAX_PARTS))
+        raise RuntimeError(messages.TOO_LARGE.format(MAX_PARTS))
 
 
 def is_all_tensors(items: Iterable[Any]) -> bool:
@@ -108,18 +108,20 @@ def refuse_inconsistent(x: Any) -> None:
     def check(x: Any) -> str:
         """Return what is wrong with a value, or ""; each container is looked at once."""
         if isinstance(x, set | frozenset):
-            return words.CONTAINERS_ONLY.format(type(x).__name__)
+            return messages.CONTAINERS_ONLY.format(type(x).__name__)
         if not isinstance(x, list | tuple | dict) or id(x) in checked:
             return ""
         checked.add(id(x))
         if not x and not isinstance(x, tuple):
-            return words.EMPTY_LIST if isinstance(x, list) else words.EMPTY_DICT
+            return messages.EMPTY_LIST if isinstance(x, list) else messages.EMPTY_DICT
         if isinstance(x, dict):
-            return check_same(list(x), words.DICT_TYPES) or check_same(list(x.values()), words.DICT_TYPES)
+            return check_same(list(x), messages.DICT_TYPES) or check_same(
+                list(x.values()), messages.DICT_TYPES
+            )
         if isinstance(x, tuple):
             return next(filter(None, map(check, x)), "")
         problem = next(filter(None, map(check, x)), "")
-        return words.LIST_ELEMENT.format(problem) if problem else check_same(x, words.LIST_TYPES)
+        return messages.LIST_ELEMENT.format(problem) if problem else check_same(x, messages.LIST_TYPES)
 
     def check_same(items: list[Any], message: str) -> str:
         problem = next(filter(None, map(check, items)), "")
@@ -130,7 +132,7 @@ def refuse_inconsistent(x: Any) -> None:
 
     problem = check(x)
     if problem:
-        raise RuntimeError(words.UNKNOWN_TYPE.format(x, problem))
+        raise RuntimeError(messages.UNKNOWN_TYPE.format(x, problem))
 
 
 def plain_type(x: Any) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 _MODULES: Final = frozenset({
     "_device", "_mode_utils", "_python_dispatch", "_pytree", "checkpoint", "data", "dlpack", "hooks",

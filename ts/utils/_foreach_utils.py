@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 __getattr__ = names_for(__name__)
 TensorLists = list[list[Tensor | None]]

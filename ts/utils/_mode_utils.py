@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.layers.levels import no_transforms as no_dispatch
+from ts._core.dispatch_layers.level_stack import no_transforms as no_dispatch
 
 __all__ = ["all_same_mode", "no_dispatch"]
 

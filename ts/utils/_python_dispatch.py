@@ -19,17 +19,17 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.layers import dispatch_modes, levels, torch_dispatch
+from ts._core.dispatch_layers import dispatch_modes, level_stack, torch_dispatch
 from ts._core.tensor.subclasses import is_traceable_wrapper_subclass, is_traceable_wrapper_subclass_type
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracingScope, current_tracer
-from ts.absent import names_for
-from ts.export.decompositions import table
-from ts.export.node_values import readable
+from ts.export.decompositions import decomposition_table
+from ts.export.node_arguments import readable
 from ts.export.python_calls import overload_for_numbers, with_factory_options
 from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
-from ts.tracing.without_elements import MetaTracer
+from ts.tracing.meta_tracer import MetaTracer
+from ts.unsupported import names_for
 
 __all__ = [
     "BaseTorchDispatchMode",
@@ -77,7 +77,7 @@ def _build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[
 
 def _find_decomposition(op: Any) -> Callable[..., Any] | None:
     """Return the decomposition of a composite operator as a function of its values, or None."""
-    function = table.implicit().get(op.key)
+    function = decomposition_table.implicit().get(op.key)
     if function is None:
         return None
 
@@ -273,7 +273,7 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
     returns = operator.signature.returns
     base = operator.record.base if operator.record is not None else None
     if base is not None and operator.record.variant == "inplace" and _returns_view(base):
-        with levels.no_transforms():
+        with level_stack.no_transforms():
             func(*args, **kwargs)
     if not any(r.alias_of >= 0 for r in returns):
         return out

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, NoReturn, Protocol
 
 import optree
 
-from ts._core.dispatch import results
+from ts._core.dispatch import named_results
 from ts._core.tensor.size import Size
 from ts.module_names import own_name
 
@@ -119,7 +119,7 @@ class _SerializeNodeDef(NamedTuple):
 
 def _is_results_class(cls: Any) -> bool:
     """Whether the class is one of those called `torch.return_types.x`: struct sequences in PyTorch."""
-    home = own_name(results.__name__)
+    home = own_name(named_results.__name__)
     return isinstance(cls, type) and issubclass(cls, tuple) and own_name(cls.__module__) == home
 
 

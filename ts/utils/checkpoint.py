@@ -22,7 +22,7 @@ from ts._core.autograd.backward import backward
 from ts._core.autograd.engine import pass_number, reaches_all_leaves
 from ts._core.autograd.saved import SavedTensor, save
 from ts._core.dispatch.autocast import RestoreAutocastState
-from ts._core.dispatch.writer import OperatorLog
+from ts._core.dispatch.op_log import OperatorLog
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import is_grad_enabled
 from ts.autograd.function import Function

@@ -16,7 +16,7 @@ from importlib import metadata
 from typing import Any, Final
 
 import ts
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 __getattr__ = names_for(__name__)
 TORCH_AVAILABLE: Final = True

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts._core.tensor.exchange import from_dlpack
+from ts._core.tensor.interop import from_dlpack
 from ts._core.tensor.tensor import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]

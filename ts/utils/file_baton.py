@@ -14,7 +14,7 @@ import logging
 import os
 import time
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 __getattr__ = names_for(__name__)
 logger = logging.getLogger("torch.utils.file_baton")

@@ -18,12 +18,12 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.nn.modules.module import (
     Module,
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
+from ts.unsupported import names_for
 from ts.utils import _pytree as pytree
 from ts.utils._python_dispatch import TorchDispatchMode
 

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ts import ops
-from ts._core.dispatch.writer import OperatorObserver
+from ts._core.dispatch.op_log import OperatorObserver
 from ts._core.tensor.tensor import Tensor
 from ts.ops.namespace import OpOverload, Packet
 

@@ -16,7 +16,7 @@ from typing import Any
 from weakref import ref
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
 WeakRef = ref

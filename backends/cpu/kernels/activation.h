@@ -5,7 +5,7 @@
 #ifndef TS_ACTIVATION_H
 #define TS_ACTIVATION_H
 
-#include "pick.h"
+#include "branchless_select.h"
 #include "simd.h"
 
 typedef void (*PieceOfFloats)(const float *, ptrdiff_t, float, float, float *);

@@ -6,7 +6,7 @@
 #ifndef TS_ARITHMETIC_H
 #define TS_ARITHMETIC_H
 
-#include "pick.h"
+#include "branchless_select.h"
 #include "simd.h"
 
 #define ROW_OF(NAME, EXPRESSION) \

@@ -22,7 +22,7 @@ from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, new_like, set_result, scalar_type
-from ts.backends.cpu.kernels.placing cimport is_channels_last, dense_channels_last, new_channels_last
+from ts.backends.cpu.kernels.channels_last cimport is_channels_last, dense_channels_last, new_channels_last
 
 cnp.import_array()
 

@@ -31,14 +31,14 @@ from libc.string cimport memcpy, memset
 from numpy cimport NPY_ARRAY_ALIGNED, NPY_ARRAY_CARRAY, npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.kernel cimport item_size
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
-from ts.backends.cpu.kernels.parts cimport require_part
+from ts.backends.cpu.kernels.parallel_task cimport require_part
 
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 
-cdef int64_t MIN_WORK_PER_THREAD = workers.MIN_WORK_PER_THREAD                # work units below which the work is not divided
+cdef int64_t MIN_WORK_PER_THREAD = thread_pool.MIN_WORK_PER_THREAD                # work units below which the work is not divided
 cdef int64_t MIN_UNITS_WITHOUT_GIL = MIN_WORK_PER_THREAD // 16  # work units below which the GIL is kept: getting it back takes longer
 
 cdef enum:
@@ -602,7 +602,7 @@ cdef int correlate_fitting(
             if work // 16 < MIN_WORK_PER_THREAD:
                 run.run(Run.arrange_part, 0, 1, work // 16)
             else:
-                workers.run(run.arrange_parts, workers.parts(work // 16))
+                thread_pool.run(run.arrange_parts, thread_pool.parts(work // 16))
     for phase in phases:
         run.phase = phase
         free(job.offset)
@@ -620,7 +620,7 @@ cdef int correlate_fitting(
             if work // 32 < MIN_WORK_PER_THREAD:
                 run.run(Run.compute_depthwise_part, 0, 1, work // 32)
             else:
-                workers.run(run.compute_depthwise, workers.parts(work // 32))
+                thread_pool.run(run.compute_depthwise, thread_pool.parts(work // 32))
             continue
         job.packed_group = (job.filters + job.kernels.rows - 1) // job.kernels.rows * job.kernels.rows * job.depth
         free(job.packed)
@@ -634,7 +634,7 @@ cdef int correlate_fitting(
         if work // 64 < MIN_WORK_PER_THREAD:
             run.run(Run.compute_part, 0, 1, work // 64)
         else:
-            workers.run(run.compute, workers.parts(work // 64))
+            thread_pool.run(run.compute, thread_pool.parts(work // 64))
     return 0
 
 

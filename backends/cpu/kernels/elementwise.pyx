@@ -42,7 +42,7 @@ cnp.import_ufunc()
 cdef extern from "numpy/arrayobject.h":
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
 
-cdef extern from "planes.h" nogil:
+cdef extern from "broadcast_loops_2d.h" nogil:
     ctypedef struct Arithmetic "const struct Arithmetic":
         Loop loops[2]
         Plane planes[2]

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels
-from ts.backends.cpu.kernels.matrix cimport Matrix
+from ts.backends.cpu.kernels.blas_matrix cimport Matrix
 
 # Whether this algorithm is the fastest for a floating product; depends on shapes and strides only.
 cdef bint can_use_few_rows(bint double_, Matrix *a, Matrix *b) noexcept nogil

@@ -12,7 +12,7 @@ loops for one row, but a higher call overhead.
 from libc.stdint cimport int64_t
 
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Matrix
+from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef enum:

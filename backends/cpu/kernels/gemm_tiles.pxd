@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from ts.backends.cpu.kernels.matrix cimport GemmEpilogue, Matrix
+from ts.backends.cpu.kernels.blas_matrix cimport GemmEpilogue, Matrix
 
 cdef enum:
     BLOCK_ROWS = 256                   # of a block of the product; 256 x 256 and 256 x 192

@@ -15,8 +15,8 @@ cimport cython
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 
-from ts._core.value.sealed cimport seal
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, GemmEpilogue, Matrix
+from ts._core.value.no_python_construction cimport seal
+from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, GemmEpilogue, Matrix
 from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
 
 cdef extern from "<stdlib.h>" nogil:

@@ -20,17 +20,17 @@ from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, new_array, size_of, strides_of
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.few_rows cimport can_use_few_rows, few_rows
 from ts.backends.cpu.kernels.gemm_tiles cimport Panels, pack_panels, packed_block, panel_bytes, panel_columns
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS, item_size
 from ts.backends.cpu.kernels.matmul cimport MIN_MULTIPLICATIONS_WITHOUT_GIL
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, GemmEpilogue, Matrix, as_matrix
+from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, GemmEpilogue, Matrix, as_matrix
 from ts.backends.cpu.kernels.reduce cimport floating
 from ts.backends.cpu.kernels.softmax cimport softmax_rows
 from ts.backends.cpu.kernels.walk cimport contiguous_copy
 
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void **, size_t, size_t)
@@ -313,11 +313,11 @@ cdef object compute_attention(object q, object k, object v, object mask, Masking
     shape[nd - 2], shape[nd - 1] = h.query.rows, h.values.columns
     result = new_array(nd, shape, cnp.NPY_DOUBLE if h.kind == DOUBLE else cnp.NPY_FLOAT)
     h.out = data_of(<PyArrayObject *>result)
-    parts = workers.parts(<int64_t>min(h.work() / 64, <double>(1 << 60)))
+    parts = thread_pool.parts(<int64_t>min(h.work() / 64, <double>(1 << 60)))
     h.divide(parts)
     parts = min(parts, h.count * h.row_tasks)
     if parts > 1:
-        workers.run(h.part, parts)
+        thread_pool.run(h.part, parts)
         return result
     if h.work() < MIN_MULTIPLICATIONS_WITHOUT_GIL:
         done = h.run_tasks()

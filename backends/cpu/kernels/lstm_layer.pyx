@@ -28,7 +28,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.thread.deadline cimport charge_time, timed
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_NONE
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport is_tensor, set_result, scalar_type

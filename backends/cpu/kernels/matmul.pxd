@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.tensor cimport Tensor
-from ts.backends.cpu.kernels.matrix cimport Epilogue, GemmEpilogue, Matrix
+from ts.backends.cpu.kernels.blas_matrix cimport Epilogue, GemmEpilogue, Matrix
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, Panels
 
 cdef enum:

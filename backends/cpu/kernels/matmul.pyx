@@ -28,21 +28,21 @@ from numpy cimport npy_intp
 
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.few_rows cimport can_use_few_rows, few_rows, few_rows_use_panels
-from ts.backends.cpu.kernels.matrix cimport AS_IT_IS, Epilogue, GemmEpilogue, Matrix, as_matrix
+from ts.backends.cpu.kernels.blas_matrix cimport AS_IT_IS, Epilogue, GemmEpilogue, Matrix, as_matrix
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, RELEASE_GIL_FROM, PyArrayObject
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, new_array, size_of, strides_of
 from ts.backends.cpu.kernels.packs cimport cached_panels
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, release_gil_for_arrays, take_gil
 from ts.backends.cpu.kernels.elementwise cimport Loop, scalar_type_of_character
 from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type, wrap_cpu
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.kernel cimport MAX_DIMS
 from ts.backends.cpu.kernels.walk cimport contiguous_copy
 from ts.backends.cpu.kernels.gemm_tiles cimport (
     BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_fast_tiles, narrow_columns, packed_block, packed_columns, panel_columns, tiled_block
 )
 
-from ts.backends.cpu import blas, workers
+from ts.backends.cpu import blas, thread_pool
 
 cdef extern from *:
     int64_t fetch_and_add "__sync_fetch_and_add"(int64_t *, int64_t) noexcept nogil
@@ -187,7 +187,7 @@ cdef class Job:
         # `workers.parts` counts work in units of about 0.5 ns.
         total = total / 4 if self.way == BY_LOOP else total / 64
         if total >= 1 << 18:
-            self.parts = workers.parts(<int64_t>min(total, <double>(1 << 60)))
+            self.parts = thread_pool.parts(<int64_t>min(total, <double>(1 << 60)))
         self.rows, self.columns = m, n
         if self.way == BY_TILES:
             self.divide_tiles(self.parts)
@@ -260,7 +260,7 @@ cdef class Job:
         cdef Py_ssize_t parts = min(self.parts, self.count * self.row_tasks * self.column_tasks)
         self.next = 0
         if parts > 1:
-            workers.run(self.part, parts)
+            thread_pool.run(self.part, parts)
         elif self.work() * self.count < MIN_MULTIPLICATIONS_WITHOUT_GIL:
             if self.run_tasks() < 0:
                 raise MemoryError()

@@ -4,7 +4,7 @@ In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the regist
 indices, or both.
 
     x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
-    x.argmin(1), x.max(1)         rows by NumPy's argmin and argmax, columns in parallel (extremes.h)
+    x.argmin(1), x.max(1)         rows by NumPy's argmin and argmax, columns in parallel (columnwise_minmax.h)
 
 NaN is both minimum and maximum; of equal elements the first is selected. Other cases are left to the record's
 own kernel.
@@ -41,7 +41,7 @@ cdef extern from *:
     """
     int extreme_place(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
 
-cdef extern from "extremes.h" nogil:
+cdef extern from "columnwise_minmax.h" nogil:
     # (largest, x, rows, columns, values or NULL, indices)
     void float_column_extremes(int largest, const float *x, npy_intp n, npy_intp columns, float *values, int64_t *indices)
     void double_column_extremes(int largest, const double *x, npy_intp n, npy_intp columns, double *values, int64_t *indices)

@@ -26,7 +26,7 @@ import numpy as np
 
 DEF N = 624
 
-cdef extern from "words.h" nogil:
+cdef extern from "mt19937_block.h" nogil:
     void twist_words(uint64_t *w)
     void floats_of_words(const uint64_t *w, Py_ssize_t n, float low, float span, float *out)
     void doubles_of_words(const uint64_t *w, Py_ssize_t n, double low, double span, double *out)

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
-from ts.backends.cpu.kernels.matrix cimport Matrix
+from ts.backends.cpu.kernels.blas_matrix cimport Matrix
 
 # Return the packed panels, `wide` columns each, of a tensor's floating matrix: cached ones, or new ones if
 # the matrix was seen before and cannot have been written to; else None. Call it before taking another

@@ -30,9 +30,9 @@ from libc.stdint cimport int64_t, uint64_t
 
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.tensor.tensor cimport Tensor, counter_of, root_of, watch_memory
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, packed_columns
-from ts.backends.cpu.kernels.matrix cimport Matrix
+from ts.backends.cpu.kernels.blas_matrix cimport Matrix
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *)

@@ -22,7 +22,7 @@ from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport contiguous_array_or_null, is_tensor, new_contiguous, set_result, scalar_type
-from ts.backends.cpu.kernels.placing cimport is_channels_last, dense_channels_last, new_channels_last
+from ts.backends.cpu.kernels.channels_last cimport is_channels_last, dense_channels_last, new_channels_last
 from ts.backends.cpu.kernels.reduce cimport BLOCK, block_sum, floating
 
 cnp.import_array()

@@ -13,11 +13,11 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 
-from ts.backends.cpu.kernels.parts cimport require_part
+from ts.backends.cpu.kernels.parallel_task cimport require_part
 
 cdef int pool_max(Windows *w, number *x, number *out, int64_t *index, number lowest, int64_t first, int64_t last) noexcept nogil:
     cdef int64_t width = w.size[2], plane = w.size[0] * w.size[1] * width
@@ -225,7 +225,7 @@ cdef int _run(Table table, x, out, more, bint mean) except -1:
     run.kind = "q" if x.dtype.char in "lq" else x.dtype.char
     run.mean = mean
     work = x.size + out.size
-    workers.run(run.part, min(workers.parts(2 * work), max(run.planes, 1)))
+    thread_pool.run(run.part, min(thread_pool.parts(2 * work), max(run.planes, 1)))
     return 0
 
 

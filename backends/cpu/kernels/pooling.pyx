@@ -23,13 +23,13 @@ from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_with_contiguous_inputs
 from ts.backends.cpu.kernels.kernel cimport float_array, new_contiguous, set_result, scalar_type
-from ts.backends.cpu.kernels.placing cimport is_channels_last
+from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.plane_mean cimport are_ones, mean_of_planes
 from ts.backends.cpu.kernels.pool cimport Windows, pool_max, pool_mean, real
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.wide cimport run_upcast_to_float32
 
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 
 cnp.import_array()
 
@@ -156,7 +156,7 @@ cdef bint set_adaptive_windows(Plan *p) except -1:
 cdef bint uses_threads(PyArrayObject *a, Plan *p):
     """Whether the input is large enough for several threads, which the record's kernel uses."""
     cdef int64_t work = size_of(a) + p.planes * p.windows.places[0] * p.windows.places[1] * p.windows.places[2]
-    return work > MAX_SINGLE_THREAD_ELEMENTS and workers.parts(2 * work) > 1
+    return work > MAX_SINGLE_THREAD_ELEMENTS and thread_pool.parts(2 * work) > 1
 
 
 # ---------------------------------------------------------------- maxima

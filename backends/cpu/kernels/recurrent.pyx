@@ -25,7 +25,7 @@ from ts._core.tensor.ndarray cimport (
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.thread.deadline cimport charge_time, timed
 from ts._core.value.container cimport List, list_place
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed

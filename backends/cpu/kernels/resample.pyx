@@ -18,11 +18,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
-from ts.backends.cpu import workers
+from ts.backends.cpu import thread_pool
 
-from ts.backends.cpu.kernels.parts cimport require_part
+from ts.backends.cpu.kernels.parallel_task cimport require_part
 
 ctypedef fused number:
     float
@@ -238,7 +238,7 @@ cdef Run _prepare(x, out, index, weight, int64_t length, int64_t lowest):
 
 cdef int _start(Run run, int64_t size) except -1:
     if size:
-        workers.run(run.part, min(workers.parts(size * max(run.taps.count, 1)), max(run.planes, 1)))
+        thread_pool.run(run.part, min(thread_pool.parts(size * max(run.taps.count, 1)), max(run.planes, 1)))
     return 0
 
 

@@ -1,4 +1,4 @@
-/* Table of row kernels on floats, filled in once per SIMD level by `vector_rows.h` and used through
+/* Table of row kernels on floats, filled in once per SIMD level by `simd_row_loops.h` and used through
    `vector_math.pxd`. */
 
 #ifndef TS_ROW_LOOPS_H

@@ -1,7 +1,7 @@
 /* Auto-vectorized loops over rows, compiled once for each SIMD level (`simd_level.h`).
 
    In: a row and its length; out: a number, or another row. In C, because Cython has no vector types and
-   target attributes. Code written with vector types is compiled separately for each level (`vector_rows.h`):
+   target attributes. Code written with vector types is compiled separately for each level (`simd_row_loops.h`):
    for vectors wider than the processor's, GCC generates scalar loops. */
 
 #ifndef TS_SIMD_H

@@ -8,7 +8,7 @@ The generated index `OPERATOR_TO_MODULE` maps names to modules.
 
 from importlib import import_module
 
-from ts.backends.cpu.kernels.directory import OPERATOR_TO_MODULE
+from ts.backends.cpu.kernels.kernel_index import OPERATOR_TO_MODULE
 
 cdef dict kernels = {}                 # name -> address
 cdef dict tiles = {}

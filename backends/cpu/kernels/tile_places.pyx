@@ -12,7 +12,7 @@ from ts._core.tensor.tensor cimport Tensor, number_of_scalar_type
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
 from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS
-from ts.backends.cpu.kernels.placing cimport is_channels_last
+from ts.backends.cpu.kernels.channels_last cimport is_channels_last
 from ts.backends.cpu.kernels.table cimport MAX_VIEW_ARGUMENTS, Tile, View
 from ts.backends.cpu.kernels.tile_plans cimport MAX_EPILOGUE_ARGUMENTS
 from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MAX_ARGUMENTS, MAX_BUFFERS, MAX_OPERANDS, MAX_SLOTS

@@ -13,7 +13,7 @@ from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT64, PyArrayObject, ndim_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts.backends.cpu.kernels.convert cimport conversion_data, convert_tile, has_conversion
 from ts.backends.cpu.kernels.elementwise cimport SCALAR_TYPES, Loops, item_size
 from ts.backends.cpu.kernels.kernel cimport is_tensor

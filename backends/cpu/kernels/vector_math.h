@@ -1,7 +1,7 @@
 /* Vectorized elementary functions of float and double, with branches only for rare arguments.
 
    In: a row and its length; out: another row, which may be the same. The source is compiled once for each
-   TIER (`vector_words.h`), as an extension of its own. The remainder of a row is computed in a padded vector,
+   TIER (`simd_primitives.h`), as an extension of its own. The remainder of a row is computed in a padded vector,
    so that an element's bits do not depend on its position. Polynomials were fitted with 40 digits and more;
    range reductions follow fdlibm. `narrow` functions compute floats in double, rounded once.
    tests/test_vector_math.py bounds the error of all functions: one unit in the last place. */
@@ -19,10 +19,10 @@
 #endif
 #endif
 
-#include "vector_words.h"
-#include "vector_tables.h"
-#include "vector_doubles.h"
-#include "vector_floats.h"
+#include "simd_primitives.h"
+#include "simd_math_coefficients.h"
+#include "simd_math_f64.h"
+#include "simd_math_f32.h"
 
 /* ---------------------------------------------------------------- rows */
 
@@ -36,8 +36,8 @@ INLINE void wide_to(double *x, wides v) { *(any_wides *)x = (any_wides)v; }
 INLINE wides narrow_at(const float *x) { return wide_of((narrows) * (const any_narrows *)x); }
 INLINE void narrow_to(float *x, wides v) { *(any_narrows *)x = (any_narrows)narrow_of(v); }
 
-#include "vector_rows.h"
-#include "vector_backward.h"
+#include "simd_row_loops.h"
+#include "simd_normalization_backward.h"
 
 #define WITH_TAIL(T, V, KIND, COUNT, VALUE) \
     ptrdiff_t i = 0; \

@@ -25,7 +25,7 @@ from ts.backends.cpu.kernels.table cimport register_kernel
 
 cnp.import_array()
 
-cdef extern from "dots.h" nogil:
+cdef extern from "dot_kernels.h" nogil:
     void float_dots(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)
     void double_dots(const double *rows, npy_intp pitch, npy_intp m, const double *x, npy_intp n, double *out)
     void float_weighted_rows(const float *rows, npy_intp pitch, npy_intp m, const float *x, npy_intp n, float *out)

@@ -14,8 +14,8 @@ from ts import dtypes
 from ts._core.autograd.engine import run_backward
 from ts._core.tensor.tensor import Size, Tensor, operator
 from ts._core.thread.context import current_tracer
-from ts._core.thread.once import warn_once
-from ts._core.thread.transforms import outside_only
+from ts._core.thread.transform_state import outside_only
+from ts._core.thread.warnings import warn_once
 from ts.errors import UserError
 
 Tensors = Tensor | Sequence[Tensor]
@@ -205,7 +205,7 @@ def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, 
     """One pass for all indices of the first dimension of the gradients."""
     if _recorder() is not None:
         raise UserError("is_grads_batched=True has no form in an exported program: write vmap around grad")
-    from ts._core.layers.batch import batched, opened_batch, unbatched
+    from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched
 
     _check_inputs(wanted)
     n = len(next(g for g in given if g is not None))

@@ -30,7 +30,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, is_layered,
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags, set_flag
 
 from ts import dtypes
-from ts._core.vm.on_thread import run_on_new_thread
+from ts._core.vm.run_on_new_thread import run_on_new_thread
 
 cnp.import_array()
 

@@ -16,7 +16,7 @@ from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
 from ts._core.tensor.tensor cimport BACKEND_CPU, AutogradMeta, Tensor, detached_from, history_of, is_dispatched, operator_function, wrap_cpu
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
 cnp.import_array()
 

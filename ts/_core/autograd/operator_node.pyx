@@ -17,14 +17,14 @@ from ts._core.autograd.saved cimport (
 from ts._core.tensor.tensor cimport backend_registry, operator_function
 from ts._core.value.container cimport List, Tuple, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, box, copy_value, list_spec, release, set_none, set_object
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts._core.vm.function cimport Function
 
 from ts import devices, dtypes
 from ts.errors import ScriptRuntimeError
 
 
-cdef extern from "kept_nodes.h":
+cdef extern from "node_freelist.h":
     void keep_nodes(type cls, void (*empty)(PyObject *node) noexcept) noexcept
     PyObject *kept_node() noexcept
 

@@ -2,7 +2,7 @@
 
 from libc.stdlib cimport free, malloc
 
-from ts._core.value.turns import import_turn
+from ts._core.value.build_lock import import_turn
 
 
 cdef class Formula:
@@ -79,5 +79,5 @@ def set_rules(function):
 cdef Rule rule_of(object record):
     if give_rule is None:
         with import_turn():
-            import ts.ops.derivatives.rules  # noqa: F401
+            import ts.ops.derivatives.tape_rules  # noqa: F401
     return <Rule?>give_rule(record)

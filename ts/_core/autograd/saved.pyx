@@ -21,7 +21,7 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, detached
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 from ts._core.value.container cimport List, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, release, set_object
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
 cnp.import_array()
 

@@ -13,7 +13,7 @@ from ts._core.autograd.leaf cimport accumulator_of
 from ts._core.autograd.node cimport Node, connect, expect, make_room, next_sequence
 from ts._core.tensor.tensor cimport Tensor, memory_of, operator_function
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
 
 cdef enum BaseViewRelation:

@@ -34,12 +34,12 @@ from ts._core.value.ivalue cimport (
     unbox_shallow,
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
 from ts import devices, dtypes
-from ts._core.dispatch.results import results_class
+from ts._core.dispatch.named_results import results_class
 from ts._core.tensor.type_names import type_text
-from ts._core.tensor.symbols import SymBool, SymFloat, SymInt, SymNumber
+from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
 
 cdef extern from "Python.h":
     bint PyLong_CheckExact(object x) noexcept

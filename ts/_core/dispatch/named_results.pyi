@@ -1,4 +1,4 @@
-# Made from the records of the operators by `python -m tests.generated`: change those, or tests/stubs.py.
+# Made from the records of the operators by `python -m tests.regenerate`: change those, or tests/stubs.py.
 
 from typing import NamedTuple
 

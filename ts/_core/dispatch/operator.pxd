@@ -61,7 +61,7 @@ cdef class Operator:
     cdef int device_at                 # the argument that says on which device to create, or -1
     cdef list written                  # the arguments that it writes
     cdef bint reads                    # ... while it reads the others, element by element
-    cdef tuple layouts                 # the rules by which its results lie in memory: `ts.ops.layouts`
+    cdef tuple layouts                 # the rules by which its results lie in memory: `ts.ops.result_strides`
     cdef object rule                   # how it is differentiated: `ts._core.autograd.rule`, or None before somebody asked
     cdef object casts                  # in which dtypes autocast has it compute: `autocast`, or None before somebody asked
     cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
@@ -97,7 +97,7 @@ cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *co
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # The same for one that takes a tensor that wants a gradient, or whose base does; the tape sets it.
 cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
-# ... for one that takes a tensor with layers; the gate of `ts._core.layers` sets it.  `wanted`: the tape would record it.
+# ... for one that takes a tensor with layers; the gate of `ts._core.dispatch_layers` sets it.  `wanted`: the tape would record it.
 cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wanted) except -1
 # Who runs such operators: function(operator, Python's values).
 cdef object (*call_layered)(Operator op, list args)

@@ -57,12 +57,12 @@ from ts._core.tensor.tensor cimport (
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
 
 from ts import devices, dtypes
-from ts._core.tensor import construct
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor import factories
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.value import ivalue as ivalue_module, type_of
-from ts._core.dispatch.results import results_class
+from ts._core.dispatch.named_results import results_class
 from ts._core.dispatch.signature import arity, signature
-from ts._core.dispatch.wording import reworded
+from ts._core.dispatch.numpy_error_translation import reworded
 
 type_of.register_tensor_type(Tensor)
 
@@ -640,7 +640,7 @@ cdef object kernel_of_narrow(Operator op, object kernel, list args):
 cdef object on_device(Tensor x, object backend, object place):
     """A tensor on another device; one without elements gets undefined ones."""
     if x.backend != BACKEND_META:
-        return construct.moved(x, place)
+        return factories.moved(x, place)
     return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if place.index is None else place.index))
 
 

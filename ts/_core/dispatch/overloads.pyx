@@ -36,9 +36,9 @@ from ts._core.tensor.tensor cimport Tensor, connected
 from ts._core.thread.context cimport overriding, watched, watcher
 
 from ts._core.dispatch.overrides import call_overridden, overriding_arguments
-from ts._core.tensor.foreign import conversion
+from ts._core.tensor.array_coercion import conversion
 from ts._core.tensor.type_names import type_text
-from ts._core.thread.once import warn_once
+from ts._core.thread.warnings import warn_once
 
 cdef extern from "Python.h":
     object PyMethod_New(object function, object instance)
@@ -371,8 +371,8 @@ cdef list settled(list values):
     for x in values:
         if isinstance(x, Tensor):
             return values
-    from ts._core.tensor import construct
-    return [construct.tensor(values[0]), *values[1:]]
+    from ts._core.tensor import factories
+    return [factories.tensor(values[0]), *values[1:]]
 
 
 # ---------------------------------------------------------------- the sets, by name

@@ -24,7 +24,7 @@ from ts._core.thread.allowance cimport MemoryBudget, drop_allowance, new_allowan
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
 from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident() noexcept

@@ -4,7 +4,7 @@ In: an operator and its arguments.  Out: nothing, or TimeExceeded.
 
     before_operator(op, r, at)     reads the clock, estimates what the operator takes at least, and compares
 
-The estimate of an operator with a record is that of `ts.ops.work`, which looks at sizes only; one of the language's own
+The estimate of an operator with a record is that of `ts.ops.cost_model`, which looks at sizes only; one of the language's own
 goes through its lists and strings once.
 """
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import construct, sizes, subscripts
-from ts._core.tensor.overriding import torch_function_result, overrides
+from ts._core.tensor import factories, size_guards, subscripts
 from ts._core.tensor.tensor import Tensor, layer_of, operator
+from ts._core.tensor.torch_function_lookup import overrides, torch_function_result
 
 Slice = slice  # the name is also that of an operator
 _MAX_INDEX = 2**63 - 1  # of a slice that has no end
@@ -46,7 +46,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
             return
         if not isinstance(value, (bool, int, float, complex, np.generic)):
             raise TypeError(f"can't assign a {full_name(value)} to a {x.type()}")
-        value = construct.number_tensor(value, x.dtype, x.device)
+        value = factories.number_tensor(value, x.dtype, x.device)
     if index is False:
         return
     if index is True:  # alone, it is no index tensor
@@ -56,11 +56,11 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     except _Overridden as found:
         torch_function_result((found.item,), Tensor.__setitem__, (x, index, value))
         return
-    source = construct.moved_to(value, x.device, None)
+    source = factories.moved_to(value, x.device, None)
     if not indices:
         source = _without_leading_ones(source, view.ndim)
         if source.shape != view.shape and not number:
-            construct.check_broadcast(view.shape, source)
+            factories.check_broadcast(view.shape, source)
             source = operator("expand")(source, view.shape)
         operator("copy_" if number or source.ndim else "fill_")(view, source)
         return
@@ -80,7 +80,7 @@ def put(x: Tensor, index: Any, value: Any) -> None:
 
 
 class _Overridden(Exception):
-    """An index is of a class that overrides functions: see `ts._core.tensor.overriding`."""
+    """An index is of a class that overrides functions: see `ts._core.tensor.torch_function_lookup`."""
 
     def __init__(self, item: Any) -> None:
         self.item = item
@@ -95,7 +95,7 @@ def full_name(value: Any) -> str:
 def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
     """Return `x`, or a view without those of its first dimensions of length 1 that exceed `ndim`."""
     shape = list(x.shape)
-    while len(shape) > ndim and sizes.known_one(shape[0]):
+    while len(shape) > ndim and size_guards.known_one(shape[0]):
         del shape[0]
     viewed: Tensor = x if len(shape) == x.ndim else operator("view")(x, shape)
     return viewed
@@ -147,7 +147,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
         else:
             used = _consumed(item)
             key += [Slice(None)] * used
-            indices.append(construct.moved_to(item, x.device, None))
+            indices.append(factories.moved_to(item, x.device, None))
             dim += used
     return _view(x, key, steps), indices if any(i is not None for i in indices) else []
 
@@ -203,11 +203,11 @@ def _normal(item: Any) -> Any:
             return bool(item) if item.dtype in (dtypes.bool_, dtypes.uint8) else int(item)
         return item
     if isinstance(item, np.ndarray):
-        return _normal(construct.as_tensor(item))
+        return _normal(factories.as_tensor(item))
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(item, (list, tuple, range)):
-        made = construct.tensor(item) if len(item) else construct.tensor([], dtype=dtypes.int64)
+        made = factories.tensor(item) if len(item) else factories.tensor([], dtype=dtypes.int64)
         return made.long() if made.is_floating_point() else made
     if overrides(item):
         raise _Overridden(item)
@@ -242,4 +242,4 @@ def _checked_slice(item: slice) -> slice:
 
 
 def _host_indices(x: Tensor, values: list[int]) -> Tensor:
-    return construct.tensor(values, dtype=dtypes.int64, device=x.device)
+    return factories.tensor(values, dtype=dtypes.int64, device=x.device)

@@ -118,7 +118,10 @@ def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
         if issubclass(kind, Tensor):
             if isinstance(each.array, np.ndarray) and id(storage.owning_array(each.array)) in owners:
                 found.append(each)
-        elif issubclass(kind, UntypedStorage) and id(storage.owning_array(getattr(each, "bytes", None))) in owners:
+        elif (
+            issubclass(kind, UntypedStorage)
+            and id(storage.owning_array(getattr(each, "bytes", None))) in owners
+        ):
             found.append(each)
     return found
 

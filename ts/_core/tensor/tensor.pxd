@@ -37,7 +37,7 @@ cdef class AutogradMeta:
     cdef Tensor grad                   # of a leaf, or one that retains it
     cdef object hooks                  # of a leaf: `ts._core.autograd.hooks`
     cdef PyObject *accumulator         # of a leaf, borrowed: the node that adds to `grad`
-    cdef object layer                  # what it stands for, where that is more than its array: `ts._core.layers`
+    cdef object layer                  # what it stands for, where that is more than its array: `ts._core.dispatch_layers`
 
 
 cdef class Tensor:

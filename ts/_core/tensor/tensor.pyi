@@ -8,8 +8,8 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.tensor import storage as storages
+from ts._core.tensor.dtype_kinds import Device, DType, Index, Int, Ints, Operand
 from ts._core.tensor.hooks import RemovableHandle
-from ts._core.tensor.kinds import Device, DType, Index, Int, Ints, Operand
 from ts._core.tensor.methods import OperatorMethods
 
 class Size(tuple[int, ...]):

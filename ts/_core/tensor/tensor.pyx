@@ -8,8 +8,8 @@ In: arrays of any backend; out: tensors.
 
 Python operators and indexing are slots of the type and therefore written here; every other operator
 becomes a method when the registry calls `install_methods`.  So do the methods that are grouped by what
-they are about: `ts._core.tensor.layout` (storages, strides, memory formats), `ts._core.tensor.exchange` (NumPy, DLPack,
-pickles, copies) and `ts._core.tensor.conversion` (dtypes, Python's values, text).
+they are about: `ts._core.tensor.layout` (storages, strides, memory formats), `ts._core.tensor.interop` (NumPy, DLPack,
+pickles, copies) and `ts._core.tensor.tensor_conversion_methods` (dtypes, Python's values, text).
 """
 
 import operator as python_operator
@@ -39,12 +39,12 @@ from ts._core.thread.context cimport (
     watcher,
 )
 from ts._core.thread.deadline cimport worked
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
 from ts import devices, dtypes
 from ts._core.tensor import strides
 from ts._core.tensor.size import Size
-from ts._core.value.turns import import_turn
+from ts._core.value.build_lock import import_turn
 from ts.errors import missing_attribute
 
 cnp.import_array()
@@ -59,7 +59,7 @@ cdef extern from "Python.h":
     void PyType_Modified(type t)
     void Py_SET_TYPE(PyObject *x, PyTypeObject *t) noexcept
 
-cdef extern from "attributes.h":
+cdef extern from "instance_dict.h":
     int hang_attributes(type cls, Py_ssize_t offset) except -1
 
 
@@ -322,14 +322,14 @@ cdef inline bint is_operand(object x):
 
 cdef object as_operand(object x):
     """A number as a tensor without dimensions, for operators that take no number first."""
-    return construct.tensor(x) if isinstance(x, (int, float, complex, np.generic)) else x
+    return factories.tensor(x) if isinstance(x, (int, float, complex, np.generic)) else x
 
 
 cdef object compared(Tensor x, object other, int op):
     """x == other and its like; arrays of numbers are compared by elements where the question is whether they are equal."""
     if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
         try:
-            other = construct.tensor(np.asarray(other))
+            other = factories.tensor(np.asarray(other))
         except TypeError:  # of a dtype that tensors lack
             return NotImplemented
     return binary(COMPARISONS[op], x, other)
@@ -389,7 +389,7 @@ def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
 cdef int load_dispatch() except -1:
     if subclasses is None:
         with import_turn():
-            import ts._core.layers.tensor_subclasses  # noqa: F401
+            import ts._core.dispatch_layers.tensor_subclasses  # noqa: F401
     return 0
 
 
@@ -663,7 +663,7 @@ def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
 
 
 def layer_of(Tensor x not None):
-    """What the tensor stands for beside its array: a `ts._core.layers.layer.Layer`, or None."""
+    """What the tensor stands for beside its array: a `ts._core.dispatch_layers.layer.Layer`, or None."""
     return None if x.history is None else x.history.layer
 
 
@@ -909,7 +909,7 @@ cdef class Tensor:
         if not name.startswith("__") and load_methods():
             return getattr(self, name)
         if name == "__cuda_array_interface__":
-            return exchange.cuda_array_interface(self)
+            return interop.cuda_array_interface(self)
         if name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         raise missing_attribute(f"'{type(self).__name__}' object", name, partial(dir, self))
@@ -1301,7 +1301,7 @@ cdef class Tensor:
             return watcher().to(self, args, kwargs)
         if not kwargs and len(args) == 1 and type(args[0]) is dtypes.dtype:
             return cast(self, args[0])
-        return construct.to(self, args, kwargs)
+        return factories.to(self, args, kwargs)
 
     def cpu(self, memory_format=None):
         return self.to(devices.CPU, **in_format(memory_format))
@@ -1431,15 +1431,15 @@ cdef object new_tensor(type cls, object args, PyObject *kwargs):
     cdef Tensor t = new_unfilled(cls, (), NULL)
     options = {} if kwargs == NULL else dict(<object>kwargs)
     if not args and not options:
-        rebind(t, np.empty(0, np.float32 if construct is None else dtypes.get_default_dtype().numpy_dtype))
+        rebind(t, np.empty(0, np.float32 if factories is None else dtypes.get_default_dtype().numpy_dtype))
         if cls is not Tensor:
             attach(t)
         return t
     device = options.pop("device", None)
     if options:
-        args = construct.positional_arguments(args, options)
-    construct.check_legacy_device(device, "cpu")
-    become(t, construct.legacy(args, device, None, "Tensor"))
+        args = factories.positional_arguments(args, options)
+    factories.check_legacy_device(device, "cpu")
+    become(t, factories.legacy(args, device, None, "Tensor"))
     if cls is not Tensor:
         attach(t)
     return t
@@ -1479,4 +1479,4 @@ hang_attributes_on_tensors()
 PyType_Modified(Tensor)
 
 # They import the class above; the last three put methods into it.
-from ts._core.tensor import construct, conversion, exchange, indexing, layout, subscripts
+from ts._core.tensor import factories, tensor_conversion_methods, interop, indexing, layout, subscripts

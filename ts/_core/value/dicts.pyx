@@ -20,7 +20,7 @@ from libc.string cimport memset
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow, unbox_shallow
 from ts._core.value.lists cimport raise_no_memory, release_items
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts._core.value.spec cimport KIND_STR
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
 from ts._core.value.texts cimport text_equal

@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memmove, memset
 
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts._core.value.spec cimport KIND_BOOL, KIND_FLOAT, KIND_INT
 from ts._core.value.tagged cimport TAG_FLOAT, TAG_INT, release
 from ts._core.value.values cimport core_equal, core_text

@@ -6,7 +6,7 @@ from libc.stdlib cimport free, malloc
 
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.lists cimport release_items
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts._core.value.spec cimport (
     KIND_ANY,
     KIND_BOOL,

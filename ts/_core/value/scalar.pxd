@@ -1,7 +1,7 @@
 """Arithmetic on unboxed ints, floats and bools, with the results of PyTorch 2.13.
 
 In: C integers and doubles.  Out: the same.  Opcode branches of the interpreter and the kernels of
-`prims/scalar.pyx` call the same inline functions, so a constant folded by a pass, an eager call and
+`builtin_ops/scalar.pyx` call the same inline functions, so a constant folded by a pass, an eager call and
 the loop agree to the last bit.
 
     floordiv_int(-7, 2) == -4        mod_int(-7, 2) == 1        pow_int(2, 10) == 1024

@@ -405,4 +405,4 @@ def register_script_text(function):
     script_text = function
 
 
-import ts._core.value.collector  # noqa: E402, F401 -- the containers are complete: show them to the garbage collector
+import ts._core.value.gc_traverse  # noqa: E402, F401 -- the containers are complete: show them to the garbage collector

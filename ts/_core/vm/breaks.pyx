@@ -17,7 +17,7 @@ from cpython.bytearray cimport PyByteArray_AS_STRING
 from ts._core.vm.code cimport Code
 from ts._core.vm.frame cimport Frame, State, frame_registers
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 
 cdef enum:
     ARMED = 1

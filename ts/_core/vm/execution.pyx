@@ -48,7 +48,7 @@ from ts._core.vm.frame cimport (
 )
 from ts._core.vm.future cimport Future
 from ts._core.vm.interp cimport loop
-from ts._core.vm.leave cimport (
+from ts._core.vm.exit_status cimport (
     BAD_ATTRIBUTE,
     BAD_CAST,
     BAD_ELEMENT,
@@ -72,10 +72,10 @@ from ts._core.vm.inherited cimport ThreadContextSnapshot
 from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, stack_message, start_meter
 from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
 from ts._core.vm.opcodes cimport CAST_TO, ENTER_PLAN, STORE_FLOAT, STORE_INT, STR_GET
-from ts._core.vm.operand cimport O, R
+from ts._core.vm.operand_macros cimport O, R
 from ts._core.vm.plan cimport Specializations, code_of
 from ts._core.value.scalar cimport raise_status
-from ts._core.value.sealed cimport seal
+from ts._core.value.no_python_construction cimport seal
 from ts._core.value.spec cimport TypeSpec
 from ts._core.tensor.tensor cimport operator_function
 

@@ -29,8 +29,8 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.value.objects cimport Object
 
-from ts._core.dispatch.mismatch import argument_error
-from ts._core.tensor.foreign import with_tensors
+from ts._core.dispatch.argument_errors import argument_error
+from ts._core.tensor.array_coercion import with_tensors
 from ts.errors import LimitExceeded, StackExceeded, closest, no_such_argument
 
 cdef extern from "Python.h":

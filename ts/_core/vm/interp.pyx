@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_size, object_slot
-from ts._core.vm.elements cimport has_elements, load_float, load_int, store_float, store_int
+from ts._core.vm.tensor_element_access cimport has_elements, load_float, load_int, store_float, store_int
 from ts._core.vm.frame cimport (
     Frame,
     State,
@@ -33,14 +33,14 @@ from ts._core.value.ivalue cimport (
     move_value,
     retain,
 )
-from ts._core.vm.leave cimport *
+from ts._core.vm.exit_status cimport *
 from ts._core.vm.making cimport print_values
 from ts._core.vm.native cimport NATIVE_TABLE
 from ts._core.vm.opcodes cimport *
-from ts._core.vm.checked cimport CHECKED, require
-from ts._core.vm.operand cimport F, I, O, R, target
+from ts._core.vm.debug_asserts cimport CHECKED, require
+from ts._core.vm.operand_macros cimport F, I, O, R, target
 from ts._core.vm.plan cimport code_for
-from ts._core.vm.parts cimport (
+from ts._core.vm.instruction_helpers cimport (
     append,
     attribute_get,
     attribute_put,

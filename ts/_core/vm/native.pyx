@@ -16,11 +16,11 @@ from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NON
 from ts._core.value.scalar cimport mod_float
 from ts._core.vm.code cimport Instruction
 from ts._core.tensor.tensor cimport Tensor
-from ts._core.vm.elements cimport WRITEABLE_FLAG, has_elements, load_float, load_int, store_float, store_int
+from ts._core.vm.tensor_element_access cimport WRITEABLE_FLAG, has_elements, load_float, load_int, store_float, store_int
 from ts._core.vm.frame cimport Frame
-from ts._core.vm.leave cimport METER_ZERO
+from ts._core.vm.exit_status cimport METER_ZERO
 from ts._core.vm.opcodes cimport *
-from ts._core.vm.parts cimport (
+from ts._core.vm.instruction_helpers cimport (
     append,
     attribute_get,
     attribute_put,

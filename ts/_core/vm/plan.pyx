@@ -10,7 +10,7 @@ from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, needs_grad
 from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
 
-from ts._core.value.turns import build_lock
+from ts._core.value.build_lock import build_lock
 
 MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_PLANS       # for who writes about plans
 cdef int together = 0              # plans of the process

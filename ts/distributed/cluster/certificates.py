@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ts.distributed.comm import TransportLimits, Security
+from ts.distributed.transport import Security, TransportLimits
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -31,7 +31,9 @@ _EARLIER: Final = datetime.timedelta(hours=1)  # clocks of other machines may be
 _ROLES: Final = ("client", "scheduler", "worker")
 
 
-def security(folder: str | Path, *, secret: bytes | None = None, limits: TransportLimits | None = None) -> Security:
+def security(
+    folder: str | Path, *, secret: bytes | None = None, limits: TransportLimits | None = None
+) -> Security:
     """What processes of a cluster have to know, of its folder; FileNotFoundError where a file is missing."""
     folder = Path(folder)
     for name in (AUTHORITY, CERTIFICATE, KEY):

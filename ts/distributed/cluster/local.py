@@ -18,9 +18,9 @@ from typing import Any, Final, Self
 
 from ts.distributed.cluster import certificates
 from ts.distributed.cluster.status import members
-from ts.distributed.comm import Security
 from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
+from ts.distributed.transport import Security
 
 _SHUTDOWN_TIMEOUT: Final = 20.0  # seconds in which a cluster ends that is told to
 

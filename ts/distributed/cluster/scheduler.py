@@ -30,7 +30,7 @@ from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.core import Status
 from distributed.diagnostics.task_stream import TaskStreamPlugin
 
-from ts.distributed.comm import Comm, TransportLimits, Security
+from ts.distributed.transport import Comm, Security, TransportLimits
 
 LIMITS: Final = TransportLimits(bytes=1 << 20, frames=16, head=1 << 20)  # of what is said to a scheduler
 KINDS: Final = ("worker", "program")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from ts.distributed.comm import Security
-from ts.distributed.comm.backend import connect
 from ts.distributed.rpc.cluster_membership import (
     SCHEDULER_RESPONSE_TIMEOUT_SECONDS,
     run_with_scheduler,
     security_for,
 )
+from ts.distributed.transport import Security
+from ts.distributed.transport.dask_comm_backend import connect
 
 
 def members(

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from ts.distributed import secret as secrets
+from ts.distributed import shared_secret as secrets
 from ts.distributed.cluster import certificates
 from ts.distributed.cluster.scheduler import LIMITS, NameService
-from ts.distributed.comm import Security
+from ts.distributed.transport import Security
 
 _TERM: Final = 5.0  # seconds in which a worker that is told to end does
 _LONG: Final = 10.0  # seconds after which a worker that ends has lived

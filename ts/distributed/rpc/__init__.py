@@ -36,8 +36,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ts.absent import names_for
 from ts.distributed.missing_extra import has_rpc_extra, missing_module, placeholder
+from ts.unsupported import names_for
 
 if TYPE_CHECKING or has_rpc_extra():
     from ts.distributed.rpc import functions
@@ -62,7 +62,7 @@ if TYPE_CHECKING or has_rpc_extra():
     from ts.distributed.rpc.debug_info import _rref_context_get_debug_info as _rref_context_get_debug_info
     from ts.distributed.rpc.options import BackendType, RpcBackendOptions, TensorPipeRpcBackendOptions
     from ts.distributed.rpc.rref import PyRRef, RRef
-    from ts.ops.rref import WorkerInfo
+    from ts.ops.rpc_ops import WorkerInfo
 
 __all__ = [
     "BackendType",

@@ -29,15 +29,10 @@ from typing import Any, Final
 
 from distributed.comm.core import listen
 
-from ts.distributed.comm import BlockingConnection, Comm
-from ts.distributed.comm.addresses import join_host_port
-from ts.distributed.comm.calls import Reply, answer
-from ts.distributed.comm.credentials import Credentials
-from ts.distributed.comm.messages import MessageTooLargeError
+from ts.distributed.dist_autograd import rpc_handlers, send_recv_nodes
+from ts.distributed.dist_autograd.contexts import DistAutogradContainer, current_id
 from ts.distributed.errors import WorkerUnavailableError
-from ts.distributed.gradients import recording, service
-from ts.distributed.gradients.contexts import DistAutogradContainer, current_id
-from ts.distributed.loop import on_event_loop, loop, run
+from ts.distributed.event_loop import loop, on_event_loop, run
 from ts.distributed.rpc import debug_info
 from ts.distributed.rpc.all_gather import AllGatherState
 from ts.distributed.rpc.call_executor import CallExecutor
@@ -51,7 +46,12 @@ from ts.distributed.rpc.rpc_future import RpcFuture
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.rref_context import RRefContext, parse_id
 from ts.distributed.rpc.worker_directory import WorkerDirectory
-from ts.distributed.values import Parcel, WireContext
+from ts.distributed.transport import BlockingConnection, Comm
+from ts.distributed.transport.addresses import join_host_port
+from ts.distributed.transport.credentials import Credentials
+from ts.distributed.transport.message_codec import MessageTooLargeError
+from ts.distributed.transport.multiplexing import Reply, answer
+from ts.distributed.wire_values import Parcel, WireContext
 from ts.runtime.function import ScriptFunction
 
 _TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 0.02
@@ -167,11 +167,11 @@ class RpcAgent:
 
     def serialize(self, peer: Peer, value: Any, travel: WireContext | None = None) -> Parcel:
         """Serialize a value for a peer, recorded in the current distributed autograd context, if any."""
-        return recording.pack(value, self, current_id(), peer, travel)
+        return send_recv_nodes.pack(value, self, current_id(), peer, travel)
 
     def deserialize(self, parcel: Parcel) -> Any:
         """Deserialize a received value."""
-        return recording.unpack(parcel, self)[0]
+        return send_recv_nodes.unpack(parcel, self)[0]
 
     def name_callee(self, callee: Any) -> Name:
         """Return the wire name of a callee."""
@@ -393,10 +393,10 @@ class RpcAgent:
                 case ("backward", "value", context_id, identity, bool(keep)):
                     owned = self.rref_context.owner_of(parse_id(identity))
                     self.backward_pool.submit(
-                        service.backward_of, self, owned.value, context_id, keep, response
+                        rpc_handlers.backward_of, self, owned.value, context_id, keep, response
                     )
                 case (("backward" | "optimizer") as about, str(kind), *rest):
-                    self.executor.begin(service.handle, self, about, kind, tuple(rest), response)
+                    self.executor.begin(rpc_handlers.handle, self, about, kind, tuple(rest), response)
                 case (str(kind), *rest):
                     self.rref_context.handle_message(kind, rest, response, caller)
                 case _:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.responses import ResponseWriter
 from ts.distributed.rpc.state import current
-from ts.distributed.values import Parcel
+from ts.distributed.wire_values import Parcel
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent

@@ -8,10 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ts._core.vm.future import Future
-from ts.distributed.comm import Security
-from ts.distributed.comm.addresses import PLAIN, TLS
-from ts.distributed.gradients.contexts import current_id
-from ts.distributed.gradients.contexts import entered_context as inside_of
+from ts.distributed.dist_autograd.contexts import current_id
+from ts.distributed.dist_autograd.contexts import entered_context as inside_of
 from ts.distributed.missing_extra import require_initialized as _require_initialized  # noqa: F401
 from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state
@@ -32,8 +30,10 @@ from ts.distributed.rpc.state import current
 from ts.distributed.rpc.wait_all import _wait_all as _wait_all
 from ts.distributed.rpc.wait_all import add_to_wait_all
 from ts.distributed.rpc.worker_directory import StaticWorkerDirectory, WorkerDirectory
-from ts.frontend.markers import special_form
-from ts.ops.rref import WorkerInfo
+from ts.distributed.transport import Security
+from ts.distributed.transport.addresses import PLAIN, TLS
+from ts.frontend.compile_directives import special_form
+from ts.ops.rpc_ops import WorkerInfo
 
 
 def _is_current_rpc_agent_set() -> bool:

@@ -17,15 +17,15 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ts._core.vm.future import Future
-from ts.distributed.gradients import recording
-from ts.distributed.gradients.contexts import entered_context as inside_of
+from ts.distributed.dist_autograd import send_recv_nodes
+from ts.distributed.dist_autograd.contexts import entered_context as inside_of
 from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE, ReceivedCode, UnknownCodeError
 from ts.distributed.rpc.connection_threads import is_server_thread
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.rpc.responses import ResponseWriter, send_outcome, send_result
 from ts.distributed.rpc.rref_context import OwnerRRef, parse_id
-from ts.frontend.terms import LoadPolicy
-from ts.ops.rref import WorkerInfo
+from ts.frontend.load_policy import LoadPolicy
+from ts.ops.rpc_ops import WorkerInfo
 from ts.runtime.function import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
@@ -106,7 +106,7 @@ class CallExecutor:
             callee = self.received_code.find(name)
             response.begins()
             response.travel = self._agent.rref_context.wire_context_for(callee)
-            (args, kwargs), response.context_id = recording.unpack(parcel, self._agent, response.travel)
+            (args, kwargs), response.context_id = send_recv_nodes.unpack(parcel, self._agent, response.travel)
         except UnknownCodeError:
             response.unknown()
         except Exception as error:
@@ -122,7 +122,7 @@ class CallExecutor:
             value = owned.value.wait()
             response.begins()
             self._check_method(value, name)
-            (args, kwargs), response.context_id = recording.unpack(parcel, self._agent)
+            (args, kwargs), response.context_id = send_recv_nodes.unpack(parcel, self._agent)
             method = getattr(value, name)
         except Exception as error:
             response.failed(error)

@@ -28,7 +28,7 @@ from weakref import WeakKeyDictionary
 from ts._core.dispatch.overloads import OverloadSet, overloads
 from ts.distributed.rpc import rref_types
 from ts.distributed.rpc.type_signatures import Signature
-from ts.frontend.terms import ANY_TERMS, LoadPolicy
+from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
 from ts.ops import registry
 from ts.ops.namespace import OpOverload, Packet, overload_named
 from ts.runtime.function import ScriptFunction
@@ -141,7 +141,7 @@ class SentCode:
             return archive
 
     def _add(self, code: Any, *method: str) -> str:
-        from ts.archive.write import to_bytes
+        from ts.archive.module_writer import to_bytes
 
         archive = to_bytes(code.archived(*method))
         digest = hashlib.sha256(archive).hexdigest()
@@ -182,7 +182,7 @@ class ReceivedCode:
 
     def add(self, digest: str, archive: bytes | memoryview) -> None:
         """Load a received archive. ValueError if the digest differs, ArchiveError if it is malformed."""
-        from ts.archive.read import read
+        from ts.archive.module_reader import read
         from ts.runtime.module import module_of
 
         if hashlib.sha256(archive).hexdigest() != digest:

@@ -30,15 +30,15 @@ from distributed.comm.addressing import parse_address
 from distributed.comm.core import FatalCommClosedError
 from distributed.utils import get_ip
 
-from ts.distributed import secret as secrets
-from ts.distributed.comm import Comm, Security
-from ts.distributed.comm.addresses import PLAIN, TLS
-from ts.distributed.comm.backend import connect
+from ts.distributed import shared_secret as secrets
 from ts.distributed.errors import WorkerUnavailableError
-from ts.distributed.loop import on_event_loop, run
+from ts.distributed.event_loop import on_event_loop, run
 from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.worker_directory import LOCAL, RemainingSeconds, WorkerDirectory
-from ts.ops.rref import WorkerInfo
+from ts.distributed.transport import Comm, Security
+from ts.distributed.transport.addresses import PLAIN, TLS
+from ts.distributed.transport.dask_comm_backend import connect
+from ts.ops.rpc_ops import WorkerInfo
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent

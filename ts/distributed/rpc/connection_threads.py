@@ -15,9 +15,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Final
 
-from ts.distributed.comm.calls import Reply
-from ts.distributed.comm.channel import BlockingConnection
-from ts.distributed.comm.messages import MessageTooLargeError
+from ts.distributed.transport.blocking_connection import BlockingConnection
+from ts.distributed.transport.message_codec import MessageTooLargeError
+from ts.distributed.transport.multiplexing import Reply
 
 _LIVENESS_POLL_INTERVAL_SECONDS: Final = 1.0
 

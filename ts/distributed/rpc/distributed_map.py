@@ -20,7 +20,7 @@ from typing import Any, Final
 from ts._core.vm.future import Future
 from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.rpc.state import current
-from ts.ops.rref import WorkerInfo
+from ts.ops.rpc_ops import WorkerInfo
 
 _MAX_CONSECUTIVE_FAILURES: Final = 8  # broken connections of one worker without a result in between
 

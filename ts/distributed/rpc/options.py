@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ts.runtime.limits import limits as Limits
 
 if TYPE_CHECKING:
-    from ts.distributed.comm import Security
+    from ts.distributed.transport import Security
 
 DEFAULT_RPC_TIMEOUT_SEC: Final = 60.0
 DEFAULT_INIT_METHOD: Final = "env://"
@@ -20,7 +20,7 @@ NO_TIMEOUT: Final = 0.0
 
 
 class BackendType(Enum):
-    """RPC backends by PyTorch's names; the transport is `ts.distributed.comm`."""
+    """RPC backends by PyTorch's names; the transport is `ts.distributed.transport`."""
 
     TENSORPIPE = "TENSORPIPE"
 
@@ -36,7 +36,7 @@ class RpcBackendOptions:
                           number of blocked caller threads that are served by a thread of their own
     secret                shared secret of all processes; default: TS_RPC_SECRET, or, on one machine, the
                           contents of a file that only their user may read
-    security              certificates and secret together: `ts.distributed.comm.Security`
+    security              certificates and secret together: `ts.distributed.transport.Security`
     host                  address that this process listens on: 127.0.0.1 by default if the rendezvous is
                           local; in a cluster of several machines, the address of this machine
     allow_python          whether Python functions may be called by name; caller and callee must both set it

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from typing import Any, Final
 from weakref import WeakSet
 
-from ts.distributed.comm import BlockingConnection
-from ts.distributed.comm.backend import connect
-from ts.distributed.comm.calls import RequestMultiplexer, Done
-from ts.distributed.loop import loop
+from ts.distributed.event_loop import loop
 from ts.distributed.rpc.reliable_delivery import ReliableOutbox
-from ts.ops.rref import WorkerInfo
+from ts.distributed.transport import BlockingConnection
+from ts.distributed.transport.dask_comm_backend import connect
+from ts.distributed.transport.multiplexing import Done, RequestMultiplexer
+from ts.ops.rpc_ops import WorkerInfo
 
 _CONNECT_TIMEOUT_SECONDS: Final = 10.0
 _RECONNECT_BACKOFF_SECONDS: Final = (

@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.distributed.comm.calls import Done
-from ts.distributed.loop import loop
+from ts.distributed.event_loop import loop
+from ts.distributed.transport.multiplexing import Done
 
 DELIVERY_TIMEOUT_SECONDS: Final = 30.0
 _RESEND_INTERVAL_SECONDS: Final = 0.2

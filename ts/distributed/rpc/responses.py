@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import ts.errors
 from ts._core.vm.future import Future
-from ts.distributed.comm.calls import Reply
-from ts.distributed.gradients import recording
+from ts.distributed.dist_autograd import send_recv_nodes
 from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE
-from ts.distributed.values import WireContext
+from ts.distributed.transport.multiplexing import Reply
+from ts.distributed.wire_values import WireContext
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -44,7 +44,7 @@ class ResponseWriter:
     def result(self, value: Any) -> None:
         """Send a value; if it cannot be serialized, send that error."""
         try:
-            parcel = recording.pack(value, self._agent, self.context_id, travel=self.travel)
+            parcel = send_recv_nodes.pack(value, self._agent, self.context_id, travel=self.travel)
             self._reply(["value", *parcel] if self.arrived is None else ["value", *parcel, self._queued_ns])
         except Exception as error:
             self.failed(error)
@@ -152,7 +152,7 @@ def decode_response(message: Any, agent: RpcAgent, travel: WireContext | None = 
     """Return the value in a response message, or raise the exception in it; RuntimeError if malformed."""
     match message:
         case ("value", data, memory, *_):
-            return recording.unpack((data, memory), agent, travel)[0]
+            return send_recv_nodes.unpack((data, memory), agent, travel)[0]
         case ("failed", str(kind), str(text)):
             raise _error_class(kind)(text)
     raise RuntimeError(f"malformed response: {message!r:.100}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.vm.future import Future
 from ts.distributed.errors import WorkerUnavailableError
-from ts.distributed.loop import loop
+from ts.distributed.event_loop import loop
 from ts.distributed.rpc.options import NO_TIMEOUT
 from ts.distributed.rpc.rpc_future import RpcFuture, copy_outcome
 

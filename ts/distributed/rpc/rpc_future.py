@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts._core.vm.execution import ScriptCoroutine
 from ts._core.vm.future import Future
-from ts.distributed.loop import non_blocking, on_event_loop
+from ts.distributed.event_loop import non_blocking, on_event_loop
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent

@@ -7,17 +7,17 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ts._core.vm.future import Future
-from ts.distributed.gradients import engine, recording
+from ts.distributed.dist_autograd import engine, send_recv_nodes
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.rpc_future import RpcFuture, copy_outcome, map_future
 from ts.distributed.rpc.state import current
 from ts.distributed.rpc.wait_all import add_to_wait_all
-from ts.ops.rref import RRefValue, WorkerInfo
+from ts.ops.rpc_ops import RRefValue, WorkerInfo
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.peers import Peer
-    from ts.distributed.values import WireContext
+    from ts.distributed.wire_values import WireContext
 
 
 class RRef(RRefValue):
@@ -85,7 +85,7 @@ class RRef(RRefValue):
         return agent.ask(self._peer, self._fetch(), agent.timeout(timeout), self._travel)
 
     def _fetch(self) -> list[Any]:
-        return ["fetch", list(self._identity), recording.context_for(self._peer, self._agent)]
+        return ["fetch", list(self._identity), send_recv_nodes.context_for(self._peer, self._agent)]
 
     def local_value(self) -> Any:
         """Return the value without a copy; RuntimeError if another worker owns it."""

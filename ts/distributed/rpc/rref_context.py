@@ -18,14 +18,14 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
-from ts.distributed.gradients import recording
-from ts.distributed.loop import loop
+from ts.distributed.dist_autograd import send_recv_nodes
+from ts.distributed.event_loop import loop
 from ts.distributed.rpc import rref_types
 from ts.distributed.rpc.callable_registry import signature_of
 from ts.distributed.rpc.responses import ResponseWriter, with_remote_traceback
 from ts.distributed.rpc.rpc_future import RpcFuture
 from ts.distributed.rpc.rref import RRef
-from ts.distributed.values import WireContext
+from ts.distributed.wire_values import WireContext
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -228,7 +228,7 @@ class RRefContext:
         """Handle a request about owned values or forks; ValueError for another kind."""
         match kind, [*rest]:
             case "fetch", [identity, context]:
-                response.context_id = recording.joined(context, self.agent)
+                response.context_id = send_recv_nodes.joined(context, self.agent)
                 response.owned(self.owner_of(parse_id(identity)))
                 return
             case "type", [identity]:

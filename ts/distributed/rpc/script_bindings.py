@@ -1,11 +1,12 @@
-"""Bindings of the script operators `prim::rpc_async`, `rpc_sync` and `rpc_remote` (`ts.ops.rref.Calls`)."""
+"""Bindings of the script operators `prim::rpc_async`, `rpc_sync` and `rpc_remote`
+(`ts.ops.rpc_ops.Calls`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ts.distributed.rpc.state import current
-from ts.ops.rref import REMOTE, Calls
+from ts.ops.rpc_ops import REMOTE, Calls
 
 
 def start_call(kind: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:

@@ -6,7 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from ts.ops.rref import NOT_INITIALIZED
+from ts.ops.rpc_ops import NOT_INITIALIZED
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ts._core.vm.future import Future
-from ts.distributed.loop import non_blocking
+from ts.distributed.event_loop import non_blocking
 
 
 class _PendingCalls(threading.local):

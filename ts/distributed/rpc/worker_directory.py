@@ -18,10 +18,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from ts.distributed.comm.credentials import Credentials
 from ts.distributed.rendezvous import Rendezvous, RendezvousAddress
 from ts.distributed.rpc.peers import Peer
-from ts.ops.rref import WorkerInfo
+from ts.distributed.transport.credentials import Credentials
+from ts.ops.rpc_ops import WorkerInfo
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import RpcAgent
@@ -114,7 +114,12 @@ class StaticWorkerDirectory(WorkerDirectory):
     """Fixed set of workers that join in one rendezvous and shut down together."""
 
     def __init__(
-        self, place: RendezvousAddress, name: str, security: Credentials | None, timeout: float, agent: RpcAgent
+        self,
+        place: RendezvousAddress,
+        name: str,
+        security: Credentials | None,
+        timeout: float,
+        agent: RpcAgent,
     ) -> None:
         self._meeting = Rendezvous(
             place, name, lambda transport_security: agent.listen(transport_security, LOCAL), security, timeout

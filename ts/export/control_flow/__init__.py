@@ -7,11 +7,11 @@ What the functions take from around them (`y`) becomes an input of their graphs.
 
 from __future__ import annotations
 
-from ts.export.control_flow.batches import record_vmap
-from ts.export.control_flow.branches import record_cond
-from ts.export.control_flow.loops import record_map, record_scan, record_while_loop
+from ts.export.control_flow.cond_capture import record_cond
+from ts.export.control_flow.loop_capture import record_map, record_scan, record_while_loop
 from ts.export.control_flow.subgraphs import name_inputs
-from ts.export.recorder import CONTROL_FLOW
+from ts.export.control_flow.vmap_capture import record_vmap
+from ts.export.tracer import CONTROL_FLOW
 
 CONTROL_FLOW |= {
     "cond": record_cond,

@@ -6,16 +6,16 @@ import operator as python_operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.tensor.symbols import SymNumber
+from ts._core.tensor.sym_types import SymNumber
 from ts._core.tensor.tensor import Tensor
-from ts.export.control_flow.branch import Branch
-from ts.export.regions import WRAPPERS, wrap
+from ts.export.control_flow.subgraph_capture import Branch
+from ts.export.hop_regions import WRAPPERS, wrap
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, map_arg
 
 if TYPE_CHECKING:
-    from ts.export.recorder import ExportTracer
+    from ts.export.tracer import ExportTracer
 
 _NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")  # the inputs of their graphs have the names of the operands
 

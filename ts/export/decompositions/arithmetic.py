@@ -7,8 +7,8 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.export.decompositions.shapes import zero_of
-from ts.export.decompositions.table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.view_ops import zero_of
 
 aten = ts.ops.aten
 

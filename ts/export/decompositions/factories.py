@@ -7,7 +7,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts.export.decompositions.table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes
 
 aten = ts.ops.aten
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.export.decompositions.shapes import broadcast, flatten
-from ts.export.decompositions.table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.view_ops import broadcast, flatten
 
 aten = ts.ops.aten
 

@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import ts
-from ts._core.tensor.sizes import evaluate_guard
-from ts._core.tensor.symbols import SymNumber, SymInt
+from ts._core.tensor.size_guards import evaluate_guard
+from ts._core.tensor.sym_types import SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts.export.decompositions.products import matmul
-from ts.export.decompositions.shapes import swapped
-from ts.export.decompositions.table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.matmul import matmul
+from ts.export.decompositions.view_ops import swapped
 
 aten = ts.ops.aten
 

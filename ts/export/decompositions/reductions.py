@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
-from ts._core.tensor.sizes import evaluate_guard
+from ts._core.tensor.size_guards import evaluate_guard
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions.arithmetic import either
-from ts.export.decompositions.table import decomposes
+from ts.export.decompositions.decomposition_table import decomposes
 
 aten = ts.ops.aten
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ts.absent import names_for
 from ts.export.passes.move_to_device import move_to_device_pass
+from ts.unsupported import names_for
 
 __all__ = ["move_to_device_pass"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ts import devices
 from ts._core.tensor.tensor import Tensor
-from ts.export.fake import device_of, is_fake, fake_for
+from ts.export.fake import device_of, fake_for, is_fake
 from ts.export.program import ExportedProgram
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule

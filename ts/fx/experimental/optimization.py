@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import ts.nn as nn
-from ts.absent import names_for
 from ts.fx._symbolic_trace import symbolic_trace
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
@@ -19,6 +18,7 @@ from ts.fx.interpreter import Transformer
 from ts.fx.node import Node, Target
 from ts.nn.modules.module import Module
 from ts.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+from ts.unsupported import names_for
 
 __all__ = ["extract_subgraph", "fuse", "matches_module_pattern", "remove_dropout", "replace_node_module"]
 

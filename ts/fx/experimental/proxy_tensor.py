@@ -17,7 +17,6 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts._subclasses.fake_tensor import FakeTensorMode
-from ts.absent import names_for
 from ts.fx.code_generation import PyTreeInfo, _PyTreeCodeGen
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
@@ -25,6 +24,7 @@ from ts.fx.node import Node
 from ts.fx.passes.shape_prop import _extract_tensor_metadata
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
+from ts.unsupported import names_for
 from ts.utils import _pytree as pytree
 from ts.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 

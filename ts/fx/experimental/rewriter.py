@@ -14,11 +14,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ts.absent import names_for
-from ts.frontend.live_text import text_of
+from ts.frontend.function_source import text_of
 from ts.fx.graph import Graph
 from ts.fx.tracer import Tracer
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["AST_Rewriter", "RewritingTracer"]
 

@@ -15,10 +15,10 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ts._core.tensor.symbols import SymNumber, SymBool, SymFloat, SymInt
+from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.errors import GuardOnDataDependentSymNode
+from ts.unsupported import names_for
 
 __all__ = [
     "CallMethodKey", "GuardOnDataDependentSymNode", "constrain_range", "constrain_unify", "expect_true",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 
 _absent = names_for(__name__)
 _PARTS = frozenset({"infra", "operator_support", "shape_prop", "split_module", "tools_common", "utils"})

@@ -11,11 +11,11 @@ import abc
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ts.absent import names_for
 from ts.fx.node import Node
 from ts.fx.passes.shape_prop import TensorMetadata
 from ts.fx.passes.tools_common import CALLABLE_NODE_OPS, get_node_target
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["OpSupports", "OperatorSupport", "OperatorSupportBase", "any_chain", "chain", "create_op_support"]
 
@@ -75,12 +75,16 @@ def create_op_support(is_node_supported: Callable[[Submodules, Node], bool]) -> 
 
 def chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
     """What all of them support."""
-    return _CallableOperatorSupport(lambda submodules, node: all(x.is_node_supported(submodules, node) for x in op_support))
+    return _CallableOperatorSupport(
+        lambda submodules, node: all(x.is_node_supported(submodules, node) for x in op_support)
+    )
 
 
 def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
     """What one of them supports."""
-    return _CallableOperatorSupport(lambda submodules, node: any(x.is_node_supported(submodules, node) for x in op_support))
+    return _CallableOperatorSupport(
+        lambda submodules, node: any(x.is_node_supported(submodules, node) for x in op_support)
+    )
 
 
 class OpSupports:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.fx.graph_module import GraphModule
 from ts.fx.interpreter import Interpreter
 from ts.fx.node import Node, map_aggregate
+from ts.unsupported import names_for
 
 __all__ = ["ShapeProp", "TensorMetadata"]
 

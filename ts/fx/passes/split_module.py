@@ -10,12 +10,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ts.absent import names_for
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, map_arg
 from ts.fx.proxy import Proxy
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["Partition", "split_module"]
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
-from ts.fx.names import qualified_name, type_name
 from ts.fx.node import Node
+from ts.fx.torch_names import qualified_name, type_name
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = [
     "get_acc_ops_name", "get_node_target", "is_node_output_tensor", "legalize_graph",

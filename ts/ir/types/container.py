@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from ts.ir.text import format_default
+from ts.ir.lexer import format_default
 from ts.ir.types.base import Type
 from ts.ir.types.scalar import BOOL, COMPLEX, FLOAT, INT, NONE, STR, AnyListType, AnyTupleType, NoneType
 from ts.ir.types.tensor import TENSOR

@@ -223,7 +223,8 @@ class InterfaceType(NamedType):
 
 # Types whose values are objects with methods.
 class CustomClassType(NamedType):
-    """A class that PyTorch defines in C++, of packed parameters: an object of Python (`ts.ops.packed`).
+    """A class that PyTorch defines in C++, of packed parameters: an object of Python
+    (`ts.ops.packed_params`).
 
     There is one type of each name, in all archives.  `methods` says which operators its methods are.
     """

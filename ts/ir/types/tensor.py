@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from ts.ir.text import TYPE_VERBOSITY
+from ts.ir.lexer import TYPE_VERBOSITY
 from ts.ir.types.base import Type
 
 _SCALAR_TYPES = """

@@ -13,8 +13,8 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.nn import functional as F
+from ts.unsupported import names_for
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 __getattr__ = names_for(__name__)

@@ -12,7 +12,7 @@ import importlib
 from typing import Any, Final
 
 from ts._core.dispatch import overrides as _overrides
-from ts._core.value.turns import import_turn
+from ts._core.value.build_lock import import_turn
 from ts.ops import registry
 
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
@@ -22,7 +22,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "softsign", "tanhshrink", "relu_", "elu_", "selu_", "celu_", "leaky_relu_",
         "hardtanh_", "threshold_", "rrelu_", "tanh", "sigmoid",
     ),
-    "dropouts": (  # not `dropout`: the module would hide the function
+    "dropout_functions": (  # not `dropout`: the module would hide the function
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
     ),
     "normalization": (
@@ -48,15 +48,15 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "attention": ("multi_head_attention_forward", "_mha_shape_check"),
     "unpooling": ("max_unpool1d", "max_unpool2d", "max_unpool3d"),
-    "fractional": (
+    "fractional_max_pool": (
         *(f"fractional_max_pool{n}d" for n in (2, 3)),
         *(f"fractional_max_pool{n}d_with_indices" for n in (2, 3)),
     ),
-    "resample": (
+    "interpolation": (
         "interpolate", "upsample", "upsample_nearest", "upsample_bilinear", "grid_sample", "affine_grid",
     ),
-    "windows": ("fold", "unfold"),
-    "sparse": ("embedding", "embedding_bag"),
+    "unfold_fold": ("fold", "unfold"),
+    "embeddings": ("embedding", "embedding_bag"),
 }  # fmt: skip
 _OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # whose names differ
 OPERATORS: Final = (  # those that PyTorch has here: every operator can be asked for, and few belong here
@@ -66,7 +66,9 @@ OPERATORS: Final = (  # those that PyTorch has here: every operator can be asked
     "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm",
     "scaled_dot_product_attention", "softplus", "softshrink",
 )  # fmt: skip
-NAME_TO_MODULE: Final = {name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names}
+NAME_TO_MODULE: Final = {
+    name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names
+}
 WRITTEN: Final = NAME_TO_MODULE.keys()  # in the scripted subset, over operators that may have the same name
 
 

@@ -1,9 +1,9 @@
-# Made from the records of the operators by `python -m tests.generated`: change those, or tests/stubs.py.
+# Made from the records of the operators by `python -m tests.regenerate`: change those, or tests/stubs.py.
 
 from collections.abc import Callable
 from typing import Any, Literal, overload
 
-from ts._core.tensor.kinds import (
+from ts._core.tensor.dtype_kinds import (
     Bool,
     DType,
     Float,

@@ -9,7 +9,12 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.frontend.markers import BroadcastingList1, BroadcastingList2, BroadcastingList3, boolean_dispatch
+from ts.frontend.compile_directives import (
+    BroadcastingList1,
+    BroadcastingList2,
+    BroadcastingList3,
+    boolean_dispatch,
+)
 
 
 def _root(mean: Tensor, p: float, count: int) -> Tensor:

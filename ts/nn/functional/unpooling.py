@@ -7,7 +7,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.frontend.markers import BroadcastingList1, BroadcastingList2, BroadcastingList3
+from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2, BroadcastingList3
 
 
 def _each(value: Any, n: int) -> Any:

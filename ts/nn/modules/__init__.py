@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from ts._core.value.turns import import_turn
+from ts._core.value.build_lock import import_turn
 from ts.errors import missing_attribute
 
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
@@ -63,7 +63,9 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "upsampling": ("Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d"),
     "rnn": ("RNNBase", "RNN", "LSTM", "GRU", "RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"),
 }  # fmt: skip
-NAME_TO_MODULE: Final = {name: f"ts.nn.modules.{family}" for family, names in _FAMILIES.items() for name in names}
+NAME_TO_MODULE: Final = {
+    name: f"ts.nn.modules.{family}" for family, names in _FAMILIES.items() for name in names
+}
 
 
 def __getattr__(name: str) -> Any:

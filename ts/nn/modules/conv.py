@@ -11,7 +11,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn import init
 from ts.nn.modules.module import Module
-from ts.nn.modules.sizes import spread
+from ts.nn.modules.ntuple import spread
 from ts.nn.parameter import Parameter
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")

@@ -6,7 +6,7 @@ from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 from ts.nn.modules.module import Module, type_name
-from ts.nn.modules.sizes import constructor_text
+from ts.nn.modules.ntuple import constructor_text
 
 
 class Flatten(Module):

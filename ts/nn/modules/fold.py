@@ -7,7 +7,7 @@ from typing import Any
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
-from ts.nn.modules.sizes import constructor_text
+from ts.nn.modules.ntuple import constructor_text
 
 
 class Fold(Module):

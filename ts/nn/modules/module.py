@@ -40,7 +40,7 @@ from ts.nn.hooks import (
     register_module_full_backward_hook,
     register_module_full_backward_pre_hook,
 )
-from ts.nn.modules import conversion, state
+from ts.nn.modules import module_to, state_dict_io
 from ts.nn.parameter import Buffer, Parameter, is_uninitialized
 from ts.nn.registration_hooks import (  # noqa: F401  PyTorch's names
     _global_buffer_registration_hooks,
@@ -478,7 +478,7 @@ class Module:
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move to another device, and real numbers to another dtype."""
-        return self._apply(conversion.to(args, kwargs))
+        return self._apply(module_to.to(args, kwargs))
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Move to another device, without the elements."""
@@ -511,19 +511,19 @@ class Module:
 
     def float(self) -> Self:
         """Convert real numbers to float32."""
-        return self._apply(conversion.real("float32"))
+        return self._apply(module_to.real("float32"))
 
     def double(self) -> Self:
         """Convert real numbers to float64."""
-        return self._apply(conversion.real("float64"))
+        return self._apply(module_to.real("float64"))
 
     def half(self) -> Self:
         """Convert real numbers to float16."""
-        return self._apply(conversion.real("float16"))
+        return self._apply(module_to.real("float16"))
 
     def bfloat16(self) -> Self:
         """Convert real numbers to bfloat16."""
-        return self._apply(conversion.real("bfloat16"))
+        return self._apply(module_to.real("bfloat16"))
 
     # ---- state ---------------------------------------------------------------------------------------
 
@@ -532,7 +532,7 @@ class Module:
     ) -> Any:
         """Parameters and persistent buffers by dotted name, sharing memory with the module."""
         given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
-        return state.collect(
+        return state_dict_io.collect(
             self,
             given.get("destination", destination),
             given.get("prefix", prefix),
@@ -541,13 +541,13 @@ class Module:
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Put this module's own tensors into `destination`; a class with other state overrides it."""
-        state.save_own(self, destination, prefix, keep_vars)
+        state_dict_io.save_own(self, destination, prefix, keep_vars)
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> state.IncompatibleKeys:
+    ) -> state_dict_io.IncompatibleKeys:
         """Copy tensors by dotted name into the module; `strict` refuses missing and unexpected names."""
-        return state.load(self, state_dict, strict, assign)
+        return state_dict_io.load(self, state_dict, strict, assign)
 
     def _load_from_state_dict(
         self,
@@ -560,11 +560,11 @@ class Module:
         error_msgs: list[str],
     ) -> None:
         """Copy this module's own tensors; a class with other state overrides it."""
-        state.load_own(
+        state_dict_io.load_own(
             self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
 
-    get_extra_state = state.no_extra_state
+    get_extra_state = state_dict_io.no_extra_state
 
     def set_extra_state(self, state: Any) -> None:
         """Take over what `get_extra_state` gave."""

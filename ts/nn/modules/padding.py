@@ -7,7 +7,7 @@ from typing import Any
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
-from ts.nn.modules.sizes import spread
+from ts.nn.modules.ntuple import spread
 
 
 class _Padding(Module):

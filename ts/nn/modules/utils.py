@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts.nn.modules.sizes import spread
+from ts.nn.modules.ntuple import spread
 
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 

@@ -20,9 +20,9 @@ import ts
 from ts._core.autograd.engine import queue_callback
 from ts._core.tensor.tensor import Tensor, wrap_array
 from ts._core.thread.context import is_grad_enabled
-from ts.absent import names_for
 from ts.autograd.grad_mode import no_grad
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 _FIRST_BUCKET: Final = 1 << 20  # bytes: the pass has more to do when it is full
 _UNFINISHED: Final = (

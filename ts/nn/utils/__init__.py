@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from ts._core.value.turns import import_turn
-from ts.absent import names_for
+from ts._core.value.build_lock import import_turn
+from ts.unsupported import names_for
 
 if TYPE_CHECKING:
     from ts.nn.utils import rnn as rnn

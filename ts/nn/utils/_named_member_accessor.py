@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["NamedMemberAccessor", "set_tensor", "swap_submodule", "swap_tensor"]
 __getattr__ = names_for(__name__)

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.func import functional_call as _functional_call_of_func
 from ts.func.modules import replaced_members
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["functional_call"]
 __getattr__ = names_for(__name__)

@@ -7,7 +7,7 @@ from typing import Final, Optional, Union
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import ELEMENTWISE, compose, derive
+from ts.ops.derivatives.formula_registry import ELEMENTWISE, compose, derive
 
 ROOT_HALF: Final = math.sqrt(0.5)
 ROOT_2_PI: Final = math.sqrt(2 * math.pi)

@@ -17,7 +17,7 @@ from ts.ops.derivatives.activation import (
     of_softplus,
 )
 from ts.ops.derivatives.dropout import of_rrelu
-from ts.ops.derivatives.rows import derive
+from ts.ops.derivatives.formula_registry import derive
 from ts.ops.derivatives.ternary import of_logit
 
 NONE = "ts.zeros_like(grad)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ts.ops.derivatives.rows import constant
+from ts.ops.derivatives.formula_registry import constant
 
 constant(
     "aten::_functional_assert_async.msg aten::_functional_assert_scalar "

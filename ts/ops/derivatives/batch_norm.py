@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
+from ts.ops.derivatives.formula_registry import compose, constant, derive
 from ts.ops.derivatives.normalization import normalised, of_normalised, summed
-from ts.ops.derivatives.rows import compose, constant, derive
 
 
 def _batch_norm(

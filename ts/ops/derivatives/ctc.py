@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
+from ts.ops.derivatives.formula_registry import compose, derive
 from ts.ops.derivatives.loss import MEAN, SUM
-from ts.ops.derivatives.rows import compose, derive
 
 _HOW = "log_probs, targets, input_lengths, target_lengths"
 for _overload in ("", ".Tensor"):

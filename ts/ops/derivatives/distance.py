@@ -6,8 +6,8 @@ from typing import Final
 
 import ts
 from ts import Tensor
+from ts.ops.derivatives.formula_registry import compose, derive
 from ts.ops.derivatives.loss import reduced
-from ts.ops.derivatives.rows import compose, derive
 
 TINY: Final = 1e-12  # keeps the cosine of a vector of zeros finite
 

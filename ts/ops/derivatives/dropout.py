@@ -7,7 +7,7 @@ from typing import Final
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import LINEAR, compose, derive
+from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 SELU_LIMIT: Final = -1.7580993408473766
 

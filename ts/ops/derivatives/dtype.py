@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ts.ops.derivatives.rows import LINEAR, derive
+from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive("aten::type_as", self="grad", result=LINEAR, name="ToCopyBackward0")
 derive(

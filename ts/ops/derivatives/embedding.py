@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import LINEAR, compose, constant, derive
+from ts.ops.derivatives.formula_registry import LINEAR, compose, constant, derive
 
 
 def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:

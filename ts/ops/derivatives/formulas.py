@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Optional, Union
 from zlib import crc32
 
 from ts._core.dispatch.signature import Parameter, signature
-from ts.ops.derivatives.rows import Derivative, derivative_of, names_in
+from ts.ops.derivatives.formula_registry import Derivative, derivative_of, names_in
 
 if TYPE_CHECKING:
     from ts.ops.registry import OperatorRecord

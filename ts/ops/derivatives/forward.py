@@ -17,11 +17,19 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
-from ts._core.layers.levels import tracked
+from ts._core.dispatch_layers.level_stack import tracked
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
-from ts.ops.derivatives.formulas import Inputs, FormulaParameter, _compiled, decomposed, gradient, inputs_of, node_name
-from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, Derivative, derivative_of, names_in
+from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, Derivative, derivative_of, names_in
+from ts.ops.derivatives.formulas import (
+    FormulaParameter,
+    Inputs,
+    _compiled,
+    decomposed,
+    gradient,
+    inputs_of,
+    node_name,
+)
 from ts.ops.registry import OperatorRecord
 
 

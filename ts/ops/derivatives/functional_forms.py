@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ts
-from ts.ops.derivatives.rows import compose, constant, derive
+from ts.ops.derivatives.formula_registry import compose, constant, derive
 
 NOTHING = "ts.zeros_like(grad)"
 

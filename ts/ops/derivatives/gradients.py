@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ts.ops.derivatives.rows import constant
+from ts.ops.derivatives.formula_registry import constant
 
 constant("aten::grad prim::grad", "a gradient has its own history")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import LINEAR, compose, derive
+from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 _HOW = "interpolation_mode, padding_mode, align_corners"
 compose(

@@ -6,7 +6,7 @@ import ts
 from ts import Tensor
 from ts.ops.derivatives.common import underivable  # of the formulas
 from ts.ops.derivatives.factorizations import adjoint
-from ts.ops.derivatives.rows import compose, derive
+from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def reflected(packed: Tensor, tau: Tensor, x: Tensor, turned: bool) -> Tensor:

@@ -6,7 +6,7 @@ import math
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import compose
+from ts.ops.derivatives.formula_registry import compose
 
 
 def _interpolate(

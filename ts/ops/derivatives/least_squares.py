@@ -5,8 +5,8 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.factorizations import adjoint
+from ts.ops.derivatives.formula_registry import derive
 from ts.ops.derivatives.pseudo_inverse import of_pseudo_inverse
-from ts.ops.derivatives.rows import derive
 
 
 def _of_solution(

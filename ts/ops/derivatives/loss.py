@@ -7,7 +7,7 @@ from typing import Final
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import compose, derive
+from ts.ops.derivatives.formula_registry import compose, derive
 
 MEAN: Final = 1
 SUM: Final = 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.class_loss import of_multi_margin, of_multilabel_margin
+from ts.ops.derivatives.formula_registry import derive
 from ts.ops.derivatives.loss import (
     of_huber,
     of_mse,
@@ -14,7 +15,6 @@ from ts.ops.derivatives.loss import (
     share,
     weighted,
 )
-from ts.ops.derivatives.rows import derive
 
 NONE = "ts.zeros_like(self)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import compose, derive
+from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def _of_layer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.factorizations import adjoint
-from ts.ops.derivatives.rows import compose, derive
+from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def _of_factors(of_l: Tensor, of_u: Tensor, permutation: Tensor, lower: Tensor, upper: Tensor) -> Tensor:

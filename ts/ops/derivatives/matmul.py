@@ -14,7 +14,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.common import scaled
-from ts.ops.derivatives.rows import compose, derive
+from ts.ops.derivatives.formula_registry import compose, derive
 
 # ---------------------------------------------------------------------------------------- two matrices
 #

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import compose
+from ts.ops.derivatives.formula_registry import compose
 
 
 def _matrix_norm(self: Tensor, ord: float, dim: list[int], keepdim: bool, dtype: int | None) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts  # of the formulas
 from ts import Tensor
-from ts.ops.derivatives.rows import compose
+from ts.ops.derivatives.formula_registry import compose
 
 compose("aten::mm.dtype", "ts.mm(self.to(out_dtype), mat2.to(out_dtype))")
 compose("aten::bmm.dtype", "ts.bmm(self.to(out_dtype), mat2.to(out_dtype))")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import compose, derive
+from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:

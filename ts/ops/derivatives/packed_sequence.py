@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import LINEAR, derive
+from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 
 def packed(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import LINEAR, compose, derive
+from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 derive(
     "aten::constant_pad_nd", self="ts.constant_pad_nd(grad, [-n for n in pad], 0)",

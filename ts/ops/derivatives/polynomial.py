@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ts.ops.derivatives.rows import constant
+from ts.ops.derivatives.formula_registry import constant
 
 for _name in (
     "chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w "

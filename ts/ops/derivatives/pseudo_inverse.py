@@ -5,7 +5,7 @@ from __future__ import annotations
 import ts  # of the formulas
 from ts import Tensor
 from ts.ops.derivatives.factorizations import adjoint
-from ts.ops.derivatives.rows import derive
+from ts.ops.derivatives.formula_registry import derive
 
 
 def of_pseudo_inverse(grad: Tensor, A: Tensor, inverse: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import derive
+from ts.ops.derivatives.formula_registry import derive
 
 
 def inside(grad: Tensor, number: Tensor, quant_min: int, quant_max: int) -> Tensor:

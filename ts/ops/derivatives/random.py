@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ts.ops.derivatives.rows import constant
+from ts.ops.derivatives.formula_registry import constant
 
 constant(
     "aten::rand_like aten::rand_like.generator aten::randn_like aten::randn_like.generator "

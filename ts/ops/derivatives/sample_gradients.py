@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ts.ops.derivatives.common import underivable
-from ts.ops.derivatives.rows import derive
+from ts.ops.derivatives.formula_registry import derive
 
 derive(
     "aten::_standard_gamma_grad", self="underivable('_standard_gamma_grad')",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import constant, derive
+from ts.ops.derivatives.formula_registry import constant, derive
 
 
 def of_dirichlet(grad: Tensor, shares: Tensor, a: Tensor) -> Tensor:

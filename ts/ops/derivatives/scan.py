@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import LINEAR, compose, derive
+from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def sums_from(x: Tensor, dim: int) -> Tensor:

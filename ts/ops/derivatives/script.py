@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ts.ops.derivatives.rows import refuse
+from ts.ops.derivatives.formula_registry import refuse
 
 refuse(
     "aten::FloatImplicit aten::IntImplicit aten::ScalarImplicit aten::ComplexImplicit",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.common import chosen, placed, shared_by_all, underivable
-from ts.ops.derivatives.rows import compose, constant, derive
+from ts.ops.derivatives.formula_registry import compose, constant, derive
 
 _ALL = {"values": "chosen(self_t, dim, indices, True)"}
 _ONE = {"values": "chosen(self_t, dim, indices, keepdim)"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.common import scaled
-from ts.ops.derivatives.rows import compose, constant, derive
+from ts.ops.derivatives.formula_registry import compose, constant, derive
 
 
 def _mask_to_pattern(grad: Tensor, pattern: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import compose
+from ts.ops.derivatives.formula_registry import compose
 
 
 def _window(window: Tensor | None, length: int, n_fft: int, like: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.common import underivable  # of the formulas
-from ts.ops.derivatives.rows import LINEAR, compose, derive, refuse
+from ts.ops.derivatives.formula_registry import LINEAR, compose, derive, refuse
 
 derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)
 

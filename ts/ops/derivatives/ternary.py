@@ -7,7 +7,7 @@ from typing import Optional, Union
 import ts
 from ts import Tensor
 from ts.ops.derivatives.common import scaled
-from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, derive
+from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, derive
 
 # ---------------------------------------------------------------------------------------- three operands
 

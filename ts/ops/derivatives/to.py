@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ts.ops.derivatives.rows import LINEAR, constant, derive
+from ts.ops.derivatives.formula_registry import LINEAR, constant, derive
 
 derive("aten::_to_copy", self="grad", result=LINEAR)
 derive(

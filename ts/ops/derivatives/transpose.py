@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ts.ops.derivatives.rows import LINEAR, derive
+from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 
 def undone(dims: list[int]) -> list[int]:

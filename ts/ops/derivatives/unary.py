@@ -7,7 +7,7 @@ from typing import Final
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, compose, constant, derive
+from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, compose, constant, derive
 
 LN_2: Final = math.log(2)
 LN_10: Final = math.log(10)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ts.ops.derivatives.common import underivable  # of the formulas
-from ts.ops.derivatives.rows import derive
+from ts.ops.derivatives.formula_registry import derive
 
 for _name in ("_unique2", "_unique", "unique_dim", "unique_consecutive", "unique_dim_consecutive"):
     derive(f"aten::{_name}", self=f"underivable('{_name}')", differentiable="result0")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ts  # of the formulas
-from ts.ops.derivatives.rows import LINEAR, derive
+from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 derive(
     "aten::_unsafe_index.Tensor aten::_unsafe_index.Tensor_hacked_twin",

@@ -6,7 +6,7 @@ import math
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import LINEAR, compose, derive
+from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def _sizes(input: Tensor, output_size: list[int] | None, scale_factors: list[float] | None) -> list[int]:

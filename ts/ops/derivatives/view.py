@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, compose, constant, derive
+from ts.ops.derivatives.formula_registry import ELEMENTWISE, LINEAR, compose, constant, derive
 
 derive("aten::view", self="grad.reshape(self.size())", result=LINEAR)
 constant("aten::view.dtype", "it reads the bits as other numbers")

@@ -25,7 +25,7 @@ import numpy as np
 
 from ts import backends
 from ts.backends.sparse import SparseArray
-from ts.ops import rules
+from ts.ops import common
 
 backends.get("sparse")  # registers the sparse backend, which wraps the arrays that kernels return
 Kernel = Callable[..., Any]
@@ -94,20 +94,20 @@ def _in_place(kernel: Kernel, xp: Any, self: Any, *args: Any) -> Any:
 
 
 def _written(xp: Any, target: Any, result: Any) -> Any:
-    rules.check_cast(result.dtype, target.dtype)
+    common.check_cast(result.dtype, target.dtype)
     if isinstance(target, SparseArray) != isinstance(result, SparseArray):
         raise RuntimeError(
             f"a result of layout {_layout(result)} cannot be written to a tensor of layout {_layout(target)}"
         )
     if isinstance(target, SparseArray):
         return result if result.dtype == target.dtype else result.with_values(
-            rules.cast(xp, result.values, target.dtype)
+            common.cast(xp, result.values, target.dtype)
         )  # fmt: skip
     if result.shape != target.shape:
         raise RuntimeError(
             f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
         )
-    target[...] = rules.cast(xp, result, target.dtype)
+    target[...] = common.cast(xp, result, target.dtype)
     return target
 
 
@@ -118,7 +118,7 @@ def _layout(x: Any) -> str:
 def _into_outputs(kernel: Kernel, form: Any, xp: Any, *args: Any) -> Any:
     inputs, outputs = list(args[: -form.outputs]), args[-form.outputs :]
     if form.options_at >= 0:
-        inputs[form.options_at : form.options_at] = rules.CODE_OF[outputs[0].dtype], None, None, None
+        inputs[form.options_at : form.options_at] = common.CODE_OF[outputs[0].dtype], None, None, None
     result = kernel(xp, *inputs)
     results = result if isinstance(result, tuple) else (result,)
     written = []

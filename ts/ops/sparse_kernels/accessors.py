@@ -10,7 +10,7 @@ import numpy as np
 from ts import dtypes
 from ts.backends.sparse import CompressedArray, CooArray, SparseArray
 from ts.backends.sparse.array import checked_shape
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.sparse_kernels import conversions, not_available
 
 
@@ -22,7 +22,7 @@ def coo_array(
     `coalesced` None means unknown: only an array with at most one element is marked as coalesced.
     """
     if dtype is not None:
-        values = rules.cast(np, values, rules.dtype_from(dtype))
+        values = common.cast(np, values, common.dtype_from(dtype))
     known = values.shape[0] < 2 if coalesced is None else bool(coalesced)
     return CooArray(indices.astype(np.int64, copy=False), values, size, known)
 
@@ -47,7 +47,7 @@ def compressed_array(
             )
         if x.dtype not in (np.int32, np.int64):
             raise RuntimeError(
-                f"{names[0]} and {names[1]} must be an int32 or int64 type, but got {rules.NAME_OF[x.dtype]}"
+                f"{names[0]} and {names[1]} must be an int32 or int64 type, but got {common.NAME_OF[x.dtype]}"
             )
     if values.ndim != 1:
         raise RuntimeError(
@@ -55,8 +55,8 @@ def compressed_array(
         )
     if pointers.dtype != plain.dtype:
         raise RuntimeError(
-            f"{names[0]} and {names[1]} dtype must match but got {rules.NAME_OF[pointers.dtype]} and "
-            f"{rules.NAME_OF[plain.dtype]}"
+            f"{names[0]} and {names[1]} dtype must match but got {common.NAME_OF[pointers.dtype]} and "
+            f"{common.NAME_OF[plain.dtype]}"
         )
     groups = max(len(pointers) - 1, 0)
     if size is None:
@@ -65,7 +65,7 @@ def compressed_array(
     checked_shape(size)
     _check_compressed(names, pointers, plain, values, size, rows)
     if dtype is not None:
-        values = rules.cast(np, values, rules.dtype_from(dtype))
+        values = common.cast(np, values, common.dtype_from(dtype))
     conversions.warn_beta()
     return CompressedArray(pointers, plain, values, size, chosen)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.thread.once import warn
+from ts._core.thread.warnings import warn
 from ts.backends.sparse import CompressedArray, CooArray, SparseArray
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.sparse_kernels import elementwise
 
 _BETA = (
@@ -131,7 +131,7 @@ def zeros_of_layout(
     *options: Any,
 ) -> Any:
     """Return an array of a sparse layout without stored elements."""
-    made = zeros(rules.check_sizes(size), rules.dtype_from(dtype))
+    made = zeros(common.check_sizes(size), common.dtype_from(dtype))
     return convert_to_sparse(made, dtypes.LAYOUTS[layout or dtypes.sparse_coo.code])
 
 
@@ -217,7 +217,7 @@ def to_copy(
     dense: Any, xp: Any, self: Any, dtype: int | None = None, layout: int | None = None, *options: Any
 ) -> Any:
     """Copy an array, with conversion to the dtype and layout."""
-    values = self.values.copy() if dtype is None else rules.cast(xp, self.values, rules.dtype_from(dtype))
+    values = self.values.copy() if dtype is None else common.cast(xp, self.values, common.dtype_from(dtype))
     if values is self.values:
         values = values.copy()
     made = clone(dense, xp, self).with_values(values)
@@ -235,7 +235,7 @@ def zeros_like(
     dense: Any, xp: Any, self: Any, dtype: int | None = None, layout: int | None = None, *rest: Any
 ) -> Any:
     """Return an array of the shape of `self` without stored elements; dense zeros for the strided layout."""
-    kind = self.dtype if dtype is None else rules.dtype_from(dtype)
+    kind = self.dtype if dtype is None else common.dtype_from(dtype)
     if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
         return np.zeros(self.shape, kind)
     made = CooArray.empty(
@@ -254,7 +254,7 @@ def new_zeros(
     *rest: Any,
 ) -> Any:
     """Return an array of shape `size` without stored elements; dense zeros for the strided layout."""
-    kind = self.dtype if dtype is None else rules.dtype_from(dtype)
+    kind = self.dtype if dtype is None else common.dtype_from(dtype)
     if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
         return np.zeros(size, kind)
     return CooArray.empty(tuple(size), kind)
@@ -279,13 +279,13 @@ def copy_in_place(dense: Any, xp: Any, self: Any, src: Any, non_blocking: bool =
     src = src.to_coo()
     if self.shape != src.shape and self.nnz:
         raise RuntimeError(f"copy_: expected a source of size {list(self.shape)}, but got {list(src.shape)}")
-    values = rules.cast(xp, src.values, self.dtype)
+    values = common.cast(xp, src.values, self.dtype)
     return CooArray(src.indices.copy(), values.copy(), src.shape, src.coalesced)
 
 
 def type_text(x: Any) -> str:
     """Return the name of the array's tensor type in PyTorch's errors: "SparseCPUFloatType"."""
-    name = rules.NAME_OF[x.dtype]
+    name = common.NAME_OF[x.dtype]
     return f"Sparse{'CPU'}{name}Type" if isinstance(x, SparseArray) else f"CPU{name}Type"
 
 

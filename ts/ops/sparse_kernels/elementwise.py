@@ -13,7 +13,7 @@ import numpy as np
 
 from ts.backends.sparse import CompressedArray, CooArray, SparseArray
 from ts.backends.sparse.array import add_to_dense, sum_groups
-from ts.ops import rules
+from ts.ops import common
 
 _ADD_TO_SPARSE = "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
 _INTERSECTION = (
@@ -55,7 +55,7 @@ def lookup(x: CooArray, at: CooArray) -> Any:
 
 
 def _is_number(x: Any) -> bool:
-    return not isinstance(x, SparseArray) and rules.shape_of(x) == ()
+    return not isinstance(x, SparseArray) and common.shape_of(x) == ()
 
 
 # ---------------------------------------------------------------------------------------- products
@@ -66,7 +66,7 @@ def multiply(dense: Any, xp: Any, self: Any, other: Any) -> Any:
     if (not isinstance(other, SparseArray) and not _is_number(other)) or (
         not isinstance(self, SparseArray) and not _is_number(self)
     ):
-        rules.broadcast_shapes(self.shape, other.shape)
+        common.broadcast_shapes(self.shape, other.shape)
     if not isinstance(self, SparseArray):
         self, other = other, self
     if _is_number(other):
@@ -76,7 +76,7 @@ def multiply(dense: Any, xp: Any, self: Any, other: Any) -> Any:
         return CompressedArray.from_coo(made, self.layout)
     if isinstance(other, SparseArray):
         return _intersection(dense, xp, self, other.to_coo())
-    shape = rules.broadcast_shapes(self.shape, other.shape)
+    shape = common.broadcast_shapes(self.shape, other.shape)
     if tuple(shape) != self.shape:
         self = broadcast(self, tuple(shape))
     whole = np.broadcast_to(other, self.shape)
@@ -93,7 +93,7 @@ def _intersection(dense: Any, xp: Any, self: CooArray, other: CooArray) -> CooAr
         and self.ndim == other.ndim
         and self.dense_dim == other.dense_dim == 0
     ):
-        shape = tuple(rules.broadcast_shapes(self.shape, other.shape))
+        shape = tuple(common.broadcast_shapes(self.shape, other.shape))
         self, other = broadcast(self, shape), broadcast(other, shape)
     if self.ndim != other.ndim or self.sparse_dim != other.sparse_dim or self.shape != other.shape:
         raise RuntimeError(_INTERSECTION)
@@ -127,7 +127,7 @@ def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
                 f"dimension {d}"
             )
         count = indices.shape[1]
-        rules.check_storage((len(indices), count * want), indices.dtype)  # NumPy does not
+        common.check_storage((len(indices), count * want), indices.dtype)  # NumPy does not
         indices = np.repeat(indices, want, axis=1)
         indices[d] = np.tile(np.arange(want, dtype=np.int64), count)
         values = np.repeat(values, want, axis=0)
@@ -139,7 +139,7 @@ def divide(dense: Any, xp: Any, self: Any, other: Any, *mode: Any) -> Any:
     if not isinstance(self, SparseArray) or not _is_number(other):
         raise RuntimeError(
             "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
-            f"{list(rules.shape_of(other))} for divisor)"
+            f"{list(common.shape_of(other))} for divisor)"
         )
     if mode and mode[0] is not None:
         return on_values(dense, xp, self, other, *mode)
@@ -178,7 +178,7 @@ def subtract(dense: Any, xp: Any, self: Any, other: Any, alpha: Any = 1) -> Any:
 
 def reverse_subtract(dense: Any, xp: Any, self: Any, other: Any, alpha: Any = 1) -> Any:
     """Return other - alpha * self."""
-    if isinstance(other, SparseArray) or rules.shape_of(other):
+    if isinstance(other, SparseArray) or common.shape_of(other):
         return _sum(lambda xp, x, y, alpha: dense(xp, y, x, alpha), xp, other, self, alpha)
     raise RuntimeError(_ADD_TO_SPARSE)
 
@@ -241,14 +241,14 @@ def _occurrence_numbers(flat: Any) -> Any:
 
 
 def _sum_with_dense(dense: Any, xp: Any, self: Any, other: CooArray, alpha: Any) -> Any:
-    shape = rules.shape_of(self)
+    shape = common.shape_of(self)
     if tuple(shape) != other.shape:
         raise RuntimeError(
             f"add: expected 'self' and 'other' to have same size, but self has size {list(shape)} while "
             "other has "
             f"size {list(other.shape)} (FYI: dense-sparse addition does not currently support broadcasting)"
         )
-    dtype = rules.result_type(self, other.values)
+    dtype = common.result_type(self, other.values)
     total = np.array(self, dtype=dtype, copy=True, order="K")
     zeros = np.zeros((1,) * other.values.ndim, dtype)
     add_to_dense(total, other.with_values(dense(xp, zeros, other.values, alpha)), None)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ts.backends.sparse import CompressedArray, CooArray, SparseArray
 from ts.backends.sparse.array import sum_groups
-from ts.ops import rules
+from ts.ops import common
 
 MAX_BLOCK_ELEMENTS = 1 << 20  # size of the intermediate array of scaled rows
 
@@ -24,7 +24,7 @@ def _check_matrices(self: Any, mat2: Any) -> None:
     if self.dtype != mat2.dtype:
         raise RuntimeError(
             "addmm: expected both matrices to have the same dtype, but got "
-            f"{rules.CPP_NAME_OF[self.dtype]} and {rules.CPP_NAME_OF[mat2.dtype]}"
+            f"{common.CPP_NAME_OF[self.dtype]} and {common.CPP_NAME_OF[mat2.dtype]}"
         )
 
 
@@ -100,7 +100,7 @@ def _sparse_product(self: SparseArray, mat2: SparseArray) -> Any:
         )
     if self.dtype != mat2.dtype:
         raise RuntimeError(
-            f"mat1 dtype {rules.NAME_OF[self.dtype]} does not match mat2 dtype {rules.NAME_OF[mat2.dtype]}"
+            f"mat1 dtype {common.NAME_OF[self.dtype]} does not match mat2 dtype {common.NAME_OF[mat2.dtype]}"
         )
     left, right = self.to_coo().coalesce(), mat2.to_coo().coalesce()
     starts = np.searchsorted(right.indices[0], np.arange(right.shape[0] + 1))
@@ -150,7 +150,8 @@ def mv(dense: Any, xp: Any, self: Any, vec: Any) -> Any:
         raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
     if self.dtype != vec.dtype:
         raise RuntimeError(
-            f"mv: expected a vector of dtype {rules.NAME_OF[self.dtype]}, but got {rules.NAME_OF[vec.dtype]}"
+            f"mv: expected a vector of dtype {common.NAME_OF[self.dtype]}, "
+            f"but got {common.NAME_OF[vec.dtype]}"
         )
     return matrix_product(self.to_coo(), vec[:, None])[:, 0]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ts.backends.sparse import CooArray, SparseArray
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.sparse_kernels import elementwise
 
 
@@ -21,8 +21,8 @@ def sum_dims(
     dense: Any, xp: Any, self: Any, dim: Sequence[int] | None, keepdim: bool = False, dtype: int | None = None
 ) -> Any:
     """Sum over dimensions; the result is dense if no sparse dimension is left."""
-    wanted = rules.dtype_from(dtype, None) if dtype is not None else None
-    dims = sorted(rules.wrap_dims(list(dim) if dim is not None else None, self.ndim)) or list(
+    wanted = common.dtype_from(dtype, None) if dtype is not None else None
+    dims = sorted(common.wrap_dims(list(dim) if dim is not None else None, self.ndim)) or list(
         range(self.ndim)
     )
     made = sum_over(self.to_coo(), dims, wanted, integers_widen=True)
@@ -48,15 +48,15 @@ def sparse_sum(dense: Any, xp: Any, self: Any, dim: Sequence[int], dtype: int | 
     """Sum over dimensions, as `torch.sparse.sum` does."""
     if not isinstance(self, CooArray):
         raise RuntimeError("_sparse_sum: expected a tensor of layout torch.sparse_coo")
-    dims = sorted(rules.wrap_dims(list(dim), self.ndim))
+    dims = sorted(common.wrap_dims(list(dim), self.ndim))
     if not dims:
         raise RuntimeError("_sparse_sum: dims must not be empty")
-    return sum_over(self, dims, None if dtype is None else rules.dtype_from(dtype), integers_widen=False)
+    return sum_over(self, dims, None if dtype is None else common.dtype_from(dtype), integers_widen=False)
 
 
 def sparse_total(dense: Any, xp: Any, self: Any, dtype: int | None = None) -> Any:
     """Sum all elements, as `torch.sparse.sum` does."""
-    values = self.values if dtype is None else rules.cast(xp, self.values, rules.dtype_from(dtype))
+    values = self.values if dtype is None else common.cast(xp, self.values, common.dtype_from(dtype))
     return np.asarray(
         values.sum(dtype=None if values.dtype.kind in "biu" else _accumulated(values.dtype))
     ).astype(np.int64 if dtype is None and values.dtype.kind in "biu" else values.dtype)
@@ -85,7 +85,7 @@ def sum_over(self: CooArray, dims: Sequence[int], dtype: Any, *, integers_widen:
 def sum_gradient(dense: Any, xp: Any, grad: Any, self: Any, dim: Sequence[int]) -> Any:
     """Return the gradient of `sparse_sum`: `grad` at the indices of `self`."""
     pattern = self.to_coo().coalesce()
-    dims = sorted(rules.wrap_dims(list(dim), self.ndim))
+    dims = sorted(common.wrap_dims(list(dim), self.ndim))
     left = [d for d in range(pattern.sparse_dim) if d not in dims]
     kept_shape = tuple(1 if d in dims else n for d, n in enumerate(self.shape))[pattern.sparse_dim :]
     if isinstance(grad, SparseArray):
@@ -104,7 +104,7 @@ def norm(dense: Any, xp: Any, self: Any, p: Any = 2, dim: Sequence[int] | None =
     if (
         isinstance(dim, (list, tuple))
         and dim
-        and len(set(rules.wrap_dims(list(dim), self.ndim))) != self.ndim
+        and len(set(common.wrap_dims(list(dim), self.ndim))) != self.ndim
     ):
         raise RuntimeError(
             "norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
@@ -117,7 +117,7 @@ def norm(dense: Any, xp: Any, self: Any, p: Any = 2, dim: Sequence[int] | None =
     if dtype is not None:
         raise RuntimeError("norm_sparse currently does not support 'dtype' argument")
     values = self.to_coo().coalesce().values.reshape(-1)
-    return np.asarray(np.linalg.norm(values, 2 if p is None else p)).astype(rules.real_dtype(values.dtype))
+    return np.asarray(np.linalg.norm(values, 2 if p is None else p)).astype(common.real_dtype(values.dtype))
 
 
 def norm_of_dtype(dense: Any, xp: Any, self: Any, p: Any, dtype: int) -> Any:
@@ -154,14 +154,14 @@ def log_softmax_of_dtype(dense: Any, xp: Any, self: Any, dim: int, dtype: int | 
 
 
 def _cast(xp: Any, self: Any, dtype: int | None) -> Any:
-    return self if dtype is None else self.with_values(rules.cast(xp, self.values, rules.dtype_from(dtype)))
+    return self if dtype is None else self.with_values(common.cast(xp, self.values, common.dtype_from(dtype)))
 
 
 def _softmax(self: CooArray, dim: int, logarithms: bool) -> CooArray:
     if self.dtype.kind not in "f":
-        raise RuntimeError(f"\"softmax\" not implemented for '{rules.NAME_OF[self.dtype]}'")
+        raise RuntimeError(f"\"softmax\" not implemented for '{common.NAME_OF[self.dtype]}'")
     self = self.coalesce()
-    dim = rules.wrap_dim(dim, self.ndim)
+    dim = common.wrap_dim(dim, self.ndim)
     if dim >= self.sparse_dim:
         axis = dim - self.sparse_dim + 1
         shifted = self.values - self.values.max(axis=axis, keepdims=True)
@@ -202,7 +202,7 @@ def log_softmax_gradient(dense: Any, xp: Any, grad_output: Any, output: Any, dim
 
 def _gradient_parts(grad_output: Any, output: CooArray, dim: int) -> tuple[Any, CooArray, Any]:
     output = output.coalesce()
-    dim = rules.wrap_dim(dim, output.ndim)
+    dim = common.wrap_dim(dim, output.ndim)
     if isinstance(grad_output, SparseArray):
         grad = elementwise.lookup(grad_output.to_coo(), output)
     else:

@@ -9,14 +9,14 @@ import numpy as np
 
 from ts import dtypes
 from ts.backends.sparse import CompressedArray, CooArray, SparseArray
-from ts.ops import rules
+from ts.ops import common
 from ts.ops.sparse_kernels import not_available
 from ts.ops.sparse_kernels.conversions import check_dimensions
 
 
 def transpose(dense: Any, xp: Any, self: Any, dim0: int, dim1: int) -> Any:
     """Exchange two dimensions."""
-    first, second = rules.wrap_dim(dim0, self.ndim), rules.wrap_dim(dim1, self.ndim)
+    first, second = common.wrap_dim(dim0, self.ndim), common.wrap_dim(dim1, self.ndim)
     if isinstance(self, CompressedArray):
         if first == second:
             return self
@@ -77,7 +77,7 @@ def permute(dense: Any, xp: Any, self: Any, dims: Sequence[int]) -> Any:
             "the desired "
             f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(dims)}"
         )
-    order = [rules.wrap_dim(d, self.ndim) for d in dims]
+    order = [common.wrap_dim(d, self.ndim) for d in dims]
     if len(set(order)) != len(order):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     if order == list(range(self.ndim)):
@@ -96,7 +96,7 @@ def permute(dense: Any, xp: Any, self: Any, dims: Sequence[int]) -> Any:
 def unsqueeze(dense: Any, xp: Any, self: Any, dim: int) -> CooArray:
     """Insert a dimension of length 1."""
     self = self.to_coo()
-    at = rules.wrap_dim(dim, self.ndim + 1)
+    at = common.wrap_dim(dim, self.ndim + 1)
     shape = (*self.shape[:at], 1, *self.shape[at:])
     if at <= self.sparse_dim:
         indices = np.insert(self.indices, at, 0, axis=0)
@@ -110,7 +110,7 @@ def select(dense: Any, xp: Any, self: Any, dim: int, index: int) -> Any:
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     self = self.to_coo()
-    d = rules.wrap_dim(dim, self.ndim)
+    d = common.wrap_dim(dim, self.ndim)
     size = self.shape[d]
     if not -size <= index < size:
         raise IndexError(
@@ -131,7 +131,7 @@ def select(dense: Any, xp: Any, self: Any, dim: int, index: int) -> Any:
 
 def unbind(dense: Any, xp: Any, self: Any, dim: int = 0) -> list[Any]:
     """Return the slices along a dimension."""
-    d = rules.wrap_dim(dim, self.ndim)
+    d = common.wrap_dim(dim, self.ndim)
     return [select(dense, xp, self, d, i) for i in range(self.shape[d])]
 
 
@@ -146,7 +146,7 @@ def index_select(dense: Any, xp: Any, self: Any, dim: int, index: Any) -> CooArr
             else "index_select(): Expected dtype int32 or int64 for index"
         )
     self = self.to_coo()
-    d = rules.wrap_dim(dim, self.ndim)
+    d = common.wrap_dim(dim, self.ndim)
     size = self.shape[d]
     index = index.astype(np.int64, copy=False)
     wrong = (index < -size) | (index >= size)
@@ -183,7 +183,7 @@ def slice_whole(
     step: int = 1,
 ) -> Any:
     """Return the array itself for the slice `:`; NotImplementedError for slices that would be views."""
-    size = self.shape[rules.wrap_dim(dim, self.ndim)]
+    size = self.shape[common.wrap_dim(dim, self.ndim)]
     if (start is None or start == 0 or start <= -size) and (end is None or end >= size) and step == 1:
         return self
     raise not_available("aten::as_strided", self.dispatch_key)
@@ -192,7 +192,7 @@ def slice_whole(
 def narrow_copy(dense: Any, xp: Any, self: Any, dim: int, start: int, length: int) -> CooArray:
     """Return a range of a dimension as a copy."""
     self = self.to_coo()
-    d = rules.wrap_dim(dim, self.ndim)
+    d = common.wrap_dim(dim, self.ndim)
     if start < 0:
         start += self.shape[d]
     if length < 0:
@@ -220,8 +220,8 @@ def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
         raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {at}.")
     parts = [x.to_coo() for x in tensors]
     first = parts[0]
-    d = rules.wrap_dim(dim, first.ndim)
-    dtype = rules.result_type(*[x.values for x in parts])
+    d = common.wrap_dim(dim, first.ndim)
+    dtype = common.result_type(*[x.values for x in parts])
     for i, x in enumerate(parts):
         if x.ndim != first.ndim or any(
             a != b for k, (a, b) in enumerate(zip(first.shape, x.shape, strict=True)) if k != d
@@ -266,7 +266,7 @@ def stack(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray
                 f"stack expects each tensor to be equal size, but got {shapes[0]} at entry 0 and {shape} "
                 f"at entry {i}"
             )
-    d = rules.wrap_dim(dim, tensors[0].ndim + 1)
+    d = common.wrap_dim(dim, tensors[0].ndim + 1)
     return cat(dense, xp, [unsqueeze(dense, xp, x, d) for x in tensors], d)
 
 

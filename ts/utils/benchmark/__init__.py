@@ -8,7 +8,7 @@
 fuzzers are not there: `valgrind --tool=callgrind` counts those of any program.
 """
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 from ts.utils.benchmark.compare import Compare
 from ts.utils.benchmark.measurement import Measurement, TaskSpec, select_unit, trim_sigfig, unit_to_english
 from ts.utils.benchmark.timer import Language, Timer, timer

@@ -8,7 +8,7 @@ The order is PyTorch's for the same seed.
 
 from __future__ import annotations
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 from ts.utils.data.collate import default_collate, default_convert
 from ts.utils.data.dataloader import DataLoader
 from ts.utils.data.dataset import (

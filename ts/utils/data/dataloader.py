@@ -20,10 +20,10 @@ from ts.ops.generator import Generator
 from ts.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 from ts.utils.data.collate import default_collate, default_convert
 from ts.utils.data.dataset import Dataset, IterableDataset
-from ts.utils.data.iteration import Batches, MultiProcessingIterator, SingleProcessIterator
-from ts.utils.data.iteration import Batches as _BaseDataLoaderIter  # noqa: F401  PyTorch's names
-from ts.utils.data.iteration import MultiProcessingIterator as _MultiProcessingDataLoaderIter  # noqa: F401
-from ts.utils.data.iteration import SingleProcessIterator as _SingleProcessDataLoaderIter  # noqa: F401
+from ts.utils.data.iterators import Batches, MultiProcessingIterator, SingleProcessIterator
+from ts.utils.data.iterators import Batches as _BaseDataLoaderIter  # noqa: F401  PyTorch's names
+from ts.utils.data.iterators import MultiProcessingIterator as _MultiProcessingDataLoaderIter  # noqa: F401
+from ts.utils.data.iterators import SingleProcessIterator as _SingleProcessDataLoaderIter  # noqa: F401
 from ts.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from ts.utils.data.worker import get_worker_info
 

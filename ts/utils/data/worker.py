@@ -27,9 +27,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 import ts
-from ts.utils.data.failure import ExceptionWrapper
+from ts.utils.data.batch_transport import BatchSender, packed
+from ts.utils.data.exception_wrapper import ExceptionWrapper
 from ts.utils.data.fetch import Fetching, fetcher
-from ts.utils.data.parcels import BatchSender, packed
 
 SHUTDOWN_TIMEOUT_SECONDS: Final = 5.0  # seconds that a worker has to end by itself
 EXHAUSTED: Final = "exhausted"  # in the label of the last parcel of a pass

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ts.absent import names_for
 from ts.fx.graph_module import GraphModule
-from ts.fx.names import qualified_name
 from ts.fx.node import Node
 from ts.fx.passes.operator_support import OperatorSupportBase
 from ts.fx.passes.utils.fuser_utils import fuse_by_partitions
+from ts.fx.torch_names import qualified_name
+from ts.unsupported import names_for
 
 __all__ = ["CapabilityBasedPartitioner", "Partition"]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import abc
 from typing import NamedTuple
 
-from ts.absent import names_for
 from ts.fx.graph_module import GraphModule
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["PassBase", "PassResult"]
 

@@ -11,10 +11,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ts.absent import names_for
 from ts.fx.graph_module import GraphModule
 from ts.fx.passes.infra.pass_base import PassResult
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["PassManager", "pass_result_wrapper", "this_before_that_pass_constraint"]
 

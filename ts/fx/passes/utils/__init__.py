@@ -1,7 +1,7 @@
 """What passes share: matching of graphs, subgraphs that become modules."""
 
-from ts.absent import names_for
 from ts.fx.passes.utils.common import HolderModule, compare_graphs, lift_subgraph_as_module
+from ts.unsupported import names_for
 
 __all__ = ["HolderModule", "compare_graphs", "lift_subgraph_as_module"]
 __getattr__ = names_for(__name__)

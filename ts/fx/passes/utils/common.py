@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.absent import names_for
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.passes.utils.matcher_utils import SubgraphMatcher
 from ts.nn.modules.module import Module
+from ts.unsupported import names_for
 
 __all__ = ["HolderModule", "compare_graphs", "lift_subgraph_as_module"]
 

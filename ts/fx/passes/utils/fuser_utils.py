@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 
-from ts.absent import names_for
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
@@ -15,6 +14,7 @@ from ts.fx.passes.tools_common import stable_topological_sort
 from ts.fx.passes.utils.common import lift_subgraph_as_module
 from ts.fx.passes.utils.partitions import topo_sort, validate_partition
 from ts.fx.proxy import Proxy
+from ts.unsupported import names_for
 
 __all__ = [
     "erase_nodes", "fuse_as_graphmodule", "fuse_by_partitions", "insert_subgm", "topo_sort",

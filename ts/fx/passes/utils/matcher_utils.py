@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
-from ts.absent import names_for
 from ts.fx.graph import Graph
 from ts.fx.graph_module import _get_attr
 from ts.fx.node import Node
+from ts.fx.op_locations import is_one_overload
 from ts.fx.passes.utils.partitions import validate_partition
-from ts.fx.places import is_one_overload
+from ts.unsupported import names_for
 
 __all__ = ["InternalMatch", "SubgraphMatcher"]
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ts.absent import names_for
 from ts.fx.graph import Graph
 from ts.fx.node import Node
 from ts.module_names import torch_name
+from ts.unsupported import names_for
 
 __all__ = ["SourcePartition", "check_subgraphs_connected", "get_source_partitions"]
 

@@ -2,9 +2,9 @@
 
 import sys
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 from ts.utils.data._utils import collate, fetch, pin_memory, worker
-from ts.utils.data.failure import ExceptionWrapper
+from ts.utils.data.exception_wrapper import ExceptionWrapper
 
 __all__ = ["ExceptionWrapper", "collate", "fetch", "pin_memory", "worker"]
 HAS_NUMPY = True

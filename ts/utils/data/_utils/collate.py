@@ -2,7 +2,7 @@
 
 import re
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 from ts.utils.data.collate import (
     collate,
     collate_float_fn,

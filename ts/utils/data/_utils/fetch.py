@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 from ts.utils.data.fetch import Fetching, fetcher
 
 __all__ = ["_BaseDatasetFetcher", "_IterableDatasetFetcher", "_MapDatasetFetcher"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 from ts.utils.data.collate import mapped
-from ts.utils.data.iteration import _pinned
+from ts.utils.data.iterators import _pinned
 
 __all__ = ["pin_memory"]
 __getattr__ = names_for(__name__)

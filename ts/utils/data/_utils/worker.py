@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ts.absent import names_for
+from ts.unsupported import names_for
 from ts.utils.data.worker import WorkerInfo, get_worker_info
 from ts.utils.data.worker import generate_state as _generate_state
 

@@ -1,0 +1,217 @@
+"""Convolutions of floating and complex arrays on the CPU, by `ts.backends.cpu.kernels.conv`.
+
+In: arguments checked by `ts.ops.conv`; out: the convolution. This module plans the geometry once for each
+combination of sizes: which taps of the kernel meet the input, and in which layout the input is needed. 16-bit
+floats are computed in float32, complex numbers as real ones with twice the channels; integers use the
+record's own kernel.
+
+    a dimension of a convolution   element t meets t * stride + (k * dilation - padding) for each k: one phase
+    transposed, stride 2           even elements meet some of the taps, odd ones the others: two phases
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts.backends.cpu.kernels.conv import InputLayout, SubConvolution, correlate
+from ts.backends.cpu.kernels.conv_weight_grad import correlate_weights
+
+from ..base import Kernel, default_of
+
+if TYPE_CHECKING:
+    from ts.ops.conv import Geometry
+
+Array = NDArray[Any]
+_MAX_CACHED_ROWS = 1 << 16  # rows of the output; a plan stores several numbers for each
+
+
+class ConvAxis(NamedTuple):
+    """One dimension of one phase: output element first + t * apart meets input element t * step + offset."""
+
+    taps: list[tuple[int, int]]  # (index into the weight, offset)
+    step: int
+    number: int  # of t
+    first: int = 0
+    apart: int = 1
+
+
+class Plan(NamedTuple):
+    """Plan of a convolution for inputs of given sizes."""
+
+    source: InputLayout
+    phases: list[SubConvolution]
+    complete: bool  # whether the phases write every element of the output
+
+
+def _forward_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[ConvAxis]:
+    return [ConvAxis([(k, k * dilation - before) for k in range(kernel)], stride, count)]
+
+
+def _transposed_axis(kernel: int, stride: int, before: int, dilation: int, count: int) -> list[ConvAxis]:
+    """Return a phase for each residue, modulo the stride, of an output index that some tap reaches."""
+    phases: dict[int, list[tuple[int, int]]] = {}
+    for k in range(kernel):
+        first = (k * dilation - before) % stride
+        phases.setdefault(first, []).append((k, (first + before - k * dilation) // stride))
+    return [
+        ConvAxis(taps, 1, -((first - count) // stride), first, stride)
+        for first, taps in phases.items()
+        if first < count
+    ]
+
+
+def _drop_padding(axis: ConvAxis, size: int) -> ConvAxis:
+    """Remove the taps that meet only padding."""
+    taps = []
+    for k, offset in axis.taps:
+        t = max(0, -(offset // axis.step))  # first element inside the input
+        if t < axis.number and offset + t * axis.step < size:
+            taps.append((k, offset))
+    return axis._replace(taps=taps)
+
+
+def make_plan(g: Geometry, sizes: Sequence[int]) -> Plan:
+    """Return the plan for inputs of the given spatial sizes."""
+    spatial = [1] * (3 - len(sizes)) + list(sizes)
+    places = [1] * (3 - len(sizes)) + list(g.places)
+    axes = [[ConvAxis([(0, 0)], 1, 1)] for _ in range(3 - len(sizes))]
+    of_axis = _transposed_axis if g.transposed else _forward_axis
+    for kernel, stride, (before, _), dilation, count in zip(
+        g.kernel, g.stride, g.pads, g.dilation, g.places, strict=True
+    ):
+        axes.append(of_axis(kernel, stride, before, dilation, count))
+    axes = [
+        [_drop_padding(axis, size) for axis in phases] for phases, size in zip(axes, spatial, strict=True)
+    ]
+    firsts, lengths, residues = [], [], []
+    for phases in axes:  # range of the input that the taps of all phases meet, in steps
+        step = phases[0].step if phases else 1
+        offsets = [(offset, axis.number) for axis in phases for _, offset in axis.taps]
+        first = min((offset // step for offset, _ in offsets), default=0)
+        longest = max((axis.number for axis in phases), default=1)
+        end = max((offset // step + count for offset, count in offsets), default=first + longest)
+        firsts.append(first)
+        lengths.append(max(end - first, longest))
+        residues.append(sorted({offset % step for offset, _ in offsets}) or [0])
+    steps = [phases[0].step if phases else 1 for phases in axes]
+    pitch = (lengths[1] * lengths[2], lengths[2], 1)
+    own = math.prod(lengths)  # elements of one residue
+    apart = (len(residues[1]) * len(residues[2]) * own, len(residues[2]) * own, own)
+    place = [  # contribution of one dimension to a tap's offset
+        {
+            offset: residues[d].index(offset % steps[d]) * apart[d]
+            + (offset // steps[d] - firsts[d]) * pitch[d]
+            for axis in axes[d]
+            for _, offset in axis.taps
+        }
+        for d in range(3)
+    ]
+    result = []
+    for phase in itertools.product(*axes):
+        taps = [
+            (
+                sum(part[offset] for part, (_, offset) in zip(place, tap, strict=True)),
+                tuple(k for k, _ in tap),
+            )
+            for tap in itertools.product(*(axis.taps for axis in phase))
+        ]
+        x, y = (np.arange(axis.number, dtype=np.int64) for axis in phase[:2])
+        q = np.add.outer(x * pitch[0], y * pitch[1]).ravel()
+        outer = (phase[0].first + x * phase[0].apart) * places[1]
+        lines = np.add.outer(outer, phase[1].first + y * phase[1].apart)
+        to = (lines * places[2] + phase[2].first).ravel()
+        result.append(SubConvolution(taps, q, to, phase[2].number, phase[2].apart))
+    written = math.prod(sum(axis.number for axis in phases) for phases in axes)
+    return Plan(InputLayout(spatial, steps, firsts, lengths, residues), result, written == math.prod(places))
+
+
+def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | None) -> Array:
+    """Return the convolution that `g` describes; call `general` if it is unsupported here."""
+    if input.dtype.kind in "iub" or input.size == 0 or weight.size == 0:
+        result: Array = general(xp, g, input, weight, bias)
+        return result
+    x = input if g.batched else input[None]
+    if input.dtype.kind == "c":
+        result = _convolve_complex(g, x, weight)
+        if bias is not None:
+            result += bias.reshape(-1, *(1,) * len(g.kernel))
+    elif input.itemsize == 2:
+        wide = None if bias is None else bias.astype(np.float32)
+        result = _convolve_real(g, x.astype(np.float32), weight.astype(np.float32), wide).astype(input.dtype)
+    else:
+        result = _convolve_real(g, x, weight, bias)
+    return result if g.batched else result[0]
+
+
+def _cached_plan(g: Geometry, x: Array) -> Plan:
+    """Return the plan for inputs of this size, cached with the geometry unless it is large."""
+    plan: Plan = g.plan or make_plan(g, x.shape[2:])
+    if math.prod(g.places[:-1]) <= _MAX_CACHED_ROWS:
+        g.plan = plan
+    return plan
+
+
+def _convolve_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
+    plan = _cached_plan(g, x)
+    out = np.empty(
+        (x.shape[0], weight.shape[1] * g.groups if g.transposed else weight.shape[0], *g.places), x.dtype
+    )
+    if not plan.complete:
+        out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(g.kernel))
+    if out.size:
+        x, weight = (a if a.flags.aligned else a.copy() for a in (x, weight))
+        correlate(x, weight, bias, out, plan.source, plan.phases, g.groups, g.transposed)
+    return out
+
+
+def _convolve_complex(g: Geometry, x: Array, weight: Array) -> Array:
+    """Convolve complex arrays as real ones with twice the channels, in each group.
+
+    The channels are [real, imaginary], the filters [[real, -imaginary], [imaginary, real]].
+    """
+    images, groups = x.shape[0], g.groups
+    parts = np.stack([x.real, x.imag], 1).reshape(images, 2, groups, -1, *x.shape[2:]).swapaxes(1, 2)
+    w = weight.reshape(groups, -1, *weight.shape[1:])
+    filters, channels = (2, 1) if g.transposed else (1, 2)
+    of_real = np.concatenate([w.real, -w.imag], channels)
+    of_imaginary = np.concatenate([w.imag, w.real], channels)
+    both = np.concatenate([of_real, of_imaginary], filters)
+    channel_sums = _convolve_real(
+        g, parts.reshape(images, -1, *x.shape[2:]), both.reshape(-1, *both.shape[2:]), None
+    )
+    channel_sums = channel_sums.reshape(images, groups, 2, -1, *g.places)
+    result = np.empty((images, groups, channel_sums.shape[3], *g.places), x.dtype)
+    result.real, result.imag = channel_sums[:, :, 0], channel_sums[:, :, 1]
+    return result.reshape(images, g.filters, *g.places)
+
+
+def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
+    """Return the gradient of the weight; call `general` if it is unsupported here or not finite.
+
+    Infinities and NaN need the general kernel: here they would be multiplied by padding zeros.
+    """
+    if seen.dtype.kind not in "iubc" and seen.size and other.size:
+        dtype = np.float32 if seen.itemsize == 2 else seen.dtype
+        plan = _cached_plan(g, seen)
+        x, y = (np.require(a, dtype, ["C", "A", "W"]) for a in (seen, other))
+        out = np.zeros((y.shape[1], x.shape[1] // g.groups, *g.kernel), dtype)
+        correlate_weights(x, y, out, plan.source, plan.phases[0], g.groups)
+        if np.isfinite(out).all():
+            return out.astype(seen.dtype, copy=False)
+    result: Array = general(xp, g, seen, other)
+    return result
+
+
+def kernel(record: Any) -> Kernel:
+    """Return the kernel of a convolution or its backward, with the argument checks of the record's own."""
+    result = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
+    if record.key == "aten::convolution_backward":
+        result = partial(result, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))
+    return result

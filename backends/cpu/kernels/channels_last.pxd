@@ -1,0 +1,67 @@
+"""Allocation and recognition of channels-last arrays: `ts.ops.result_strides` in C.
+
+    channels_innermost(x)        whether an array is channels-last, by the rule of layouts.channels_last
+    new_channels_last(...)       an uninitialized channels-last array
+"""
+
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, strides_of
+from ts._core.tensor.tensor cimport number_of_scalar_type
+
+
+cdef inline object new_strided(int nd, npy_intp *dims, npy_intp *strides, int kind):
+    """Allocate an array with the given shape and strides (in bytes); the strides must describe a dense block."""
+    return cnp.PyArray_New(cnp.ndarray, nd, dims, number_of_scalar_type(kind), strides, NULL, 0, 0, <object>NULL)
+
+
+cdef inline object new_channels_last(int nd, npy_intp *dims, int kind):
+    """Allocate a channels-last array of 3 to 5 dimensions (signals, images, volumes)."""
+    cdef npy_intp strides[5]
+    cdef npy_intp step = cnp.PyArray_DescrFromType(number_of_scalar_type(kind)).itemsize
+    cdef int d
+    strides[1] = step
+    step *= dims[1]
+    for d in range(nd - 1, 1, -1):
+        strides[d] = step
+        step *= dims[d]
+    strides[0] = step
+    return new_strided(nd, dims, strides, kind)
+
+
+cdef inline bint is_channels_last(PyArrayObject *a) noexcept:
+    """Whether an array of 3 to 5 dimensions has channels-last strides; if size-1 dimensions leave it ambiguous, False."""
+    cdef int nd = ndim_of(a), d
+    cdef npy_intp least = 0
+    cdef npy_intp *steps = strides_of(a)
+    cdef npy_intp *dims = dims_of(a)
+    if not 3 <= nd <= 5 or steps[1] == 0:
+        return False
+    for d in range(nd):
+        if dims[d] == 0:
+            return False
+    least = steps[1] * dims[1]
+    if steps[1] < 0:
+        return False
+    for d in range(nd - 1, 1, -1):
+        if steps[d] < least:
+            return False
+        least = steps[d] * dims[d]
+    return steps[0] >= least and least != steps[1]
+
+
+cdef inline bint dense_channels_last(PyArrayObject *a) noexcept:
+    """Whether a channels-last array is aligned and dense."""
+    cdef npy_intp step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+    cdef int nd = ndim_of(a), d
+    if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
+        return False
+    if dims_of(a)[1] != 1 and strides_of(a)[1] != step:
+        return False
+    step *= dims_of(a)[1]
+    for d in range(nd - 1, 1, -1):
+        if dims_of(a)[d] != 1 and strides_of(a)[d] != step:
+            return False
+        step *= dims_of(a)[d]
+    return dims_of(a)[0] == 1 or strides_of(a)[0] == step

@@ -1,0 +1,254 @@
+"""Convolution operators on CPU tensors: from registers to `conv`, with cached plans.
+
+In: registers with images, a weight, a bias or None, and the parameters of a convolution.  Out: the register
+of the result.
+
+    conv2d(x, weight, bias, [2, 2], [1, 1])      conv_transpose1d(...)      convolution(...), _convolution(...)
+
+The checks of `ts.ops.conv` and the plan of `ts.backends.cpu.conv_plans` are cached for each combination of shapes
+and parameters. Unbatched images, padding by name, other dtypes, empty tensors and invalid arguments are left
+to the record's own kernel.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+from numpy cimport npy_intp
+
+from ts._core.value.container cimport List, list_item
+from ts._core.dispatch.operator cimport Operator, call_python_kernel
+from ts.backends.cpu.kernels.conv cimport InputLayout, correlate_fitting
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box
+from ts._core.value.no_python_construction cimport seal
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, dims_of, flags_of, ndim_of, size_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts.backends.cpu.kernels.kernel cimport is_tensor, new_contiguous, set_result, scalar_type
+from ts.backends.cpu.kernels.channels_last cimport is_channels_last, new_channels_last
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    int copy_array "PyArray_CopyInto"(PyArrayObject *to, PyArrayObject *source) except -1
+
+cdef enum:
+    MAX_CACHED_PLANS = 1024
+    MAX_KEY_NUMBERS = 48               # of a cache key
+    ABSENT = -1
+
+
+# ---------------------------------------------------------------- plans by shapes and parameters
+
+@cython.final
+cdef class ConvPlan:
+    """Plan of a convolution for given shapes and parameters."""
+
+    cdef InputLayout source
+    cdef list phases
+    cdef bint complete                 # whether the phases write every element of the output
+    cdef int64_t groups
+    cdef bint transposed
+    cdef npy_intp shape[5]             # of the output
+
+
+seal(ConvPlan)
+
+
+cdef dict plan_cache = {}              # cache key -> plan, or None if the record's kernel must run
+
+
+ctypedef struct ConvArgumentPositions:
+    # Argument positions of an operator; ABSENT for arguments that it does not have.
+    int transposed
+    int output_padding
+    int groups
+    int dilation
+    bint always_transposed
+
+
+ctypedef struct Key:
+    int64_t numbers[MAX_KEY_NUMBERS]
+    int count
+
+
+cdef inline int add_number(Key *key, int64_t x) noexcept:
+    if key.count < MAX_KEY_NUMBERS:
+        key.numbers[key.count] = x
+    key.count += 1
+    return 0
+
+
+cdef int add_shape(Key *key, PyArrayObject *a) noexcept:
+    cdef int d
+    add_number(key, ndim_of(a))
+    for d in range(ndim_of(a)):
+        add_number(key, dims_of(a)[d])
+    return 0
+
+
+cdef bint add_list(Key *key, IValue *x) noexcept:
+    cdef List numbers
+    cdef Py_ssize_t i
+    if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
+        return False
+    numbers = <List>x.v.o
+    add_number(key, numbers.size)
+    for i in range(numbers.size):
+        add_number(key, list_item(<PyObject *>numbers, i).v.i)
+    return True
+
+
+cdef object find_plan(Operator op, ConvArgumentPositions form, IValue *r, const int32_t *at, x, weight, bias):
+    """Return the cached or new plan of a call; None if the record's own kernel must run, for example to raise an error."""
+    cdef bint transposed = form.always_transposed or (form.transposed != ABSENT and r[at[form.transposed]].v.i)
+    numbers = key_of(form, r, at, transposed, x, weight, bias)
+    if numbers is None:
+        return None
+    cached = plan_cache.get(numbers, plan_cache)
+    if cached is plan_cache:
+        cached = make_conv_plan(op, r, at, transposed, [x, weight, bias])
+        if key_of(form, r, at, transposed, x, weight, bias) != numbers:  # another thread changed a list
+            return None
+        if len(plan_cache) >= MAX_CACHED_PLANS:
+            plan_cache.clear()
+        plan_cache[numbers] = cached
+    return cached
+
+
+cdef bytes key_of(ConvArgumentPositions form, IValue *r, const int32_t *at, bint transposed, x, weight, bias):
+    """Return the cache key of a call; None if an argument has an unexpected type."""
+    cdef Key key
+    key.count = 0
+    add_number(&key, transposed)
+    add_number(&key, r[at[form.groups]].v.i)
+    add_number(&key, ABSENT if bias is None else dims_of(<PyArrayObject *>bias)[0])
+    add_shape(&key, <PyArrayObject *>x)
+    add_shape(&key, <PyArrayObject *>weight)
+    if not add_list(&key, &r[at[3]]) or not add_list(&key, &r[at[4]]) or not add_list(&key, &r[at[form.dilation]]):
+        return None
+    if form.output_padding != ABSENT and not add_list(&key, &r[at[form.output_padding]]):
+        return None
+    if key.count > MAX_KEY_NUMBERS:
+        return None
+    return PyBytes_FromStringAndSize(<char *>key.numbers, key.count * sizeof(int64_t))
+
+
+def geometry(xp, g, input, weight, bias):
+    """Return the geometry; passed to the record's kernel in place of the computation."""
+    return g
+
+
+cdef object make_conv_plan(Operator op, IValue *r, const int32_t *at, bint transposed, list args):
+    """Create the plan of a convolution call; return None for invalid arguments.
+
+    This runs Python code, and so other threads.
+    """
+    from ts.backends.cpu.conv_plans import make_plan  # avoids an import cycle
+    cdef ConvPlan result
+    cdef int i, d = 2
+    for i in range(len(args), op.nargs):
+        args.append(box(&r[at[i]]))
+    try:
+        g = op.record.kernel(None, *args, compute=geometry)
+        plan = make_plan(g, args[0].shape[2:])
+    except (RuntimeError, MemoryError, OverflowError, ValueError):
+        return None
+    result = ConvPlan.__new__(ConvPlan)
+    result.source, result.phases, result.complete = plan
+    result.groups = g.groups
+    result.transposed = transposed
+    result.shape[0] = args[0].shape[0]
+    result.shape[1] = g.filters
+    for n in g.places:
+        result.shape[d] = n
+        d += 1
+    return result
+
+
+# ---------------------------------------------------------------- computing
+
+cdef PyArrayObject *operand(IValue *x, int kind) noexcept:
+    """Return the array of an aligned, non-empty CPU tensor of the dtype; NULL for anything else."""
+    cdef PyArrayObject *a
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind:
+        return NULL
+    a = <PyArrayObject *>(<Tensor>x.v.o).array
+    return a if flags_of(a) & cnp.NPY_ARRAY_ALIGNED and size_of(a) > 0 else NULL
+
+
+cdef bint wants_channels_last(ConvArgumentPositions form, PyArrayObject *x, PyArrayObject *weight, npy_intp *shape) noexcept:
+    """Whether the result is channels-last: the layout rules `any_channels` and of transposed convolutions."""
+    if ndim_of(x) == 4:
+        return is_channels_last(x) or is_channels_last(weight)
+    if ndim_of(x) == 5:
+        return dims_of(x)[0] > 1 and (is_channels_last(x) or is_channels_last(weight))
+    if form.always_transposed:
+        return False
+    return is_channels_last(x) and is_channels_last(weight) and shape[1] != 1 and shape[2] != 1
+
+
+cdef int convolve(Operator op, IValue *r, const int32_t *at, ConvArgumentPositions form) except -1:
+    cdef int kind, nd
+    cdef PyArrayObject *x
+    cdef PyArrayObject *weight
+    cdef PyArrayObject *bias = NULL
+    cdef ConvPlan prepared_call
+    if not is_tensor(&r[at[0]]):
+        return call_python_kernel(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    x, weight = operand(&r[at[0]], kind), operand(&r[at[1]], kind)
+    if (kind != FLOAT and kind != DOUBLE) or x == NULL or weight == NULL:
+        return call_python_kernel(op, r, at)
+    images, filters, shift = <object>x, <object>weight, None  # references: another thread may replace the tensors' arrays
+    nd = ndim_of(x)
+    if not 3 <= nd <= 5 or ndim_of(weight) != nd:
+        return call_python_kernel(op, r, at)
+    if r[at[2]].tag != TAG_NONE:
+        bias = operand(&r[at[2]], kind)
+        if bias == NULL or ndim_of(bias) != 1:
+            return call_python_kernel(op, r, at)
+        shift = <object>bias
+    cached = find_plan(op, form, r, at, images, filters, shift)
+    if cached is None:
+        return call_python_kernel(op, r, at)
+    prepared_call = <ConvPlan>cached
+    out = new_contiguous(nd, prepared_call.shape, kind)
+    if not prepared_call.complete:
+        out[...] = 0 if shift is None else shift.reshape(-1, *(1,) * (nd - 2))
+    placed = new_channels_last(nd, prepared_call.shape, kind) if wants_channels_last(form, x, weight, prepared_call.shape) else None
+    correlate_fitting(
+        images, filters, shift, out,
+        prepared_call.source, prepared_call.phases, prepared_call.groups, prepared_call.transposed,
+    )
+    if placed is not None:
+        copy_array(<PyArrayObject *>placed, <PyArrayObject *>out)
+        out = placed
+    return set_result(&r[at[op.nargs]], out, kind)
+
+
+cdef ConvArgumentPositions PLAIN = ConvArgumentPositions(ABSENT, ABSENT, 6, 5, False)
+cdef ConvArgumentPositions TRANSPOSED = ConvArgumentPositions(ABSENT, 5, 6, 7, True)
+cdef ConvArgumentPositions GENERAL = ConvArgumentPositions(6, 7, 8, 5, False)
+
+
+cdef int plain(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, PLAIN)
+
+cdef int transposed(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, TRANSPOSED)
+
+cdef int general(Operator op, IValue *r, const int32_t *at) except -1:
+    return convolve(op, r, at, GENERAL)
+
+
+register_kernel("aten::conv1d", plain)
+register_kernel("aten::conv2d", plain)
+register_kernel("aten::conv3d", plain)
+register_kernel("aten::conv_transpose1d", transposed)
+register_kernel("aten::conv_transpose2d.input", transposed)
+register_kernel("aten::conv_transpose3d.input", transposed)
+register_kernel("aten::convolution", general)
+register_kernel("aten::_convolution", general)
+register_kernel("aten::_convolution.deprecated", general)

@@ -1,0 +1,313 @@
+"""Gradients of convolution weights: correlations of input and output gradient, with the geometry of `conv`.
+
+In: the convolution's input `seen` (images, channels, positions), the gradient of its output (images, filters,
+positions), and the layout of the input. Out: for each filter, channel and tap the sum of their products.
+
+    weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + offset of the tap]
+
+Positions are numbered as in `conv`; unused ones at the ends of rows are multiplied by zeros:
+
+    for a panel of some 24 filters, for PANEL_POSITIONS positions of an image:
+        other        transposed: a vector of filters for each position, in the L1 cache
+        for 4 channels, for each tap:   += 4 rows of the source, read in place, @ the panel
+
+For depthwise convolutions, each sum is a dot product of two rows. Partial sums of one or several images are
+accumulated separately before they are added to the total, to limit rounding errors; their order does not
+depend on the number of threads.
+"""
+
+import numpy as np
+
+cimport cython
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from numpy cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, npy_intp
+
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of
+from ts._core.value.no_python_construction cimport seal
+from ts.backends.cpu.kernels.conv cimport SubConvolution, InputLayout, arrange_channel, copy_row, real, require_fitting
+from ts.backends.cpu.kernels.kernel cimport item_size
+from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
+from ts.backends.cpu.kernels.parallel_task cimport require_part
+
+from ts.backends.cpu import thread_pool
+
+cdef enum:
+    PANEL_POSITIONS = 128              # positions of a panel
+    MIN_PARTIAL_SUM_POSITIONS = 1024   # minimum number of positions per partial sum
+    MAX_SUM_BYTES = 1 << 17            # bytes of the sums of a task
+    MIN_PANEL_FILTERS = 4              # per channel of depthwise convolutions: fewer are computed row by row
+
+
+@cython.final
+cdef class Weights:
+    """Computation of one weight gradient, divided into tasks by filters and channels."""
+
+    cdef Kernels *kernels
+    cdef tuple held                    # references to the operands' arrays
+    cdef InputLayout layout
+    cdef SubConvolution phase
+    cdef bint double_
+    cdef bint by_rows                  # depthwise with few filters
+    cdef char *seen                    # input as passed by the caller
+    cdef int64_t strides[5]
+    cdef char *source                  # laid-out input, unless `by_rows`
+    cdef char *other
+    cdef char *out
+    cdef int64_t plane                 # elements of a channel of the source
+    cdef int64_t places                # elements of a channel of `other`
+    cdef int64_t window                # elements of a channel of a filter
+    cdef int64_t axes[3]               # strides of the window's dimensions
+    cdef int64_t images
+    cdef int64_t groups
+    cdef int64_t channels              # of a group
+    cdef int64_t filters               # of a group
+    cdef int64_t panels                # number of panels of filters, and vectors of each
+    cdef int64_t vectors
+    cdef int64_t blocks                # number of blocks of channels
+    cdef int64_t block
+    cdef bint prepared
+
+    def __dealloc__(self):
+        if self.source != self.seen:
+            free(self.source)
+
+    cdef int64_t tasks(self) noexcept nogil:
+        return self.groups if self.by_rows else self.groups * self.panels * self.blocks
+
+    cdef int arrange_source(self) except -1:
+        """Lay out the input of all images, unless its own layout can be used."""
+        cdef int64_t count = self.images * self.groups * self.channels, plane = self.plane, i
+        cdef int64_t each = self.groups * self.channels, size = 8 if self.double_ else 4
+        if self.layout.as_is:
+            self.source = self.seen
+            return 0
+        self.source = <char *>malloc(<size_t>(count * plane * size + 1))
+        if self.source == NULL:
+            raise MemoryError()
+        with nogil:
+            for i in range(count):
+                if self.double_:
+                    arrange_channel(
+                        <const double *>self.seen, self.strides, self.layout, i // each, i % each,
+                        <double *>self.source + i * plane,
+                    )
+                else:
+                    arrange_channel(
+                        <const float *>self.seen, self.strides, self.layout, i // each, i % each,
+                        <float *>self.source + i * plane,
+                    )
+        return 0
+
+    def part(self, Py_ssize_t part, Py_ssize_t parts):
+        """Run the tasks of one part; called by the thread pool."""
+        cdef int64_t tasks = self.tasks(), first = tasks * part // parts, last = tasks * (part + 1) // parts
+        cdef int done
+        require_part(part, parts, self.prepared)
+        with nogil:
+            if self.by_rows and self.double_:
+                done = sum_rows(self, self.phase, self.layout, first, last, <double *>NULL)
+            elif self.by_rows:
+                done = sum_rows(self, self.phase, self.layout, first, last, <float *>NULL)
+            elif self.double_:
+                done = sum_panels(self, self.phase, first, last, <double *>NULL)
+            else:
+                done = sum_panels(self, self.phase, first, last, <float *>NULL)
+        if done < 0:
+            raise MemoryError()
+
+
+seal(Weights)
+
+
+cdef inline int64_t tap_offset(Weights w, SubConvolution p, int64_t tap) noexcept nogil:
+    """Return the offset of a tap in the window."""
+    cdef int64_t *index = p.tap_index + 3 * tap
+    return index[0] * w.axes[0] + index[1] * w.axes[1] + index[2] * w.axes[2]
+
+
+# ---------------------------------------------------------------- panels of filters
+
+cdef void transpose_panel(
+    Weights w, SubConvolution p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
+) noexcept nogil:
+    """Transpose the positions [q, q + depth) of some filters to one row per position; unused positions are zero."""
+    cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes, low = 0, high = p.rows, middle
+    cdef int64_t begin, end, first, i, k
+    cdef const real *line
+    cdef real *to
+    memset(panel, 0, depth * wide * sizeof(real))
+    while high - low > 1:              # binary search for the last row that starts at or before q
+        middle = (low + high) // 2
+        if p.row_q[middle] <= q:
+            low = middle
+        else:
+            high = middle
+    while low < p.rows and p.row_q[low] < q + depth:
+        begin = max(p.row_q[low], q)
+        end = min(p.row_q[low] + p.row, q + depth)
+        first = 0
+        while begin < end and first < filters:
+            line = <const real *>w.other + ((image * w.groups * w.filters) + filter + first) * w.places
+            line += p.row_place[low] + begin - p.row_q[low]
+            to = panel + (begin - q) * wide + first
+            if filters - first >= lanes:
+                w.kernels.turn_vector(end - begin, line, w.places, to, <int>wide)
+            else:
+                for i in range(end - begin):
+                    for k in range(filters - first):
+                        to[i * wide + k] = line[k * w.places + i]
+            first += lanes
+        low += 1
+
+
+cdef int sum_panels(Weights w, SubConvolution p, int64_t first, int64_t last, real *kind) noexcept nogil:
+    """Run the tasks [first, last); return -1 without memory."""
+    cdef int64_t wide = w.vectors * w.kernels.lanes, sums = p.taps * w.block * wide, task
+    cdef real *panel = <real *>malloc((PANEL_POSITIONS * wide + 2 * sums) * sizeof(real))
+    if panel == NULL:
+        return -1
+    for task in range(first, last):
+        sum_panel(
+            w, p, task // w.blocks // w.panels, task // w.blocks % w.panels * wide, task % w.blocks * w.block, panel,
+            panel + PANEL_POSITIONS * wide, panel + PANEL_POSITIONS * wide + sums,
+        )
+    free(panel)
+    return 0
+
+
+cdef void sum_panel(
+    Weights w, SubConvolution p, int64_t group, int64_t filter, int64_t channel, real *panel, real *sums, real *total
+) noexcept nogil:
+    """Compute the sums of a panel of a group's filters with a block of its channels."""
+    cdef int64_t filters = min(w.filters - filter, w.vectors * w.kernels.lanes), lanes = w.kernels.lanes
+    cdef int64_t vectors = (filters + lanes - 1) // lanes, wide = vectors * lanes, n = min(w.block, w.channels - channel)
+    cdef int64_t plane = w.plane, image, q, depth, c, k, i, tap, since = 0, count = p.taps * n * wide
+    cdef bint add = False
+    cdef real *source
+    cdef real *out
+    cdef int kind
+    memset(total, 0, count * sizeof(real))
+    for image in range(w.images):
+        source = <real *>w.source + ((image * w.groups + group) * w.channels + channel) * plane
+        q = 0
+        while q < p.length:
+            depth = min(p.length - q, <int64_t>PANEL_POSITIONS)
+            transpose_panel(w, p, image, group * w.filters + filter, filters, q, depth, panel)
+            c = 0
+            while c < n:
+                kind = 0
+                while (2 << kind) <= min(n - c, <int64_t>w.kernels.rows):
+                    kind += 1
+                for tap in range(p.taps):
+                    w.kernels.part[kind][vectors - 1](
+                        depth, source + c * plane + q + p.tap_place[tap], panel, sums + (tap * n + c) * wide, wide, add,
+                        plane, 1, 1, NULL,
+                    )
+                c += 1 << kind
+            add = True
+            since += depth
+            q += depth
+        if since >= MIN_PARTIAL_SUM_POSITIONS or image == w.images - 1:
+            for i in range(count if since else 0):
+                total[i] += sums[i]
+            add, since = False, 0
+    for k in range(filters):
+        for c in range(n):
+            out = <real *>w.out + ((group * w.filters + filter + k) * w.channels + channel + c) * w.window
+            for tap in range(p.taps):
+                out[tap_offset(w, p, tap)] = total[(tap * n + c) * wide + k]
+
+
+# ---------------------------------------------------------------- depthwise convolutions
+
+cdef int sum_rows(Weights w, SubConvolution p, InputLayout s, int64_t first, int64_t last, real *kind) noexcept nogil:
+    """Compute the groups [first, last) of one channel each; return -1 without memory."""
+    cdef int64_t plane = w.plane, lanes = w.kernels.lanes, length = (p.length + lanes - 1) // lanes * lanes, group, image, filter, row, tap
+    cdef real *source = <real *>malloc((plane + length + (w.filters + 1) * p.taps + lanes) * sizeof(real))
+    cdef real *grads = source + plane + lanes
+    cdef real *sums = grads + length
+    cdef real *total = sums + p.taps
+    cdef real *out
+    cdef const real *line
+    if source == NULL:
+        return -1
+    memset(source + plane, 0, (length + lanes) * sizeof(real))
+    for group in range(first, last):
+        memset(total, 0, w.filters * p.taps * sizeof(real))
+        for image in range(w.images):
+            arrange_channel(<const real *>w.seen, w.strides, s, image, group, source)
+            for filter in range(w.filters):
+                line = <const real *>w.other + ((image * w.groups + group) * w.filters + filter) * w.places
+                for row in range(p.rows):
+                    copy_row(line + p.row_place[row], p.row, grads + p.row_q[row])
+                w.kernels.tap_sums(p.taps, source, p.tap_place, grads, length, sums)
+                for tap in range(p.taps):
+                    total[filter * p.taps + tap] += sums[tap]
+        for filter in range(w.filters):
+            out = <real *>w.out + (group * w.filters + filter) * w.window
+            for tap in range(p.taps):
+                out[tap_offset(w, p, tap)] = total[filter * p.taps + tap]
+    free(source)
+    return 0
+
+
+# ---------------------------------------------------------------- entry point
+
+def correlate_weights(seen, other, out, InputLayout source not None, SubConvolution phase not None, Py_ssize_t groups):
+    """Write the weight gradient's elements of the phase's taps to `out`, (filters, channels of a group, *window).
+
+    `seen` (images, channels, 1 to 3 spatial dimensions) and `other` (images, filters, positions of the phase)
+    are C-contiguous float32 or float64 arrays of one dtype. `out` must be zero elsewhere. Infinities and NaN
+    may be multiplied by padding zeros and give NaN.
+    """
+    cdef Weights w = Weights.__new__(Weights)
+    cdef PyArrayObject *x
+    cdef PyArrayObject *y
+    cdef PyArrayObject *z
+    cdef int64_t work, lanes
+    cdef Py_ssize_t parts
+    cdef int d, lead
+    if type(seen) is not np.ndarray or type(other) is not np.ndarray or type(out) is not np.ndarray:
+        raise TypeError("correlate_weights: operands must be NumPy arrays")
+    require_fitting(seen, out, None, other, source, [phase], groups, False)
+    x, y, z = <PyArrayObject *>seen, <PyArrayObject *>other, <PyArrayObject *>out
+    if not flags_of(x) & flags_of(z) & NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & NPY_ARRAY_WRITEABLE or phase.step != 1:
+        raise ValueError("correlate_weights: operands must be contiguous and the phase's step 1")
+    w.held, w.layout, w.phase, w.plane = (seen, other, out), source, phase, source.plane
+    w.double_ = item_size(x) == 8
+    w.kernels = microkernels(w.double_)
+    w.seen, w.other, w.out = data_of(x), data_of(y), data_of(z)
+    w.images, w.groups = dims_of(x)[0], groups
+    w.channels, w.filters = dims_of(x)[1] // groups, dims_of(y)[1] // groups
+    w.places = w.window = 1
+    lead = 5 - ndim_of(x)
+    w.strides[4] = 1
+    for d in range(2, -1, -1):         # innermost first; missing dimensions have size 1
+        w.axes[d] = w.window
+        if d >= lead:
+            w.places *= dims_of(y)[2 + d - lead]
+            w.window *= dims_of(z)[2 + d - lead]
+        w.strides[1 + d] = w.strides[2 + d] * (dims_of(x)[2 + d - lead] if d >= lead else 1)
+    w.strides[0] = w.strides[1] * dims_of(x)[1]
+    if w.places == 0 or w.window == 0 or w.images == 0 or w.channels == 0 or w.filters == 0 or phase.taps == 0:
+        return
+    w.by_rows = w.channels == 1 and w.filters < MIN_PANEL_FILTERS
+    work = w.images * dims_of(y)[1] * phase.length * w.channels * phase.taps
+    parts = thread_pool.parts(work // 32)
+    if not w.by_rows:
+        lanes = w.kernels.lanes
+        w.vectors = (w.filters + lanes - 1) // lanes
+        w.panels = (w.vectors + 2) // 3
+        w.vectors = (w.vectors + w.panels - 1) // w.panels
+        w.panels = (w.filters + w.vectors * lanes - 1) // (w.vectors * lanes)
+        w.block = MAX_SUM_BYTES // (phase.taps * w.vectors * lanes * item_size(x))
+        if parts > 1 and groups * w.panels < 2 * parts:
+            w.block = min(w.block, w.channels * groups * w.panels // (2 * parts))
+        w.block = min(max(w.block // w.kernels.rows * w.kernels.rows, <int64_t>w.kernels.rows), w.channels)
+        w.blocks = (w.channels + w.block - 1) // w.block
+        w.arrange_source()
+    w.prepared = True
+    thread_pool.run(w.part, min(parts, w.tasks()))

@@ -1,9 +1,0 @@
-from typing import Any
-
-from numpy.typing import NDArray
-
-from ts.backends.cpu.kernels.conv import SubConvolution, InputLayout
-
-def correlate_weights(
-    seen: NDArray[Any], other: NDArray[Any], out: NDArray[Any], source: InputLayout, phase: SubConvolution, groups: int
-) -> None: ...

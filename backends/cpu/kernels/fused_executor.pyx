@@ -1,0 +1,393 @@
+"""Execution of fusion groups: pointwise operators run together on tiles of elements that stay in the L1 cache.
+
+In: registers with tensors and numbers, and the group's program (`ts.fusion.program`).  Out: whether it ran,
+and its results.
+
+    rows                               slots while a tile runs
+      2 = mul(0, 1)                      inputs      the elements themselves, or a copy of the tile if they are strided
+      3 = add(2, 0)                      results     the result's array if it is read outside, else a buffer
+      4 = tanh(3)                        numbers     one element with a stride of 0
+
+The loops are those of the operators' own kernels, on operands of the same dtypes, so the results are
+bit-identical. `tile_plans` chooses them, `tile_places` computes the addresses.
+
+If the group does not support its inputs, the first result is False, and the bytecode continues with the
+single operators.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.exc cimport PyErr_Occurred
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, set_kernel
+from ts._core.tensor.ndarray cimport RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type
+from ts._core.thread.context cimport LIMITED, context_flags
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT, copy_value
+from ts._core.value.no_python_construction cimport seal
+from ts.backends.cpu.kernels.elementwise cimport item_size
+from ts.backends.cpu.kernels.gil cimport ReleasedGil, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport CONTIGUOUS_FLAGS, MAX_DIMS, is_tensor, set_result, set_object_result, set_result_with_own_dtype
+from ts.backends.cpu.kernels.parallel_task cimport require_part
+from ts.backends.cpu.kernels.channels_last cimport new_strided
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.tile_ends cimport (
+    add_epilogue, assign_row_memory, begin_chunk, chunk_count, combine_partial_sums, end_chunk, is_fully_fused, reset_epilogues,
+    run_separate_epilogues
+)
+from ts.backends.cpu.kernels.tile_places cimport MAX_RANK, Layout, OperandAddress, Run, address_materialized, gather, set_slot_strides
+from ts.backends.cpu.kernels.tile_places cimport address_channels, address_dense, address_scalars, address_stage, schedule_by_lengths, set_inputs
+from ts.backends.cpu.kernels.tile_plans cimport MAX_BUFFERS, MAX_OPERANDS, NO_INDEX, TILE_BYTES
+from ts.backends.cpu.kernels.tile_plans cimport FusedGroup, FusedPlan, Schedule, Step, read_group
+from ts.backends.cpu.kernels.walk cimport Operand, set_operand_strides, new_result
+
+from ts import dtypes
+from ts.backends.cpu import thread_pool
+
+cnp.import_array()
+
+cdef enum:
+    TILE_BUFFER_BYTES = MAX_BUFFERS * TILE_BYTES  # bytes; the rows of epilogues follow them
+    SCRATCH_ROW_BYTES = 4 * TILE_BYTES
+
+# Buffers of groups that run with the GIL held, which excludes concurrent use.
+cdef char scratch[TILE_BUFFER_BYTES + SCRATCH_ROW_BYTES]
+
+
+cdef void run_tiles(FusedPlan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
+    """Run the steps of a stage on the elements [start, end), tile by tile."""
+    cdef char *args[MAX_OPERANDS + 1]
+    cdef npy_intp steps[MAX_OPERANDS + 1]
+    cdef npy_intp count
+    cdef Schedule *schedule = run.schedule
+    cdef OperandAddress *place
+    cdef Step *step
+    cdef int i, k, slot
+    for i in range(run.first, run.last):
+        slot = plan.steps[schedule.steps[i]].out
+        if schedule.buffer[slot] != NO_INDEX:
+            run.place[slot].data = memory + schedule.buffer[slot] * TILE_BYTES
+            run.place[slot].step, run.place[slot].advance = item_size(plan.kind[slot]), 0
+    for i in range(run.gathers):
+        run.gather[i].tile = run.place[run.gather[i].slot].data = memory + (schedule.buffers + i) * TILE_BYTES
+    while start < end:
+        count = min(end - start, plan.tile)
+        for i in range(run.gathers):
+            gather(&run.gather[i], start, count)
+        for i in range(run.first, run.last):
+            step = &plan.steps[schedule.steps[i]]
+            for k in range(step.arity):
+                place = &run.place[step.operands[k]]
+                args[k] = place.data + start * place.advance
+                steps[k] = place.step
+            place = &run.place[step.out]
+            args[step.arity] = place.data + start * place.advance
+            steps[step.arity] = place.step
+            if step.tile == NO_INDEX:
+                step.function(args, &count, steps, step.data)
+            else:
+                run.tile[step.tile].at = start
+                run.tile[step.tile].function(args, &count, steps, &run.tile[step.tile])
+        start += count
+
+
+cdef void run_chunks(FusedPlan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
+    """Run tiles or chunks [first, last) of a stage; chunks are followed by the epilogues."""
+    cdef npy_intp chunk_index, start, end
+    if run.ends.count == 0:
+        run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
+        return
+    for chunk_index in range(first, last):
+        begin_chunk(plan, run, chunk_index, memory + TILE_BUFFER_BYTES, &start, &end)
+        run_tiles(plan, run, memory, start, end)
+        end_chunk(plan, run, start, end)
+
+
+cdef int run_on_this_thread(FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
+    """Run a stage on this thread, without the GIL if it is large enough."""
+    cdef char *memory
+    cdef ReleasedGil gil_state
+    if run.size < RELEASE_GIL_FROM and run.ends.bytes <= SCRATCH_ROW_BYTES:
+        run_chunks(plan, run, scratch, 0, chunk_count(plan, run))
+        return 0
+    memory = <char *>malloc(TILE_BUFFER_BYTES + run.ends.bytes)
+    if memory == NULL:
+        raise MemoryError
+    gil_state = leave_gil(run.size, r, at, op.nargs)
+    run_chunks(plan, run, memory, 0, chunk_count(plan, run))
+    take_gil(gil_state)
+    free(memory)
+    return 0
+
+
+@cython.final
+cdef class ParallelTileRun:
+    """Run of a stage by several threads, each with a consecutive range of tiles and its own buffers."""
+    cdef FusedPlan plan
+    cdef Run *run
+    cdef list held                     # references to the input arrays; another thread may replace those of the tensors
+
+    def part(self, Py_ssize_t part, Py_ssize_t parts):
+        """Run the share `part` of `parts`; called by the thread pool."""
+        cdef Run local_run
+        cdef char *memory
+        cdef npy_intp chunks
+        require_part(part, parts, self.run != NULL)
+        memory = <char *>malloc(TILE_BUFFER_BYTES + self.run.ends.bytes)
+        if memory == NULL:
+            raise MemoryError
+        local_run = self.run[0]
+        with nogil:
+            chunks = chunk_count(self.plan, &local_run)
+            run_chunks(self.plan, &local_run, memory, chunks * part // parts, chunks * (part + 1) // parts)
+        free(memory)
+
+
+seal(ParallelTileRun)
+
+
+cdef int run_on_threads(FusedGroup g, FusedPlan plan, Run *run, IValue *r, const int32_t *at, int parts) except -1:
+    cdef ParallelTileRun shared = ParallelTileRun.__new__(ParallelTileRun)
+    cdef int i
+    shared.plan, shared.run, shared.held = plan, run, []
+    for i in range(g.inputs):
+        if is_tensor(&r[at[i]]):
+            shared.held.append((<Tensor>r[at[i]].v.o).array)
+    try:
+        thread_pool.run(shared.part, parts)
+    finally:
+        shared.run = NULL
+    return 0
+
+
+cdef int decline(Operator op, IValue *r, const int32_t *at) except -1:
+    """Report that the group did not run: the first result is False, tensor results get a placeholder."""
+    cdef int i, out
+    cdef IValue placeholder = r[at[op.tensor_at]]
+    for i in range(1, op.nrets):
+        out = at[op.nargs + i]
+        if r[out].tag == TAG_OBJECT and r[out].v.o == placeholder.v.o:
+            continue
+        copy_value(&r[out], &placeholder)
+    r[at[op.nargs]].v.i = 0
+    r[at[op.nargs]].tag = TAG_BOOL
+    return 0
+
+
+cdef int run_stage(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
+    cdef int parts = 1
+    if run.size >= RELEASE_GIL_FROM:
+        parts = thread_pool.parts(run.size * (run.last - run.first) // 2)
+    if parts > 1:
+        run_on_threads(g, plan, run, r, at, parts)
+    else:
+        run_on_this_thread(plan, run, op, r, at)
+    combine_partial_sums(run, run.size)
+    return 0
+
+
+cdef inline void set_slot_array(Run *run, int slot, object array, npy_intp item) noexcept:
+    """Write a slot's results to an array."""
+    run.array[slot] = <PyObject *>array
+    run.place[slot].data = data_of(<PyArrayObject *>array)
+    run.place[slot].step = run.place[slot].advance = item
+
+
+cdef list run_dense(FusedGroup g, FusedPlan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
+    """Run a group whose inputs have one shape and equal strides; return the owners of the results, None if unsupported."""
+    cdef npy_intp shape[MAX_DIMS]
+    cdef Operand operands[2]
+    cdef int i, d, slot, kind
+    held = []
+    if g.by_channels and not address_channels(g, plan, r, at, run, like, held):
+        return None
+    if g.ends and flags_of(like) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
+        for i in range(g.ends):
+            add_epilogue(g, plan, run, i, r, at, ndim_of(like), dims_of(like), held)
+    for i in range(plan.required_count):
+        slot = plan.required_slots[i]
+        if not plan.is_result[slot] and is_fully_fused(g, plan, run, slot):
+            continue
+        kind = plan.kind[slot]
+        if flags_of(like) & CONTIGUOUS_FLAGS == CONTIGUOUS_FLAGS:
+            array = new_array(ndim_of(like), dims_of(like), number_of_scalar_type(kind))
+        else:
+            for d in range(ndim_of(like)):
+                shape[d] = dims_of(like)[d]
+            set_operand_strides(&operands[0], like, ndim_of(like), shape)
+            array = new_result(operands, 1, ndim_of(like), shape, kind)
+        set_slot_array(run, slot, array, item_size(kind))
+        held.append(array)
+    assign_row_memory(plan, run)
+    run.schedule = &plan.whole
+    run.gathers, run.first, run.last = 0, 0, plan.whole.end[0]
+    run_stage(g, plan, run, op, r, at)
+    return held
+
+
+cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
+    """Store the shape of a slot and return its rank."""
+    cdef int rank = layout.rank[slot], lead = layout.ndim - rank, d
+    for d in range(rank):
+        shape[d] = layout.shape[lead + d] if layout.longs[slot] >> (lead + d) & 1 else 1
+    return rank
+
+
+cdef object new_slot_array(Layout *layout, int slot, int kind):
+    """Allocate the array of a result with the strides that its operator would choose."""
+    cdef npy_intp shape[MAX_RANK]
+    cdef npy_intp strides[MAX_RANK]
+    cdef npy_intp item = item_size(kind)
+    cdef int rank = shape_of(layout, slot, shape), lead = layout.ndim - rank, d
+    for d in range(rank):
+        strides[d] = layout.strides[slot][lead + d] * item
+    return new_strided(rank, shape, strides, kind)
+
+
+cdef int add_epilogues(FusedGroup g, FusedPlan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list held) except -1:
+    """Add the epilogues of this stage whose input is contiguous."""
+    cdef npy_intp shape[MAX_RANK]
+    cdef int e, i, slot
+    run.ends.count, run.ends.bytes = 0, 0
+    for i in range(run.first, run.last):
+        slot = plan.steps[run.schedule.steps[i]].out
+        for e in range(g.ends):
+            if plan.end_slot[e] == slot and layout.is_flat[slot]:
+                add_epilogue(g, plan, run, e, r, at, shape_of(layout, slot, shape), shape, held)
+    return 0
+
+
+cdef bint is_read_outside_stage(FusedPlan plan, Run *run, int slot) noexcept:
+    """Whether a slot is a result of the group or read by a later stage."""
+    cdef Step *step
+    cdef int i, k
+    if plan.is_result[slot]:
+        return True
+    for i in range(run.last, plan.count):
+        step = &plan.steps[run.schedule.steps[i]]
+        for k in range(step.arity):
+            if step.operands[k] == slot:
+                return True
+    return False
+
+
+cdef list run_broadcast(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+    """Run a group whose inputs broadcast, are strided or differ in dimension order; None if unsupported."""
+    cdef Layout layout
+    cdef Schedule schedule
+    cdef int order[MAX_RANK]
+    cdef npy_intp item
+    cdef int i, s, slot
+    if g.by_channels or not set_slot_strides(g, plan, run, &layout) or not schedule_by_lengths(g, plan, &layout, &schedule):
+        return None
+    run.schedule, run.last = &schedule, 0
+    held = []
+    for s in range(schedule.stages):
+        run.first, run.last = run.last, schedule.end[s]
+        if not address_stage(g, plan, run, &layout, order):
+            return None
+        if g.ends:
+            add_epilogues(g, plan, run, &layout, r, at, held)
+        for i in range(run.first, run.last):
+            slot = plan.steps[schedule.steps[i]].out
+            if schedule.buffer[slot] == NO_INDEX:
+                item = item_size(plan.kind[slot])
+                if plan.is_required[slot] and not is_read_outside_stage(plan, run, slot) and is_fully_fused(g, plan, run, slot):
+                    continue
+                if plan.is_required[slot]:
+                    array = new_slot_array(&layout, slot, plan.kind[slot])
+                else:
+                    array = new_array(1, &run.size, number_of_scalar_type(plan.kind[slot]))
+                held.append(array)
+                set_slot_array(run, slot, array, item)
+                address_materialized(&layout, slot, run.place[slot].data, order, item)
+        assign_row_memory(plan, run)
+        run_stage(g, plan, run, op, r, at)
+    return held
+
+
+cdef inline int set_epilogue_result(IValue *out, object result) except -1:
+    """Store the result of an epilogue: an array, or the tensor that its operator returned."""
+    return set_object_result(out, result) if isinstance(result, Tensor) else set_result_with_own_dtype(out, result)
+
+
+cdef inline bint is_default_dtype_current(FusedPlan plan):
+    return plan.default == NO_INDEX or plan.default == dtypes.get_default_dtype().code
+
+
+cdef list run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+    """Run the group; return the owners of the results, or None if the shapes or strides are unsupported."""
+    cdef PyArrayObject *like = NULL
+    cdef list held
+    reset_epilogues(g, plan, run)
+    if address_dense(g, plan, run, &like):
+        held = run_dense(g, plan, run, like, op, r, at) if run.size else None
+    else:
+        held = run_broadcast(g, plan, run, op, r, at)
+    if g.ends and held is not None:
+        run_separate_epilogues(g, plan, run, r, at, held)
+    return held
+
+
+cdef list try_run_plan(FusedGroup g, FusedPlan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+    """Run a group with epilogues; None after an exception, which the single operators raise again with its location."""
+    try:
+        return run_plan(g, plan, run, op, r, at)
+    except Exception:
+        return None
+
+
+cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef FusedGroup g = <FusedGroup>op.state[BACKEND_CPU]
+    cdef FusedPlan plan
+    cdef Run run
+    cdef list held
+    cdef int i
+    if context_flags() & LIMITED:
+        g.left_to_limits += 1
+        return decline(op, r, at)
+    plan = g.plan_for(r, at)
+    if plan is None or not plan.runnable or not is_default_dtype_current(plan):
+        g.left_for_inputs += 1
+        return decline(op, r, at)
+    if not set_inputs(g, plan, r, at, &run):
+        g.left_for_shapes += 1
+        return decline(op, r, at)
+    if not address_scalars(g, plan, r, at, &run):
+        g.left_for_inputs += 1
+        return decline(op, r, at)
+    held = (try_run_plan if g.ends else run_plan)(g, plan, &run, op, r, at)
+    if held is None:
+        g.left_for_shapes += 1
+        return decline(op, r, at)
+    if PyErr_Occurred():
+        return -1
+    plan.runs += 1
+    for i in range(g.outputs):
+        if plan.out_at[i] != NO_INDEX:
+            set_result(&r[at[op.nargs + 1 + i]], <object>run.array[plan.out_at[i]], plan.kind[plan.out_at[i]])
+        else:
+            set_epilogue_result(&r[at[op.nargs + 1 + i]], <object>run.ends.result[g.out_at[i] - g.inputs - g.rows])
+    r[at[op.nargs]].v.i = 1
+    r[at[op.nargs]].tag = TAG_BOOL
+    return 0
+
+
+cdef int prepare_group(Operator op, IValue *r, const int32_t *at) except -1:
+    """Read the program of the group, install its kernel and run it."""
+    try:
+        group = read_group(op.record.program)
+    except ValueError:
+        set_kernel(op, BACKEND_CPU, decline, None)
+        return decline(op, r, at)
+    op.record.group = group
+    set_kernel(op, BACKEND_CPU, run_group, group)
+    return run_group(op, r, at)
+
+
+register_kernel("prim::FusionGroup", prepare_group)
+register_kernel("prim::DifferentiableGraph", decline)  # runs only if autograd does not handle it as a whole

@@ -1,0 +1,87 @@
+"""Pooling of floating and integer arrays on the CPU, by `ts.backends.cpu.kernels.pool`.
+
+In: an array and its windows, checked by `ts.ops.pooling`; out: maxima with or without indices, or means.
+16-bit floats are computed in float32, maxima of integers in int64; means of integers use the record's own
+kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts.backends.cpu.kernels.pool import Table, max_of_windows, mean_of_windows
+
+from ..base import Kernel, default_of
+
+if TYPE_CHECKING:
+    from ts.ops.pooling_geometry import Windows
+
+Array = NDArray[Any]
+_MAX_PLANE_ROWS = 1 << 31  # limit of the rows of a plane
+
+
+def _planes(x: Array, n: int, dtype: Any) -> Array:
+    """Return the array as (planes, depth, height, width), contiguous and aligned."""
+    sizes = (1,) * (3 - n) + x.shape[-n:]
+    lead = 1
+    for length in x.shape[:-n]:
+        lead *= length
+    return np.require(x, dtype, ["C", "A"]).reshape(lead, *sizes)
+
+
+def _table(w: Windows, planes: Array, n: int) -> Table:
+    if w.plan is None:
+        zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
+        more = 3 - n
+        w.plan = Table(
+            planes.shape[1:], (zero,) * more + w.begin, (one,) * more + w.stop, (1,) * more + w.dilation
+        )
+    found: Table = w.plan
+    return found
+
+
+def maxima(general: Kernel, xp: Any, x: Array, w: Windows, places: bool) -> Any:
+    """Return the maximum of each window, with its index if `places`."""
+    n = len(w.places)
+    if x.size == 0 or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
+        return general(xp, x, w, places)
+    wide = x.dtype if x.dtype.char in "fd" else np.int64 if x.dtype.kind in "iu" else np.float32
+    planes = _planes(x, n, wide)
+    table = _table(w, planes, n)
+    out = np.empty((len(planes), *table.places()), wide)
+    index = np.empty(out.shape, np.int64) if places else None
+    max_of_windows(table, planes, out, index)
+    shape = (*x.shape[:-n], *w.places)
+    result = out.reshape(shape).astype(x.dtype, copy=False)
+    return (result, index.reshape(shape)) if index is not None else result
+
+
+def means(general: Kernel, xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
+    """Return each window's sum divided by `divisor`, a number or an array of the output's spatial shape."""
+    n = len(w.places)
+    if x.size == 0 or x.dtype.kind in "iu" or x.shape[-n] * x.shape[-min(n, 2)] >= _MAX_PLANE_ROWS:
+        result: Array = general(xp, x, w, divisor)
+        return result
+    wide = x.dtype if x.dtype.char in "fd" else np.dtype(np.float32)
+    planes = _planes(x, n, wide)
+    if w.places == (1,) * n and int(w.counts.item()) == math.prod(x.shape[-n:]):  # global pooling
+        rows = planes.reshape(len(planes), -1)
+        whole = (rows @ np.ones(rows.shape[1], wide)) / wide.type(np.asarray(divisor).item())
+        return whole.reshape(*x.shape[:-n], *w.places).astype(x.dtype, copy=False)
+    table = _table(w, planes, n)
+    out = np.empty((len(planes), *table.places()), wide)
+    each = np.empty(w.places, wide)
+    each[...] = divisor
+    mean_of_windows(table, planes, out, each)
+    return out.reshape(*x.shape[:-n], *w.places).astype(x.dtype, copy=False)
+
+
+def kernel(record: Any) -> Kernel:
+    """Return the kernel of a pooling operator, with the argument checks of the record's own."""
+    mine = means if "avg" in record.name else maxima
+    return partial(record.kernel, compute=partial(mine, default_of(record.kernel, "compute")))

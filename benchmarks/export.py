@@ -1,0 +1,108 @@
+"""Exports: a model of 1,000 operators, whose sizes are fixed or symbols, and what runs afterwards.
+
+PyTorch exports the same model.  Loading and the first call are timed from the start of a process.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ts
+from benchmarks import peer_runtimes
+from benchmarks.startup import best_seconds
+from benchmarks.timing import Case
+
+BLOCKS = 125  # of eight operators
+RUN = (
+    "import {0} as torch; import {0}.export; torch.set_num_threads(1); torch.set_grad_enabled(False); "
+    "torch.export.load({1!r}).module()(torch.ones(4, 64))"
+)
+
+
+def model(torch: Any, blocks: int = BLOCKS) -> Any:
+    """Layers, norms, shapes and arithmetic: eight operators a block."""
+
+    class Block(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(64, 64)
+            self.norm = torch.nn.LayerNorm(64)
+
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            y = torch.relu(self.linear(x))
+            y = self.norm(y + x)
+            return torch.cat([y[:, :32], y[:, 32:] * 0.5], 1)
+
+    return torch.nn.Sequential(*(Block() for _ in range(blocks))).eval()
+
+
+def large(torch: Any) -> Any:
+    """One million parameters."""
+    return torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(241))).eval()
+
+
+def _export(torch: Any, module: Any, dynamic: bool) -> Any:
+    shapes = ({0: torch.export.Dim("batch", min=2, max=4096)},) if dynamic else None
+    return torch.export.export(module, (torch.ones(4, 64),), dynamic_shapes=shapes)
+
+
+def tables() -> dict[str, list[Case]]:
+    """How long exports, decompositions, calls and loads take."""
+    libraries: dict[str, Any] = {"ts": ts}
+    if peer_runtimes.has_torch():
+        import torch
+        import torch.export
+
+        torch.set_num_threads(1)
+        libraries["PyTorch"] = torch
+    modules = {who: model(torch) for who, torch in libraries.items()}
+    made = []
+    for title, dynamic in (("sizes are fixed", False), ("the batch is a symbol", True)):
+        calls = {who: partial(_export, torch, modules[who], dynamic) for who, torch in libraries.items()}
+        made.append(Case(f"export, {title}", dict(calls)))
+        programs = {who: call() for who, call in calls.items()}
+        made.append(
+            Case(f"decompositions, {title}", {w: partial(_decomposed, p) for w, p in programs.items()})
+        )
+    small = {who: model(torch, 12) for who, torch in libraries.items()}
+    x = {who: torch.ones(4, 64) for who, torch in libraries.items()}
+    calls_of = {}
+    with ts.no_grad():
+        exported = {who: _export(torch, small[who], True).module() for who, torch in libraries.items()}
+        scripted = {who: torch.jit.script(small[who]) for who, torch in libraries.items()}
+        for kind, functions in (("exported", exported), ("scripted", scripted)):
+            for who, function in functions.items():
+                for _ in range(3):  # the second call compiles
+                    function(x[who])
+            calls_of[kind] = Case(
+                f"call, {kind}, 96 operators",
+                {who: partial(_without_gradients, libraries[who], f, x[who]) for who, f in functions.items()},
+            )
+    loads = [_loads(libraries)]
+    return {"Exports": made, "Calls": list(calls_of.values()), "From the start of a process": loads}
+
+
+def _decomposed(program: Any) -> Any:
+    return program.run_decompositions()
+
+
+def _without_gradients(torch: Any, function: Any, x: Any) -> Any:
+    with torch.no_grad():
+        return function(x)
+
+
+def _loads(libraries: dict[str, Any]) -> Case:
+    """Loading a program of a million parameters, and its first call."""
+    case = Case("load and run 1 million parameters", {})
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "model.pt2")
+        saver = libraries.get("PyTorch", ts)
+        saver.export.save(_export(saver, large(saver), False), path)
+        for _ in range(5):
+            for who, torch in libraries.items():
+                spent = best_seconds(RUN.format(torch.__name__, path), 1)
+                case.seconds[who] = min(spent, case.seconds.get(who, spent))
+    return case

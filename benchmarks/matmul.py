@@ -1,0 +1,50 @@
+"""Products of a batch by the weights of a layer, one thread: what the thresholds of `matmul.pyx` rest on.
+
+In: nothing.  Out: a table; "ts" has packed the weights in an earlier call, "unpacked" may not, as NumPy knows
+their memory, and NumPy's own product is its BLAS.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import ts
+from benchmarks import peer_runtimes
+from benchmarks.timing import Case
+
+TITLE = "Products, rows x depth to columns, one thread"
+SHAPES = [
+    *((m, 128, 512) for m in (1, 2, 4, 5, 8, 16, 64)),
+    *((m, 512, 2048) for m in (1, 4, 8, 64, 256)),
+    (1, 32, 128),
+    (64, 1024, 256),
+    (128, 256, 256),
+    (512, 512, 512),
+    (1024, 1024, 1024),
+]
+
+
+def cases() -> list[Case]:
+    """One case a shape and dtype."""
+    ts.set_num_threads(1)
+    result = []
+    for dtype in (ts.float32, ts.float64):
+        for m, k, n in SHAPES:
+            x, weight = ts.randn(m, k, dtype=dtype), ts.randn(n, k, dtype=dtype)
+            known = weight.clone()
+            arrays = x.numpy(), known.numpy()
+            contestants: dict[str, Any] = {
+                "ts": partial(ts.nn.functional.linear, x, weight),
+                "unpacked": partial(ts.nn.functional.linear, x, known),
+                "NumPy": partial(np.matmul, arrays[0], arrays[1].T),
+            }
+            if peer_runtimes.has_torch():
+                import torch
+
+                torch.set_num_threads(1)
+                contestants["PyTorch"] = partial(torch.nn.functional.linear, *map(torch.from_numpy, arrays))
+            result.append(Case(f"{m} x {k} to {n}", contestants, note=str(dtype).removeprefix("torch.")))
+    return result

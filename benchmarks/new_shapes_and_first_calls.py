@@ -1,0 +1,103 @@
+"""First calls and new shapes, in steady calls; memory over many shapes; a second thread.
+
+In: nothing.  Out: a table in which 1 is a call like those before it, on the same tensors.
+
+The first call is that of a function whose code is there: compiling is measured by `startup` and `models`.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import time
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import ts
+from benchmarks import pointwise, small_models
+from benchmarks.timing import show_seconds
+
+SHAPE_COUNT = 100_000  # random shapes in a row
+NEW = 10
+Shapes = list[tuple[int, ...]]
+EXPRESSION = (pointwise.SOURCE, "expression")
+PROGRAMS: dict[str, tuple[tuple[str, str], Callable[[int], Shapes], int]] = {
+    "pointwise, 100,000": (EXPRESSION, lambda n: [(n,), (n,)], 100_000),
+    "LSTM cell, 16 x 128": (
+        (small_models.CELL, "lstm_cell"),
+        lambda n: [(n, 128), *small_models.state(n, 128)],
+        16,
+    ),
+    "MLP, 64 x 256": ((small_models.MLP, "mlp"), lambda n: small_models.mlp(n, 256), 64),
+}
+
+
+def report(rounds: int) -> str:
+    """All figures, each the best of so many rounds."""
+    ts.set_num_threads(1)
+    lines = ["### First calls and new shapes, one thread", ""]
+    lines += ["| | steady | first call, in steady ones | ten new shapes, each |", "|---|---|---|---|"]
+    for name, program in PROGRAMS.items():
+        found = [timed(*program) for _ in range(rounds)]
+        steady, first, new = map(min, zip(*found, strict=True))
+        lines.append(f"| {name} | {show_seconds(steady)} | {first / steady:.2f} | {new / steady:.2f} |")
+    return "\n".join([*lines, "", memory(), "", threads(rounds)])
+
+
+def compiled(source: str, function: str) -> Any:
+    """A function that was not called yet, with its code."""
+    found = getattr(ts.jit.CompilationUnit(source), function)
+    assert found.compiled_code is not None
+    return found
+
+
+def timed(program: tuple[str, str], shapes: Callable[[int], Shapes], n: int) -> tuple[float, float, float]:
+    """Seconds of a steady call, of a first one, and of one of ten on new shapes, with the same weights."""
+    f = compiled(*program)
+    made = cache(lambda i, shape: ts.randn(shape))
+    calls = [
+        partial(f, *(made(i, shape) for i, shape in enumerate(shapes(size))))
+        for size in range(n, n - NEW - 1, -1)
+    ]
+    first = seconds(calls[0])
+    for _ in range(20):
+        calls[0]()
+    steady = min(seconds(calls[0]) for _ in range(20))
+    return steady, first, sum(map(seconds, calls[1:])) / NEW
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """Of one call."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def memory() -> str:
+    """What many shapes leave behind: resident memory, and plans of groups."""
+    f = compiled(*EXPRESSION)
+    choose = random.Random(0)
+    peaks = []
+    for _ in range(2):
+        for _ in range(SHAPE_COUNT // 2):
+            shape = [choose.randint(1, 12) for _ in range(choose.randint(1, 4))]
+            f(ts.ones(shape), ts.ones(shape))
+        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    groups = [getattr(operator.record, "group", None) for operator in f.compiled_code.operators]
+    plans = sum(len(group.plans) for group in groups if group)
+    return f"{SHAPE_COUNT:,} calls, random shapes: {plans} plan; second half: {peaks[1] - peaks[0]} KiB more."
+
+
+def threads(rounds: int) -> str:
+    """How many times faster two threads are."""
+    f = compiled(*EXPRESSION)
+    run = partial(f, ts.randn(4_000_000), ts.randn(4_000_000))
+    found = {}
+    for count in (1, 2):
+        ts.set_num_threads(count)
+        run()
+        found[count] = min(seconds(run) for _ in range(5 * rounds))
+    ts.set_num_threads(1)
+    one = show_seconds(found[1])
+    return f"Two threads on 4,000,000 elements: {found[1] / found[2]:.2f} times as fast as one ({one})."

@@ -1,0 +1,37 @@
+"""The scalar loop: programs without a tensor, interpreted and as machine code, against their peers."""
+
+from __future__ import annotations
+
+import pydoc_data.topics
+from functools import partial
+from typing import Any
+
+from benchmarks import peer_runtimes, programs
+from benchmarks.timing import Case
+
+TITLE = "Scalar programs"
+
+
+def topic_words() -> list[str]:
+    """The words of Python's own documentation, as a list (about 65,000)."""
+    return "\n".join(pydoc_data.topics.topics.values()).split()
+
+
+def cases() -> list[Case]:
+    """One case a program, with arguments that take CPython 10 to 100 ms."""
+    arguments: dict[Any, tuple[Any, ...]] = {
+        programs.sum_loop: (300_000,),
+        programs.fibonacci: (300_000,),
+        programs.collatz: (3_000,),
+        programs.mandelbrot: (64, 100),
+        programs.sieve: (200_000,),
+        programs.word_count: (topic_words(),),
+        programs.calls: (200_000,),
+    }
+    return [
+        Case(
+            program.__name__.replace("_", " "),
+            {who: partial(run, *args) for who, run in peer_runtimes.compiled(program, args).items()},
+        )
+        for program, args in arguments.items()
+    ]

@@ -1,0 +1,50 @@
+"""Batches over workers: one process hands out work, the others run compiled code, at most so many in flight.
+
+    python examples/rpc/map_batches.py [--workers 2]
+
+What travels is the scripted function, once for each worker, and tensors.  Nothing is pickled, and no process
+runs Python of another.
+"""
+
+import argparse
+from collections import deque
+
+from processes import run
+
+import ts as torch
+from ts.distributed import rpc
+
+
+@torch.jit.script
+def inside(points: int, seed: int) -> torch.Tensor:
+    """How many of so many random points of a square are in its circle."""
+    torch.manual_seed(seed)
+    xy = torch.rand(points, 2)
+    return ((xy * xy).sum(1) <= 1).sum()
+
+
+def estimate(workers: int, batches: int, points: int) -> float:
+    """Pi, by batches of random points."""
+    waiting: deque = deque()
+    found = 0
+    for seed in range(batches):
+        if len(waiting) == 2 * workers:
+            found += int(waiting.popleft().wait())
+        waiting.append(rpc.rpc_async(f"worker{1 + seed % workers}", inside, args=(points, seed)))
+    found += sum(int(future.wait()) for future in waiting)
+    return 4 * found / (batches * points)
+
+
+def process(rank: int, workers: int) -> None:
+    """One of the processes: the first hands out the work."""
+    rpc.init_rpc(f"worker{rank}", rank=rank, world_size=workers + 1)
+    if rank == 0:
+        print(f"pi is about {estimate(workers, batches=40, points=100_000):.3f}")
+    rpc.shutdown()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    run(process, given.workers + 1, given.workers)

@@ -1,0 +1,103 @@
+"""One policy, and environments in other processes that ask it what to do: policy gradients (REINFORCE).
+
+    python examples/rpc/reinforce.py [--observers 2] [--rounds 60]
+
+An observer has an environment, and a handle on the agent, whose method it calls for each action.  The agent
+keeps the logarithms of the probabilities of what was drawn, and learns from the rewards when all episodes of
+a round are over.
+"""
+
+import argparse
+
+from processes import run
+
+import ts as torch
+from ts import nn
+from ts.distributed import rpc
+
+LENGTH = 7  # of the corridor; its right end is the goal, its left end a pit
+PATIENCE = 25  # steps of an episode at most
+
+
+class Corridor:
+    """The environment: a place in a corridor, from which one goes left or right."""
+
+    def reset(self) -> int:
+        """Back to the middle."""
+        self.place = LENGTH // 2
+        return self.place
+
+    def step(self, right: bool) -> tuple[int, float, bool]:
+        """The new place, the reward, and whether the episode is over."""
+        self.place += 1 if right else -1
+        if self.place == LENGTH - 1:
+            return self.place, 1.0, True
+        return self.place, -1.0 if self.place == 0 else -0.02, self.place == 0
+
+
+class Agent:
+    """The policy: what it does at each place, and what it learns from."""
+
+    def __init__(self, observers: int) -> None:
+        torch.manual_seed(0)
+        self.policy = nn.Sequential(nn.Linear(LENGTH, 16), nn.Tanh(), nn.Linear(16, 2))
+        self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=0.02)
+        self.drawn: list[list[torch.Tensor]] = [[] for _ in range(observers)]
+
+    def act(self, observer: int, place: int) -> bool:
+        """Whether to go right."""
+        state = nn.functional.one_hot(torch.tensor(place), LENGTH).float()
+        choice = torch.distributions.Categorical(logits=self.policy(state))
+        action = choice.sample()
+        self.drawn[observer].append(choice.log_prob(action))
+        return bool(action.item())
+
+    def learn(self, rewards: list[list[float]]) -> None:
+        """A step up what was gained, episode by episode."""
+        losses = []
+        for drawn, gained in zip(self.drawn, rewards, strict=True):
+            total = 0.0
+            for probability, reward in zip(reversed(drawn), reversed(gained), strict=True):
+                total = reward + 0.95 * total
+                losses.append(-probability * total)
+            drawn.clear()
+        self.optimizer.zero_grad()
+        torch.stack(losses).sum().backward()
+        self.optimizer.step()
+
+
+def episode(agent: rpc.RRef, observer: int) -> list[float]:
+    """What an observer does in a round; the rewards."""
+    environment = Corridor()
+    place, done, rewards = environment.reset(), False, []
+    while not done and len(rewards) < PATIENCE:
+        place, reward, done = environment.step(agent.rpc_sync().act(observer, place))
+        rewards.append(reward)
+    return rewards
+
+
+def process(rank: int, observers: int, rounds: int) -> None:
+    """One of the processes: the first is the agent."""
+    options = rpc.TensorPipeRpcBackendOptions(allow_python=True)
+    rpc.init_rpc(f"process{rank}", rank=rank, world_size=observers + 1, rpc_backend_options=options)
+    if rank == 0:
+        agent = Agent(observers)
+        handle = rpc.RRef(agent)
+        gained = []
+        for _ in range(rounds):
+            calls = [rpc.rpc_async(f"process{k + 1}", episode, args=(handle, k)) for k in range(observers)]
+            rewards = torch.futures.wait_all(calls)
+            agent.learn(rewards)
+            gained.append(sum(map(sum, rewards)) / observers)
+        reached = sum(reward > 0.5 for reward in gained[-10:])
+        print(f"{rounds} rounds with {observers} observers: {reached} of the last 10 reached the goal")
+        del handle, calls
+    rpc.shutdown()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--observers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=60)
+    given = parser.parse_args()
+    run(process, given.observers + 1, given.observers, given.rounds)

@@ -1,0 +1,68 @@
+"""What the examples of training share: arguments, steps under a progress bar, the curve as a picture.
+
+    options = arguments("Train something.", steps=300)   ends where the extra `examples` is not installed
+    losses = run("training", options.steps, step)       step() trains on one batch, and gives the loss
+    draw(losses, options.out / "curve.png", "training")
+"""
+
+import argparse
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Callable, Iterable, Iterator, List, Sequence, TypeVar
+
+from ts.cli.console import progress
+
+T = TypeVar("T")
+SMOOTHED = 20  # steps over which the curve's mean goes
+
+
+def arguments(
+    description: str, steps: int, needs: Sequence[str] = ("matplotlib", "sklearn"), **files: Path
+) -> argparse.Namespace:
+    """`--steps`, `--seed`, an option for each file, and the folder `--out`, which is made."""
+    parser = argparse.ArgumentParser(description=description.strip().partition("\n")[0])
+    parser.add_argument("--steps", type=int, default=steps, help="batches to train on (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of weights, order and all else that is random")
+    for name, path in files.items():
+        parser.add_argument(f"--{name}", type=Path, default=path, help="a file (%(default)s)")
+    out = Path("build/examples")
+    parser.add_argument("--out", type=Path, default=out, help="folder of what is written (%(default)s)")
+    options = parser.parse_args()
+    missing = [name for name in needs if find_spec(name) is None]
+    if missing:  # which is said before the training, not when the curve is drawn
+        sys.exit(f"{parser.prog} needs {' and '.join(missing)}: pip install 'torchscript-ts[examples]'")
+    options.out.mkdir(parents=True, exist_ok=True)
+    return options
+
+
+def endless(loader: Iterable[T]) -> Iterator[T]:
+    """The batches of a loader, pass after pass."""
+    while True:
+        yield from loader
+
+
+def run(text: str, steps: int, step: Callable[[], float]) -> List[float]:
+    """The losses of so many steps, with a bar on a terminal."""
+    losses = []
+    with progress(text, steps) as advance:
+        for _ in range(steps):
+            losses.append(step())
+            advance()
+    return losses
+
+
+def draw(losses: List[float], path: Path, title: str) -> None:
+    """A picture of the losses and their moving mean."""
+    from matplotlib.figure import Figure  # without the part of matplotlib that opens windows
+
+    figure = Figure(figsize=(6, 3.5), layout="tight")
+    axes = figure.add_subplot()
+    axes.plot(losses, color="tab:blue", alpha=0.35, linewidth=1, label="each batch")
+    last = [losses[max(0, end - SMOOTHED) : end] for end in range(1, len(losses) + 1)]
+    means = [sum(part) / len(part) for part in last]
+    axes.plot(means, color="tab:blue", label=f"mean of {SMOOTHED}")
+    axes.set(title=title, xlabel="step", ylabel="loss")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=120)

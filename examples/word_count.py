@@ -1,0 +1,44 @@
+"""The most frequent words of a real text: strings, a dictionary and lists.
+
+The text is Python's own documentation (`pydoc_data.topics`, about 450 kB): nothing to download.
+
+    python examples/word_count.py
+"""
+
+import pydoc_data.topics
+from typing import Dict, List, Tuple
+
+import ts
+
+
+def most_frequent(text: str, top: int) -> List[Tuple[str, int]]:
+    """The `top` most frequent words of more than three letters, most frequent first."""
+    counts: Dict[str, int] = {}
+    for word in text.lower().split():
+        word = word.strip(".,;:!?()[]{}<>\"'`*=\\")
+        if len(word) > 3:
+            if word in counts:
+                counts[word] += 1
+            else:
+                counts[word] = 1
+
+    best: List[Tuple[str, int]] = []
+    for word, count in counts.items():
+        place = len(best)
+        while place > 0 and best[place - 1][1] < count:
+            place -= 1
+        if place < top:
+            best.insert(place, (word, count))
+            if len(best) > top:
+                best.pop()
+    return best
+
+
+def source_text() -> str:
+    """The language topics that Python's `help()` shows, one after another."""
+    return "\n".join(pydoc_data.topics.topics.values())
+
+
+if __name__ == "__main__":
+    for word, count in ts.jit.script(most_frequent)(source_text(), 10):
+        print(f"{count:6d}  {word}")

@@ -1,0 +1,108 @@
+"""Passes in parts: each node has its turn once, when all that leads to it has come."""
+
+import pytest
+
+import ts
+from ts._core.autograd.partial_backward import PartialBackward, reach
+from ts.autograd.graph import get_gradient_edge as edge
+
+
+def run_of(roots, found, keep=False):
+    """A pass from tensors, one root each, that notes the gradients of leaves."""
+    return PartialBackward(
+        [[edge(root)] for root in roots],
+        keep,
+        lambda leaf, gradient, _: found.append((leaf, gradient.tolist())),
+    )
+
+
+def test_a_shared_part_waits_for_all():
+    """What two roots lead to has one turn, and its hooks see the whole gradient."""
+    x = ts.ones(2, requires_grad=True)
+    shared, seen, found = x * 2, [], []
+    shared.register_hook(lambda gradient: seen.append(gradient.tolist()))
+    run = run_of([shared * 3, shared * 5], found)
+    run.resume(0, [ts.ones(2)])
+    assert (seen, found) == ([], [])
+    run.resume(1, [ts.ones(2)])
+    assert seen == [[8, 8]]
+    assert found[0][0] is x
+    assert found == [(x, [16, 16])]
+    assert x.grad is None
+
+
+def test_the_order_of_parts_is_free():
+    """Roots that lead on to others may have their gradients before or behind them."""
+    for order in ((0, 1), (1, 0)):
+        x, found = ts.ones(2, requires_grad=True), []
+        y = x * 2
+        gradients = [ts.ones(2), ts.full([2], 10.0)]
+        run = run_of([y * 3, y], found)
+        for root in order:
+            run.resume(root, [gradients[root]])
+        assert found == [(x, [26, 26])]
+
+
+def test_no_gradient_is_word_enough():
+    """Nodes that nobody has a gradient for are passed by, and keep nobody waiting."""
+    x, w, found = ts.ones(2, requires_grad=True), ts.ones(2, requires_grad=True), []
+    y = x * 2
+    run = run_of([y * w, y], found)
+    run.resume(0, [None])
+    assert found == []
+    run.resume(1, [ts.ones(2)])
+    assert found == [(x, [2, 2])]
+
+
+def test_roots_of_several_edges():
+    """A root is a list of tensors; the same one twice counts twice."""
+    x, found = ts.ones(2, requires_grad=True), []
+    y = x * 2
+    run = PartialBackward(
+        [[edge(y), edge(y), edge(x)]], False, lambda leaf, gradient, _: found.append(gradient.tolist())
+    )
+    run.resume(0, [ts.ones(2), ts.ones(2), ts.ones(2)])
+    assert found == [[5, 5]]
+
+
+def test_what_is_refused():
+    """A root has gradients once; what is not kept is gone."""
+    x = ts.ones(2, requires_grad=True)
+    y = x.sin()
+    run = run_of([y], [], keep=True)
+    run.resume(0, [ts.ones(2)])
+    with pytest.raises(RuntimeError, match="a root has had its gradients"):
+        run.resume(0, [ts.ones(2)])
+    with pytest.raises(IndexError):
+        run.resume(1, [])
+    run_of([y], []).resume(0, [ts.ones(2)])
+    with pytest.raises(RuntimeError, match="a second time"):
+        run_of([y], []).resume(0, [ts.ones(2)])
+    with pytest.raises(RuntimeError, match="tensors that want gradients"):
+        PartialBackward([[ts.ones(2)]], False, print)
+    with pytest.raises(ValueError, match="zip"):
+        run_of([x * 2], []).resume(0, [])
+
+
+def test_two_passes_at_once():
+    """Passes over the same nodes keep their gradients apart."""
+    x, first, second = ts.ones(2, requires_grad=True), [], []
+    y = x * 2
+    a, b = y * 3, y * 5
+    one, other = run_of([a, b], first, keep=True), run_of([a, b], second, keep=True)
+    one.resume(0, [ts.ones(2)])
+    other.resume(1, [ts.ones(2)])
+    (y * 7).sum().backward(retain_graph=True)
+    other.resume(0, [None])
+    one.resume(1, [ts.ones(2)])
+    assert (first, second, x.grad.tolist()) == ([(x, [16, 16])], [(x, [10, 10])], [14, 14])
+
+
+def test_reach():
+    """Which roots lead to nodes of a class, as bits."""
+    x = ts.ones(2, requires_grad=True)
+    y = x.sin()
+    z = y.cos()
+    found = reach([[edge(z)], [edge(y)], [edge(x)]], type(y.grad_fn))
+    assert found == {z.grad_fn: 1, y.grad_fn: 3}
+    assert reach([[], [edge(x)]], type(y.grad_fn)) == {}

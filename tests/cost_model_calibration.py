@@ -1,0 +1,95 @@
+"""How long operators take, beside what `ts/ops/cost_model.py` says they take at least.
+
+    python -m tests.cost_model_calibration                   every family
+    python -m tests.cost_model_calibration loss pool         these
+
+In: each record, on arguments of about a million elements and on one thread.  Out: a row for each that has a rule, with the time
+of its fastest dtype divided by the estimate; at the end, those where that is below 1, whose programs are refused though they could be
+done in time, and the families where it is above 3 for the half of the operators.  It fails for the first.
+
+No part of the suite: it says how fast this machine is.  A busy one makes all of them larger.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import ts
+from tests import samples
+from ts.ops import registry, cost_model
+
+SHAPES = ((1000, 1000), (1_000_000,), (4, 500, 500), (8, 16, 90, 90), (2, 4, 50, 50, 50))
+DTYPES = (ts.float32, ts.float64, ts.int64, ts.float16, ts.bool)
+LONG = 0.5  # seconds after which once is enough
+MIN_SECONDS = 2e-4  # seconds from which a time says something of elements
+
+
+def seconds(operator: Any, arguments: list[Any]) -> float:
+    """The best of three runs."""
+    best = float("inf")
+    for _ in range(3):
+        begun = time.perf_counter()
+        operator(*arguments)
+        best = min(best, time.perf_counter() - begun)
+        if best > LONG:
+            break
+    return best
+
+
+def suiting(record: Any, dtype: Any) -> list[Any] | None:
+    """Large arguments that the operator takes."""
+    for values in samples.candidates(record, dtype, "cpu"):
+        try:
+            samples.operator(record)(*values)
+        except samples.REFUSALS + (MemoryError,):
+            continue
+        return values
+    return None
+
+
+def measured(record: Any) -> Iterator[tuple[float, float, str]]:
+    """Seconds, the estimate, and the dtype."""
+    rule = cost_model.rule_of(record)
+    if rule is None or record.variant or record.key.removeprefix("aten::") in samples.SPECIAL:
+        return
+    for dtype in DTYPES:
+        arguments = suiting(record, dtype)
+        if arguments is not None:
+            yield seconds(samples.operator(record), arguments), 1e-9 * rule(*arguments), str(dtype)[6:]
+
+
+def main(families: list[str]) -> int:
+    """Measure, and say what is wrong."""
+    registry.load()
+    samples.PROFILES = SHAPES
+    ts.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    ratios = defaultdict(list)
+    above = []
+    for record in registry.records():
+        if families and record.family not in families:
+            continue
+        found = list(measured(record))
+        if not found or max(taken for taken, _, _ in found) < MIN_SECONDS:
+            continue
+        ratio = min(taken / max(estimate, 1e-12) for taken, estimate, _ in found)
+        ratios[record.family].append(ratio)
+        if ratio < 1:
+            above.append(f"{ratio:6.2f} {record.key}")
+        times = "  ".join(f"{dtype} {1e3 * taken:.3g}/{1e3 * estimate:.3g}" for taken, estimate, dtype in found)
+        print(f"{record.family:18} {record.key:40} {ratio:8.2f}   {times} ms", flush=True)
+    for family, several in ratios.items():
+        if statistics.median(several) > 3:
+            print(f"{family}: {statistics.median(several):.1f} times the estimates")
+    print("\n".join(above) or "no estimate is above the time")
+    return bool(above)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

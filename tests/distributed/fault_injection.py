@@ -1,0 +1,347 @@
+"""Rounds of calls during which processes are killed or stopped and connections are slow, silent or cut.
+
+    python -m tests.distributed.fault_injection 17 1         round 17, alone; FIRST COUNT
+
+A round's number is its seed.  Three processes call each other in every way there is; meanwhile something
+happens to one or two of them.  Each call gives its answer, or says in time what went wrong; calls that may be
+repeated give all their answers.  Then those that live answer again, and nothing is left over.
+"""
+
+import faulthandler
+import gc
+import itertools
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+
+import ts
+from tests.distributed import rpc_worker as there
+from tests.distributed.fork_server import Nursery, be_quick
+from tests.distributed.faulty_proxy import Proxy
+from tests.distributed.process_groups import free_port
+from ts import distributed
+from ts.distributed import rpc
+from ts.distributed.rpc.state import current
+
+TIMEOUT = 5.0  # seconds that a call may take
+SLACK = 20.0  # ... and how much later it may be found to have ended, as other work runs here
+OTHERS = ("worker1", "worker2")
+
+
+@ts.jit.script
+def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
+    for _ in range(n):
+        x = x * 2 + 1
+    return x
+
+
+# ---- what others run
+
+
+def reroute(rank, address):
+    """Reach a process by another address."""
+    current().directory.peers[rank].address = address
+
+
+def resources():
+    """Threads, files and references of this process."""
+    process = psutil.Process()
+    return process.num_threads(), process.num_fds(), len(current().rref_context)
+
+
+def length(ref):
+    """Of a value that is elsewhere."""
+    return len(ref.to_here(TIMEOUT))
+
+
+# ---- what happens
+
+
+def kill(world, who, chance, over):
+    world.kill(who)
+
+
+def stop(world, who, chance, over):
+    os.kill(world.pids[who], signal.SIGSTOP)
+    time.sleep(chance.uniform(0.02, 0.4))
+    os.kill(world.pids[who], signal.SIGCONT)
+
+
+def slow(world, who, chance, over):
+    world.proxies[who].delay = chance.uniform(0, 0.005)
+    over.wait(chance.uniform(0.1, 0.5))
+    world.proxies[who].delay = 0
+
+
+def silence(world, who, chance, over):
+    world.proxies[who].hold()
+    time.sleep(chance.uniform(0.02, 0.4))
+    world.proxies[who].release()
+
+
+def cut(world, who, chance, over):
+    for _ in range(chance.randrange(1, 4)):
+        world.proxies[who].cut()
+        time.sleep(chance.uniform(0, 0.03))
+
+
+def drop(world, who, chance, over):
+    for _ in range(chance.randrange(1, 4)):
+        world.proxies[who].drop_after(chance.choice((1, 10, 100, 1000, 100_000)) + chance.randrange(100))
+        over.wait(chance.uniform(0, 0.05))
+
+
+def nothing(world, who, chance, over):
+    pass
+
+
+FAULTS = (kill, stop, slow, silence, cut, cut, drop, drop, nothing)
+
+
+# ---- what is called meanwhile: each ends with the right answer, or with an error
+
+
+def add(chance, to):
+    x = ts.arange(float(chance.choice((1, 10, 30_000, 300_000))))
+    assert ts.equal(rpc.rpc_sync(to, there.add, args=(x, 1), timeout=TIMEOUT), x + 1)
+
+
+def run_script(chance, to):
+    n = chance.randrange(5)
+    found = rpc.rpc_sync(to, scripted, args=(ts.ones(3), n), timeout=TIMEOUT)
+    assert found.tolist() == [2.0 ** (n + 1) - 1] * 3
+
+
+def many(chance, to):
+    futures = [rpc.rpc_async(to, there.add, args=(k, k), timeout=TIMEOUT) for k in range(30)]
+    failed = None
+    for k, future in enumerate(futures):
+        try:
+            assert future.wait() == 2 * k
+        except RuntimeError as error:
+            failed = error
+    if failed is not None:
+        raise failed
+
+
+def keep(chance, to):
+    kept = rpc.remote(to, there.add, args=([1] * chance.randrange(1, 9), [2]), timeout=TIMEOUT)
+    assert kept.to_here(TIMEOUT)[-1] == 2
+    other = OTHERS[to == OTHERS[0]]
+    assert rpc.rpc_sync(other, length, args=(kept,), timeout=2 * TIMEOUT) == len(kept.to_here(TIMEOUT))
+
+
+def count(chance, to):
+    counter = rpc.remote(to, there.Counter, args=(5,), timeout=TIMEOUT)
+    for k in range(1, 5):
+        assert counter.rpc_sync(TIMEOUT).add(1) == 5 + k
+    assert counter.remote(TIMEOUT).add(1).to_here(TIMEOUT) == 10
+
+
+def own(chance, to):
+    mine = rpc.RRef([1, 2, 3])
+    assert rpc.rpc_sync(to, length, args=(mine,), timeout=2 * TIMEOUT) == 3
+
+
+def spread(chance, to):
+    """Whatever happens, as one process lives."""
+    batches = [(chance.choice((0, 0.001, 0.01)), k) for k in range(chance.randrange(1, 40))]
+    found = distributed.map(there.sleep, batches, retryable=True, timeout=TIMEOUT, in_flight=3)
+    try:
+        assert list(found) == [k for _, k in batches]
+    except RuntimeError as error:
+        raise AssertionError(f"a call that may be repeated failed: {error}") from error
+
+
+KINDS = (add, run_script, many, keep, count, own, spread)
+
+
+def attempt(kind, seed):
+    """Make calls of a kind; whether they gave answers."""
+    chance = random.Random(seed)
+    began = time.monotonic()
+    try:
+        kind(chance, chance.choice(OTHERS))
+        ended = True
+    except RuntimeError as error:
+        told = str(error)
+        assert "is gone, or its connection broke, during" in told or "set timeout" in told, told
+        ended = False
+    assert time.monotonic() - began < 4 * TIMEOUT + SLACK, f"{kind.__name__} took too long"
+    return ended
+
+
+# ---- processes
+
+
+class World:
+    """This process as worker0, with two others, each behind a proxy."""
+
+    def __init__(self, nursery):
+        self.nursery = nursery
+        self.before = files_and_threads()
+        port = free_port()
+        self.pids = {name: nursery.start(port, rank, 3) for rank, name in enumerate(OTHERS, 1)}
+        self.killed = set()
+        rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=there.options(port))
+        peers = current().directory.peers
+        self.proxies = {name: Proxy(peers[rank].address) for rank, name in enumerate(OTHERS, 1)}
+        for rank, name in enumerate(OTHERS, 1):
+            peers[rank].address = self.proxies[name].address
+            other = OTHERS[rank % 2]
+            rpc.rpc_sync(other, reroute, args=(rank, self.proxies[name].address))
+        self.pool = ThreadPoolExecutor(4)
+
+    def kill(self, who):
+        """End a process without a word; the other one stays."""
+        if not self.killed:
+            self.killed.add(who)
+            os.kill(self.pids[who], signal.SIGKILL)
+
+    @property
+    def alive(self):
+        return [name for name in OTHERS if name not in self.killed]
+
+    def round(self, seed):
+        """One round; how many calls of each kind gave answers."""
+        chance = random.Random(seed)
+        over = threading.Event()
+        faults = [(chance.choice(FAULTS), chance.choice(OTHERS)) for _ in range(chance.choice((1, 1, 2)))]
+        happening = [
+            threading.Thread(target=self._happen, args=(fault, who, random.Random(chance.random()), over))
+            for fault, who in faults
+        ]
+        calls = [(chance.choice(KINDS), chance.random()) for _ in range(6)]
+        for thread in happening:
+            thread.start()
+        found = [self.pool.submit(attempt, *call) for call in calls]
+        ended = [future.result(8 * TIMEOUT + 2 * SLACK) for future in found]
+        over.set()
+        for thread in happening:
+            thread.join(SLACK)
+        self.unharmed()
+        return [(fault.__name__, who) for fault, who in faults], sum(ended)
+
+    def _happen(self, fault, who, chance, over):
+        time.sleep(chance.uniform(0, 0.03))
+        if who in self.killed:
+            return
+        try:
+            fault(self, who, chance, over)
+        except ProcessLookupError:
+            return  # it was killed meanwhile
+
+    def unharmed(self):
+        """Those that live answer, and nothing is kept."""
+        for proxy in self.proxies.values():
+            proxy.heal()
+        time.sleep(0.02)  # connections that were cut are known to be
+        for name in self.alive:
+            for k, ask in enumerate((rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait())):
+                assert ask(name, there.add, args=(k, 1), timeout=60) == k + 1
+        references = current().rref_context
+        eventually(lambda: not len(references) and not references._pending_forks, "references are kept here")
+        for name in self.alive:
+            eventually(lambda name=name: self.ask(name)[2] == 0, f"references are kept in {name}")
+
+    def ask(self, name):
+        return rpc.rpc_sync(name, resources, timeout=60)
+
+    def close(self):
+        """The end: all processes have gone, and this one is as before."""
+        for name in self.alive:
+            threads, files, _ = self.ask(name)
+            assert threads < 60 and files < 100, f"{name} has {threads} threads and {files} files"
+        self.pool.shutdown()
+        rpc.shutdown(timeout=60)
+        for name, pid in self.pids.items():
+            expected = -signal.SIGKILL if name in self.killed else 0
+            found = self.nursery.ended(pid)
+            assert found == expected, f"{name} ended with {found}"
+        for proxy in self.proxies.values():
+            proxy.close()
+        eventually(
+            lambda: left(self.before) == (0, 0), lambda: f"{left(self.before)} {psutil.net_connections()}"
+        )
+
+
+def files_and_threads():
+    return psutil.Process().num_fds(), sum(
+        not thread.name.startswith("asyncio_")
+        for thread in threading.enumerate()  # but those that look up names
+    )
+
+
+def left(before):
+    """How many more files and threads there are, whichever are more."""
+    files, threads = (now - then for now, then in zip(files_and_threads(), before, strict=True))
+    return max(files, 0), max(threads, 0)
+
+
+def eventually(check, told, seconds=30):
+    """Wait until something is so."""
+    until = time.monotonic() + seconds
+    for turn in itertools.count():
+        if check():
+            return
+        assert time.monotonic() < until, told() if callable(told) else told
+        time.sleep(0.002)
+        gc.collect(2 if turn % 50 == 20 else 0)
+
+
+def warm_up():
+    """What is there once, whatever follows: the loops' threads and files."""
+    rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=there.options(free_port()))
+    Proxy("ts://127.0.0.1:1").close()
+    rpc.shutdown()
+    gc.collect()
+
+
+def rounds(nursery, first, count, report=lambda line: None):
+    """Rounds by their numbers; AssertionError where one goes wrong."""
+    warm_up()
+    world, process, largest = None, psutil.Process(), 0
+    for number in range(first, first + count):
+        try:
+            if world is None:
+                world = World(nursery)
+            began = time.monotonic()
+            faults, ended = world.round(number)
+            report(f"round {number}: {faults}, {ended} of 6 ended well, {time.monotonic() - began:.2f} s")
+            if world.killed:
+                world.close()
+                world = None
+        except BaseException:
+            print(f"in round {number}: python -m tests.distributed.fault_injection {number} 1", file=sys.stderr)
+            raise
+        memory = process.memory_info().rss >> 20
+        if number - first == min(20, count // 2):
+            largest = memory + 64
+        if largest:
+            assert memory < largest, f"after round {number} this process has {memory} MiB"
+    if world is not None:
+        world.close()
+    report(f"{memory} MiB at the end")
+
+
+def main():
+    """Rounds of the command line."""
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    be_quick()
+    nursery = Nursery()
+    try:
+        rounds(nursery, *map(int, sys.argv[1:3]), report=lambda line: print(line, flush=True))
+    finally:
+        nursery.close()
+
+
+if __name__ == "__main__":
+    from tests.distributed import fault_injection
+
+    fault_injection.main()  # by the name that others know

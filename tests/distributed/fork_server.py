@@ -1,0 +1,106 @@
+"""A process that forks workers, which are there in some milliseconds, as everything is imported already.
+
+    python -m tests.distributed.fork_server      lines on standard input, each answered by one:
+
+    start PORT RANK WORLD_SIZE               the number of a process that others call
+    ended PID                                how it ended, as soon as it has; "running" after some seconds
+
+Here, too, is what calls: `Nursery().start(port, rank, world_size)`.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import traceback
+
+TIMEOUT_SECONDS = 30  # seconds that a process may take to end
+FORK_CONFIRMATION_TIMEOUT_SECONDS = 2.0  # instead of 120
+RECONNECT_TIMEOUT_SECONDS = 2.0  # instead of 30
+
+
+class Nursery:
+    """Workers of one program, forked by a process of their own."""
+
+    def __init__(self):
+        command = [sys.executable, "-m", "tests.distributed.fork_server"]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        assert self._process.stdout.readline() == "ready\n"
+
+    def start(self, port, rank, world_size):
+        """The number of a new process."""
+        return int(self._ask(f"start {port} {rank} {world_size}"))
+
+    def ended(self, pid):
+        """How a process ended: 0, or the signal below 0; "running" where it has not."""
+        found = self._ask(f"ended {pid}")
+        return found if found == "running" else int(found)
+
+    def close(self):
+        """End it."""
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait(TIMEOUT_SECONDS)
+
+    def _ask(self, line):
+        print(line, file=self._process.stdin, flush=True)
+        return self._process.stdout.readline().strip()
+
+
+def be_quick():
+    """Let what this process waits for in vain be over soon."""
+    from ts.distributed.rpc import agent, rref_context
+
+    rref_context.FORK_CONFIRMATION_TIMEOUT_SECONDS, agent.RECONNECT_TIMEOUT_SECONDS = (
+        FORK_CONFIRMATION_TIMEOUT_SECONDS,
+        RECONNECT_TIMEOUT_SECONDS,
+    )
+
+
+def work(port, rank, world_size):
+    """Be one of the processes until all have called `shutdown`; never returns."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)
+        from tests.distributed.rpc_worker import options
+        from ts.distributed import rpc
+
+        rpc.init_rpc(f"worker{rank}", rank=rank, world_size=world_size, rpc_backend_options=options(port))
+        rpc.shutdown(timeout=600)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def wait(pid):
+    """How a process ended."""
+    until = time.monotonic() + TIMEOUT_SECONDS
+    while time.monotonic() < until:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.005)
+    return "running"
+
+
+def main():
+    """Answer lines until there are no more."""
+    from tests.distributed import fault_injection, rpc_worker  # noqa: F401
+
+    be_quick()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        kind, *numbers = line.split()
+        numbers = [int(number) for number in numbers]
+        if kind == "start":
+            pid = os.fork() or work(*numbers)
+            print(pid, flush=True)
+        else:
+            print(wait(*numbers), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""`python -m tests.distributed.standalone_worker SECRET`: a process of calls, alone; says where, until its standard input ends."""
+
+import logging
+import sys
+
+from tests.distributed import rpc_worker as there
+from tests.distributed.fork_server import be_quick
+from tests.distributed.process_groups import free_port
+from ts.distributed import rpc
+from ts.distributed.transport import Security
+from ts.distributed.rpc.state import current
+
+if __name__ == "__main__":
+    logging.disable()
+    be_quick()
+    given = there.options(free_port(), secret=None)
+    given.security = Security(secret=bytes.fromhex(sys.argv[1]))
+    rpc.init_rpc("worker0", rank=0, world_size=1, rpc_backend_options=given)
+    print(current().directory.peers[0].address, flush=True)
+    sys.stdin.read()
+    rpc.shutdown()

@@ -1,0 +1,202 @@
+"""What a scheduler of a cluster is sent by others: it loads no pickles, and goes on."""
+
+import asyncio
+import pickle
+import socket
+from contextlib import asynccontextmanager
+
+import pytest
+
+pytest.importorskip("distributed", reason="clusters need dask.distributed: the extra rpc")
+
+from distributed import Scheduler
+from distributed.comm import CommClosedError
+
+from tests.distributed import SECRET
+from tests.distributed.test_connections import Trap
+from tests.distributed.process_groups import free_port
+from ts.distributed.cluster.scheduler import LIMITS, NameService
+from ts.distributed.transport import AuthenticationError, Security
+from ts.distributed.transport.dask_comm_backend import connect
+
+KNOWN = Security(secret=SECRET, limits=LIMITS)
+HOW = Security(secret=SECRET).get_connection_args("client")
+HERE = "ts://127.0.0.1:4711"
+JOIN = {"op": "join", "name": "one", "address": HERE, "kind": "worker", "number": None, "pid": 1}
+
+
+def run(coroutine):
+    return asyncio.run(asyncio.wait_for(coroutine, 60))
+
+
+@asynccontextmanager
+async def scheduler():
+    async with NameService("127.0.0.1", 0, KNOWN) as made:
+        yield made
+
+
+async def ask(made, message):
+    """What a scheduler answers; None where it hangs up."""
+    comm = await connect(made.address, **HOW)
+    try:
+        await comm.write(message)
+        return await comm.read()
+    except CommClosedError:
+        return None
+    finally:
+        comm.abort()
+
+
+async def joined(made, **more):
+    """The connection of a process that is there."""
+    comm = await connect(made.address, **HOW)
+    await comm.write({**JOIN, **more})
+    answered = await comm.read()
+    assert answered["status"] == "OK", answered
+    await comm.read()
+    return comm, answered
+
+
+async def become(check):
+    while not check():
+        await asyncio.sleep(0.01)
+
+
+def test_handlers_of_dask_cannot_be_reached():
+    """Of connections and of streams: some load pickles."""
+    trap = pickle.dumps(Trap())
+
+    async def main():
+        async with Scheduler(port=0, dashboard_address=":0", protocol="ts", security=KNOWN) as whole:
+            handlers, streams = set(whole.handlers), set(whole.stream_handlers)
+        assert {"run_function", "register_scheduler_plugin", "register-client", "feed"} <= handlers
+        async with scheduler() as made:
+            assert set(made.handlers) == {"join", "find", "members"}
+            assert set(made.stream_handlers) == {"beat"}
+            for op in handlers - set(made.handlers):
+                message = {"op": op, "function": trap, "plugin": trap, "args": trap, "client": "c"}
+                assert await ask(made, message) is None, op
+            for op in streams:
+                comm, _ = await joined(made)
+                await comm.write([{"op": op, "key": "x", "exception": trap, "expr_ser": trap}])
+                with pytest.raises(CommClosedError):
+                    while True:
+                        await comm.read()
+                await become(lambda: not made.members())
+            assert made.status.name == "running" and made.members() == []
+
+    run(main())
+    assert not Trap.loaded
+
+
+def test_messages_that_are_none():
+    async def main():
+        async with scheduler() as made:
+            comm, _ = await joined(made)
+            for message in (None, 1, "x", [], {}, {"op": None}, {"op": ["join"]}, {"op": "find", "what": 1}):
+                answered = await ask(made, message)
+                assert answered is None or answered["status"] == "uncaught-error", message
+            for who in (None, [], {}, "two", -1, b"one", 1 << 40):
+                assert await ask(made, {"op": "find", "who": who}) is None
+            assert await ask(made, {"op": "find", "who": "one"}) == (0, "one", HERE)
+            comm.abort()
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": 3}, {"name": "a b"}, {"name": "x" * 128}, {"name": "é"}, {"kind": "nanny"}, {"kind": ["worker"]},
+        {"number": -1}, {"number": True}, {"number": 1 << 31}, {"number": "0"}, {"pid": "1"}, {"address": None},
+        {"address": ""}, {"address": "ts://127.0.0.1"}, {"address": "tcp://127.0.0.1:1"}, {"address": "1"},
+        {"address": "ts+tls://127.0.0.1:1"}, {"address": "ts://127.0.0.1:0"}, {"address": "ts://" + "a" * 300 + ":1"},
+    ],
+)  # fmt: skip
+def test_who_may_not_join(wrong):
+    async def main():
+        async with scheduler() as made:
+            answered = await ask(made, {**JOIN, **wrong})
+            assert answered["status"] == "error" and answered["message"].startswith("no ")
+            assert made.members() == [] and not made.workers
+
+    run(main())
+
+
+def test_names_numbers_and_addresses_are_one_process_s():
+    async def main():
+        async with scheduler() as made:
+            one, first = await joined(made)
+            assert (first["name"], first["number"]) == ("one", 0)
+            other = {"address": "ts://127.0.0.1:4712"}
+            for wrong, told in (
+                (other, "there is a process named one already"),
+                ({"name": "two"}, "there is a process at ts://127.0.0.1:4711 already"),
+                ({"name": "two", "number": 0, **other}, "the number 0 of two is another process's by now"),
+            ):
+                assert await ask(made, {**JOIN, **wrong}) == {"status": "error", "message": told}
+            two, second = await joined(made, name="", **other)
+            assert (second["name"], second["number"]) == ("worker0", 1)
+            back, again = await joined(made, number=0)  # its first connection is not known to have broken
+            assert (again["name"], again["number"]) == ("one", 0)
+            with pytest.raises(CommClosedError):
+                while True:
+                    await one.read()
+            assert [m["number"] for m in made.members()] == [1, 0]
+            back.abort()
+            gone = 0
+            while gone < 2:  # when it was replaced, and now
+                gone += sum(m["op"] == "remove-worker" and m["worker"] == HERE for m in await two.read())
+            two.abort()
+            await become(lambda: not made.members())
+            last, third = await joined(made)
+            assert third["number"] == 2
+            last.abort()
+
+    run(main())
+
+
+def test_beats_are_counts():
+    async def main():
+        async with scheduler() as made:
+            comm, _ = await joined(made)
+            counts = {"running": 1, "done": 2, "failed": 3, "memory": 4}
+            await comm.write([{"op": "beat", **counts}])
+            await become(lambda: made.members()[0]["memory"] == 4)
+            assert counts.items() <= made.members()[0].items()
+            await comm.write([{"op": "beat", **counts, "memory": "x"}])
+            await become(lambda: not made.members())
+
+    run(main())
+
+
+def test_strangers():
+    """Who does not know the secret is heard by nobody; what is too large is not read."""
+
+    async def main():
+        async with scheduler() as made:
+            port = int(made.address.rpartition(":")[2])
+            with socket.create_connection(("127.0.0.1", port)) as stranger:
+                stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            with pytest.raises(OSError, match="does not know the secret") as caught:
+                await connect(made.address, **Security(secret=b"x" * 32).get_connection_args("client"))
+            assert isinstance(caught.value.__cause__, AuthenticationError)
+            assert await ask(made, {"op": "find", "who": "x" * (1 << 21)}) is None
+            assert await ask(made, {"op": "members"}) == ()
+
+    run(main())
+
+
+def test_there_are_no_pages_unless_wanted():
+    async def main():
+        async with scheduler() as made:
+            assert "dashboard" not in made.services
+        port = free_port()
+        async with NameService("127.0.0.1", 0, KNOWN, dashboard=port) as made:
+            assert made.services["dashboard"].port == port
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /health HTTP/1.0\r\n\r\n")
+            assert (await reader.read()).startswith(b"HTTP/1.1 200")
+            writer.close()
+
+    run(main())

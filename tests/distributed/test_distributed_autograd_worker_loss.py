@@ -1,0 +1,66 @@
+"""Gradients across calls where there are no calls, and where a process dies."""
+
+import signal
+import threading
+
+import pytest
+
+import ts
+from tests.distributed import dist_autograd_functions as there
+from ts.distributed import autograd as dist_autograd
+from ts.distributed import rpc
+from ts.distributed.rpc.state import current
+
+
+@pytest.fixture
+def x():
+    return ts.tensor([1.0, 2.0], requires_grad=True)
+
+
+def refused(text, f, *args):
+    with pytest.raises(RuntimeError, match=text):
+        f(*args)
+
+
+def test_it_needs_calls():
+    """Without `init_rpc` there is no context."""
+    refused("Need to initialize distributed autograd", dist_autograd.context().__enter__)
+
+
+def test_a_process_that_dies_in_its_way_back(together, x):
+    """Whoever waits for its gradients learns at once that it is gone, by its name."""
+    with dist_autograd.context() as context_id:
+        loss = rpc.rpc_sync("worker1", there.slow, (x,)).sum()
+        timer = threading.Timer(0.5, together[0].kill)
+        timer.start()
+        refused("worker1.* is gone", dist_autograd.backward, context_id, [loss])
+        timer.join()
+        alone = rpc.rpc_sync("worker2", there.mul, (x, x)).sum()
+        dist_autograd.backward(context_id, [alone])
+        assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
+        refused("worker1.* is gone", dist_autograd.backward, context_id, [loss])
+
+
+def test_a_process_that_dies_far_away(together, x):
+    """One that the first did not call itself, while another process is still busy with its part."""
+    with dist_autograd.context() as context_id:
+        loss = rpc.rpc_sync("worker1", there.slow_elsewhere, (x, "worker2")).sum()
+        timer = threading.Timer(0.5, together[1].kill)
+        timer.start()
+        refused("worker2.* is gone", dist_autograd.backward, context_id, [loss])
+        timer.join()
+        assert rpc.rpc_sync("worker1", there.mul, (x, x)).tolist() == [1, 4]
+    assert together[1].wait(10) == -signal.SIGKILL
+
+
+def test_contexts_of_a_process_that_dies(together, x):
+    """They are forgotten with it."""
+    future = rpc.rpc_async("worker1", there.context_that_stays, ("worker0", x.detach()))
+    future.wait()
+    assert len(current().contexts) == 1
+    together[0].kill()
+    together[0].wait(10)
+    agent = current()
+    refused("is gone", rpc.rpc_sync, "worker1", there.mul, (x, x))
+    agent.contexts.forget(1)
+    assert len(agent.contexts) == 0

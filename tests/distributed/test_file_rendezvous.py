@@ -1,0 +1,78 @@
+"""Processes that meet by a file."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from ts.distributed import file_rendezvous
+from ts.distributed.rendezvous import Rendezvous, RendezvousError, meeting_place
+
+RPC = """
+import sys, ts
+from ts.distributed import rpc
+where, rank = sys.argv[1], int(sys.argv[2])
+options = rpc.TensorPipeRpcBackendOptions(init_method=where)
+rpc.init_rpc(f"w{rank}", rank=rank, world_size=2, rpc_backend_options=options)
+print(rpc.rpc_sync(f"w{1 - rank}", ts.add, args=(ts.tensor(rank), 1)).item())
+rpc.shutdown()
+"""
+GROUP = """
+import sys, ts
+import ts.distributed as dist
+where, rank = sys.argv[1], int(sys.argv[2])
+dist.init_process_group("gloo", init_method=where, rank=rank, world_size=2)
+x = ts.tensor(rank + 1)
+dist.all_reduce(x)
+print(x.item() - rank)
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.parametrize("left", [None, "", "127.0.0.1:1\n", "something else"])
+@pytest.mark.parametrize(
+    ("program", "printed"), [(RPC, ["1", "2"]), (GROUP, ["3", "2"])], ids=["rpc", "group"]
+)
+def test_two_processes(program, printed, left, tmp_path):
+    """They meet, whatever an earlier program has left, and leave no file."""
+    path = tmp_path / "a place"
+    if left is not None:
+        path.write_text(left)
+    where = f"file://{path}"
+    started = [
+        subprocess.Popen([sys.executable, "-c", program, where, str(rank)], stdout=subprocess.PIPE, text=True)
+        for rank in (1, 0)
+    ]
+    try:
+        told = [each.communicate(timeout=60)[0].strip() for each in started]
+    finally:
+        for each in started:
+            each.kill()
+    assert told[::-1] == printed
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_missing(tmp_path):
+    with pytest.raises(ValueError, match="file:// rendezvous: rank parameter missing"):
+        meeting_place("file:///tmp/x")
+    with pytest.raises(ValueError, match="file:// rendezvous: path missing"):
+        meeting_place("file://", 0, 1)
+    assert meeting_place("file:///tmp/a%20b?rank=1&world_size=2").file == "/tmp/a b"
+    with pytest.raises(FileNotFoundError):
+        Rendezvous(meeting_place(f"file://{tmp_path}/none/x", 0, 1), "w0", "nowhere")
+    with pytest.raises(
+        RendezvousError, match=r"the first process is not at .*: it has not written to .* yet"
+    ):
+        Rendezvous(meeting_place(f"file://{tmp_path}/x", 1, 2), "w1", "nowhere", timeout=0.2)
+
+
+def test_files_lead_to_this_machine_only(tmp_path):
+    """Who else can write to the file sends nobody to another machine."""
+    path = str(tmp_path / "x")
+    file_rendezvous.publish_address(path, ("10.0.0.1", 5))
+    assert file_rendezvous.found(path) is None
+    file_rendezvous.publish_address(path, (file_rendezvous.LOCAL, 5))
+    assert file_rendezvous.found(path) == (file_rendezvous.LOCAL, 5)
+    file_rendezvous.withdraw(path, (file_rendezvous.LOCAL, 6))  # another program's by now
+    assert file_rendezvous.found(path) is not None

@@ -1,0 +1,239 @@
+"""What a message says of memory that both ends share is a claim until it is checked."""
+
+import asyncio
+import contextlib
+import fcntl
+import gc
+import os
+import signal
+import socket
+import weakref
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
+if not hasattr(os, "memfd_create"):
+    pytest.skip("there are files without names on Linux only", allow_module_level=True)
+
+from tests.distributed.shared_memory_messages import MARK, MAX_BYTES, head, lent, part, reference
+from ts.distributed.transport import TransportLimits, MalformedMessageError, shm_segments
+from ts.distributed.transport.message_codec import MessageDecoder, MessageTooLargeError, MessageEncoder
+from ts.distributed.transport.async_connection import AsyncConnection
+from ts._core import shared_memory
+from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError
+from ts.distributed.transport.shm_segments import MIN_SHARED_BYTES, SegmentReceiver, SegmentSender
+
+
+def file_of(size=PAGE_BYTES + MIN_SHARED_BYTES, seals=shared_memory._SEALS, state=1, flags=0, mark=MARK):
+    """A file without a name."""
+    file = os.memfd_create("test", os.MFD_ALLOW_SEALING | flags)
+    if size:
+        os.pwrite(file, bytes([state]).ljust(16) + mark, 0)
+    os.ftruncate(file, size)
+    fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
+    return file
+
+
+@pytest.mark.parametrize(
+    "claim",
+    {
+        "no file": lambda: 1 << 20,
+        "one that may become shorter": lambda: file_of(seals=fcntl.F_SEAL_GROW),
+        "one that can be written by nobody": lambda: file_of(seals=shared_memory._SEALS | fcntl.F_SEAL_WRITE),
+        "no memory": lambda: file_of(size=0),
+        "one byte": lambda: file_of(size=1),
+        "memory of another connection": lambda: file_of(mark=bytes(16)),
+        "a part that is far from all of it": lambda: file_of(size=PAGE_BYTES + 5 * MIN_SHARED_BYTES),
+        "more memory than there is": lambda: file_of(size=1 << 60),
+        "no memory but the first page": lambda: file_of(size=PAGE_BYTES),
+        "less memory": lambda: file_of(size=PAGE_BYTES + MIN_SHARED_BYTES - 1),
+        "memory that is free": lambda: file_of(state=0),
+        "memory that somebody has": lambda: file_of(state=2),
+        "a folder": lambda: os.open("/", os.O_RDONLY),
+        "a device": lambda: os.open("/dev/zero", os.O_RDWR),
+        "a pipe": lambda: os.pipe()[0],
+        "a file with a name": lambda: os.open(__file__, os.O_RDONLY),
+    }.items(),
+    ids=lambda claim: claim[0],
+)
+def test_claims(claim):
+    """Each is an error, and nothing is mapped or left open."""
+    file = claim[1]()
+    files = set(os.listdir("/proc/self/fd"))
+    with pytest.raises((NotSharedMemoryError, OSError)):
+        SegmentReceiver(os.getpid(), MARK).take(reference(file))
+    gc.collect()
+    assert set(os.listdir("/proc/self/fd")) == files
+    with contextlib.suppress(OSError):
+        os.close(file)
+
+
+def test_what_is_no_segment_is_not_opened(tmp_path):
+    """Who has a lease on a file is told of everybody who opens it."""
+    told = []
+    before = signal.signal(signal.SIGIO, lambda *how: told.append(how))
+    file = os.open(tmp_path / "named", os.O_RDONLY | os.O_CREAT)
+    try:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        with pytest.raises(NotSharedMemoryError, match="not an unnamed file"):
+            SegmentReceiver(os.getpid(), MARK).take(reference(file))
+        assert fcntl.fcntl(file, fcntl.F_GETLEASE) == fcntl.F_RDLCK and not told
+    finally:
+        os.close(file)
+        signal.signal(signal.SIGIO, before)
+
+
+def test_pages_that_may_not_be_there():
+    """Reading a huge page that the system does not have ends a process."""
+    try:
+        file = file_of(size=1 << 22, flags=os.MFD_HUGETLB)
+    except OSError as error:
+        pytest.skip(f"this system has no huge pages: {error}")
+    with pytest.raises(NotSharedMemoryError, match="shorter"):
+        SegmentReceiver(os.getpid(), MARK).take(reference(file))
+    os.close(file)
+
+
+def test_a_segment_of_another_connection(ends):
+    """A number is that of another file as soon as the first is closed, which its message may not know."""
+    late = lent(ends[0], part(MIN_SHARED_BYTES, 1))
+    ends[0].close()
+    with contextlib.closing(SegmentSender(MAX_BYTES, bytes(16))) as other:
+        other.lend(part(MIN_SHARED_BYTES, 2).data)
+        claims = [other.lend(part(MIN_SHARED_BYTES, 2).data) for _ in range(5)]
+        assert late in claims
+        with pytest.raises(NotSharedMemoryError, match="another connection"):
+            ends[1].take(late)
+        with contextlib.closing(SegmentReceiver(os.getpid(), bytes(16))) as borrower:
+            np.testing.assert_array_equal(borrower.take(late), part(MIN_SHARED_BYTES, 2))
+
+
+def test_another_process(server):
+    """Of a process that has gone there is nothing."""
+    with pytest.raises(OSError):
+        SegmentReceiver(1 << 30, MARK).take(reference(5))
+
+
+def read(reader, data):
+    reader.target()[: len(data)] = data
+    return reader.received(len(data))
+
+
+def test_references_to_who_shares_nothing():
+    """A message that is none."""
+    with pytest.raises(MalformedMessageError, match="does not share"):
+        read(MessageDecoder(), head(reference(5)))
+
+
+def test_references_are_held_to_limits():
+    """Before anything is opened."""
+    with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES + 5} bytes, 1000 are allowed"):
+        read(MessageDecoder(TransportLimits(bytes=1000), SegmentReceiver(os.getpid(), MARK)), head(reference(5)))
+
+
+def no_room(*how):
+    raise OSError(12, "Cannot allocate memory")
+
+
+def test_no_room_to_map(ends, monkeypatch):
+    """A segment may be larger than the part: that is copied."""
+    lender, borrower = ends
+    made = lent(lender, part(MIN_SHARED_BYTES, 1))
+    monkeypatch.setattr(shm_segments.mmap, "mmap", no_room)
+    np.testing.assert_array_equal(borrower.take(made), part(MIN_SHARED_BYTES, 1))
+    assert lender.lend(part(MIN_SHARED_BYTES).data) == made
+
+
+def no_memory(*how):
+    raise MemoryError
+
+
+def test_no_memory(ends, monkeypatch):
+    """A message of a connection that goes on; its segment is used again."""
+    lender, borrower = ends
+    reader = MessageDecoder(borrower=borrower)
+    reader.spares = True
+    made = lent(lender, part(MIN_SHARED_BYTES))
+    monkeypatch.setattr(shm_segments.mmap, "mmap", no_room)
+    monkeypatch.setattr(shm_segments.np, "empty", no_memory)
+    (found,) = read(reader, head(made))
+    assert (type(found), found.size) == (MessageTooLargeError, MIN_SHARED_BYTES)
+    monkeypatch.undo()
+    assert lender.lend(part(MIN_SHARED_BYTES, 1).data) == made
+    (message,) = read(reader, head(made))
+    np.testing.assert_array_equal(message[0], part(MIN_SHARED_BYTES, 1))
+
+
+def test_no_memory_and_nobody_is_told(ends, monkeypatch):
+    """As above, where a message cannot be passed over."""
+    lender, borrower = ends
+    reader, made = MessageDecoder(borrower=borrower), lent(lender, part(MIN_SHARED_BYTES))
+    monkeypatch.setattr(shm_segments, "_mapping", no_memory)
+    with pytest.raises(MalformedMessageError, match=f"announces {MIN_SHARED_BYTES} bytes, which this process cannot have"):
+        read(reader, head(made))
+
+
+def test_who_does_not_read_is_sent_less(ends, monkeypatch):
+    """What is on its way is bounded: the rest waits for a place in the socket."""
+    lender, borrower = ends
+    monkeypatch.setattr(shm_segments, "_MAX_IN_FLIGHT_BYTES", 3 * MIN_SHARED_BYTES)
+    lender.lend(part(MIN_SHARED_BYTES).data)
+    sent = [lender.lend(part(MIN_SHARED_BYTES).data) for _ in range(5)]
+    assert sent[3:] == [None, None] and None not in sent[:3]
+    assert lender.on_its_way
+    for each in sent[:3]:
+        borrower.take(each)
+    assert not lender.on_its_way
+    assert lender.lend(part(MIN_SHARED_BYTES).data) is not None
+
+
+@pytest.mark.parametrize("rest", [b"\7" + b"12345", b"\0" + b"1234"], ids=["no message", "no end"])
+def test_what_came_goes_with_its_connection(ends, rest):
+    """At once: nothing waits for a collection of cycles, before which many such connections may come."""
+    lender, borrower = ends
+    made, mapped = lent(lender, part(MIN_SHARED_BYTES)), len(shm_segments._mapped)
+
+    async def main():
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        stream = AsyncConnection(ours, MessageDecoder(borrower=borrower), MessageEncoder())
+        with theirs:
+            theirs.sendall(head(made, 5)[:-1] + rest)
+            theirs.shutdown(socket.SHUT_WR)
+            while not stream.closed:
+                await asyncio.sleep(0.01)
+        return [*map(weakref.ref, (stream, stream._reader))]
+
+    gc.disable()
+    try:
+        found = asyncio.run(asyncio.wait_for(main(), 20))
+        assert [each() for each in found] == [None, None]
+        assert len(shm_segments._mapped) == mapped
+    finally:
+        gc.enable()
+
+
+def test_a_frame_behind_one_in_a_segment(ends):
+    """The order of frames stays."""
+    lender, borrower = ends
+    lender.lend(part(MIN_SHARED_BYTES).data)
+    message = [part(MIN_SHARED_BYTES, 1).data, b"b" * 5000, part(MIN_SHARED_BYTES, 2).data, 3]
+    data = b"".join(MessageEncoder(lender=lender).pack(message))
+    assert len(data) < MIN_SHARED_BYTES + 6000
+    first, second, third, fourth = read_all(MessageDecoder(borrower=borrower), data)
+    np.testing.assert_array_equal(first, part(MIN_SHARED_BYTES, 1))
+    assert (second, fourth) == (b"b" * 5000, 3)
+    np.testing.assert_array_equal(third, part(MIN_SHARED_BYTES, 2))
+
+
+def read_all(reader, data):
+    found = []
+    while data:
+        target = reader.target()
+        count = min(len(target), len(data))
+        target[:count] = data[:count]
+        data = data[count:]
+        found += reader.received(count)
+    (message,) = found
+    return message

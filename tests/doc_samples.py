@@ -1,0 +1,83 @@
+"""The samples of the pages: code that stands in `docs/snippets`, and what it gives.
+
+In: pages with a mark before each block of code,
+
+    <!-- sample tutorial.py:first -->              the section of a file of `docs/snippets`, as a block of Python
+    <!-- show tutorial.py: collatz.bytecode -->    what an expression gives when the file has run, as a text
+
+Out: the pages with the blocks as the files have them, so that they can be read where nothing puts them together.
+`python -m tests.regenerate` writes them; on the site `docs/mkdocs_hooks.py` leaves the marks out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import runpy
+import tempfile
+import textwrap
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+SNIPPETS = DOCS / "snippets"
+SAMPLE = re.compile(r"^( *)<!-- sample (\w+\.py):(\w+) -->\n\n *```python\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+SHOWN = re.compile(r"^( *)<!-- show (\w+\.py): (.*?) -->\n\n *```text\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"^ *<!-- (sample|show) ", re.MULTILINE)
+
+
+def section(snippet: str, name: str) -> str:
+    """A part of a file of `docs/snippets`, without what it is indented by."""
+    text = (SNIPPETS / snippet).read_text()
+    _, begin, rest = text.partition(f"# --8<-- [start:{name}]\n")
+    part, end, _ = rest.partition(f"# --8<-- [end:{name}]")
+    if not begin or not end:
+        raise LookupError(f"docs/snippets/{snippet} has no section {name}")
+    return textwrap.dedent(part.rpartition("\n")[0]).strip("\n") + "\n"
+
+
+@cache
+def names_of(snippet: str) -> dict[str, Any]:
+    """What a file leaves when it has run, in an empty folder."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        os.chdir(folder)
+        try:
+            return runpy.run_path(str(SNIPPETS / snippet))
+        finally:
+            os.chdir(before)
+
+
+def given(snippet: str, expression: str) -> str:
+    """What an expression gives where the file has run, and where there is LLVM."""
+    names = names_of(snippet)
+    with mock.patch("ts.runtime.plan_report.is_wanted", True), mock.patch("ts.runtime.plan_report.is_available", lambda: True):
+        text = str(eval(expression, dict(names)))
+    return text.rstrip("\n").replace(f"{SNIPPETS}/", "") + "\n"
+
+
+def page(text: str) -> str:
+    """The text of a page with its blocks as the files have them now."""
+
+    def filled(match: re.Match[str], block: str) -> str:
+        head = match[0][: match.start(4) - match.start()]
+        return f"{head}{textwrap.indent(block, match[1])}{match[1]}```"
+
+    text = SAMPLE.sub(lambda match: filled(match, section(match[2], match[3])), text)
+    text = SHOWN.sub(lambda match: filled(match, given(match[2], match[3])), text)
+    marks = len(_MARK.findall(text))
+    blocks = len(SAMPLE.findall(text)) + len(SHOWN.findall(text))
+    if marks != blocks:
+        raise LookupError(f"{marks} marks, and {blocks} blocks of code behind them: add an empty block to a new mark")
+    return text
+
+
+def pages() -> dict[Path, str]:
+    """The pages that have samples."""
+    found = {path: path.read_text() for path in sorted(DOCS.rglob("*.md"))}
+    return {path: page(text) for path, text in found.items() if _MARK.search(text)}

@@ -1,0 +1,62 @@
+"""Sizes that each step of a program doubles as expressions: small ones are exported, large ones refused at once."""
+
+import time
+
+import pytest
+
+import ts
+from ts.errors import UserError
+
+sympy = pytest.importorskip("sympy")
+expressions = pytest.importorskip("ts.export.sympy_functions")
+
+STEPS = {
+    "n + n//2": lambda n: n + n // 2,
+    "n//2 + n//3": lambda n: n // 2 + n // 3,
+    "(n + 1)//2 + n//3 + 1": lambda n: (n + 1) // 2 + n // 3 + 1,
+    "n//2 * n": lambda n: n // 2 * n % 1009,
+    "n%7 + n//2": lambda n: n % 7 + n // 2,
+    "n*(n + 1)//2": lambda n: n * (n + 1) // 2 % 1009,
+}
+
+
+class Repeated(ts.nn.Module):
+    def __init__(self, step, times):
+        super().__init__()
+        self.step, self.times = step, times
+
+    def forward(self, x):
+        n = x.shape[0]
+        for _ in range(self.times):
+            n = self.step(n)
+        return x + n
+
+
+def exported(step, times):
+    return ts.export.export(
+        Repeated(step, times), (ts.ones(4),), dynamic_shapes=({0: ts.export.Dim.DYNAMIC},)
+    )
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_few_steps(name):
+    """The program computes them at other sizes."""
+    program = exported(STEPS[name], 4)
+    for n in (2, 4, 9):
+        assert ts.equal(program.module()(ts.ones(n)), Repeated(STEPS[name], 4)(ts.ones(n)))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_many_steps(name):
+    """An error that says it, not minutes."""
+    before = time.perf_counter()
+    with pytest.raises(UserError, match=r"follows from s0 is an expression of [\d,]+ parts"):
+        exported(STEPS[name], 30)
+    assert time.perf_counter() - before < 20
+
+
+def test_long_sums():
+    """Many sizes added up are no such number."""
+    sizes = sympy.symbols("u0:3000", integer=True)
+    assert expressions.parts(sympy.Add(*sizes)) > expressions.MAX_PARTS
+    assert not expressions.recurs(sympy.Add(*sizes))

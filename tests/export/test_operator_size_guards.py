@@ -1,0 +1,83 @@
+"""Sizes that an operator would refuse if they were others are conditions of the program."""
+
+import pytest
+
+import ts
+from tests.export.size_guard_cases import cases, sizes_of
+from ts import nn
+from ts.export import Dim, export
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("call, shapes, sizes", CASES, ids=[f"{c[0]} {c[2]}" for c in CASES])
+def test_sizes_that_fit(call, shapes, sizes):
+    assert sizes_of(ts, call, shapes) == sizes
+
+
+def test_calls_of_other_sizes():
+    """A program says which size does not fit, before an operator does."""
+    net = nn.Sequential(nn.Conv2d(4, 6, 3), nn.GroupNorm(2, 6))
+    program = export(net, (ts.ones(2, 4, 8, 8),), dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO, 2: Dim.AUTO},))
+    assert program.module()(ts.ones(3, 4, 9, 8)).shape == (3, 6, 7, 6)
+    with pytest.raises(
+        AssertionError, match=r"Guard failed: x\.size\(\)\[1\] == 4|input\.size\(\)\[1\] == 4"
+    ):
+        program.module()(ts.ones(3, 5, 9, 8))
+
+
+@pytest.mark.parametrize("layer, least", [(nn.Conv1d(4, 6, 5), 5), (nn.AvgPool1d(3, 2), 3)])
+def test_smallest_inputs(layer, least):
+    """An input is as large as the windows that go over it."""
+    program = export(layer, (ts.ones(2, 4, 8),), dynamic_shapes=({2: Dim.AUTO},))
+    assert [int(r.lower) for r in program.range_constraints.values()] == [least]
+
+
+def test_number_of_parts():
+    """A program takes as many parts each time; how long the last one is may vary."""
+
+    class Parts(nn.Module):
+        def forward(self, x):
+            return [p.sum() for p in x.split(2)]
+
+    program = export(Parts(), (ts.ones(5),), dynamic_shapes=({0: Dim.AUTO},))
+    assert [int(n) for n in program.module()(ts.ones(6))] == [2, 2, 2]
+    for n in (3, 7):
+        with pytest.raises(AssertionError, match="Guard failed"):
+            program.module()(ts.ones(n))
+
+
+def test_fixed_by_a_layer():
+    """A named dimension that a layer fixes is refused, with what to write."""
+    with pytest.raises(ts.errors.UserError, match="channels = 4"):
+        export(nn.Conv1d(4, 6, 3), (ts.ones(2, 4, 8),), dynamic_shapes=({1: Dim("channels")},))
+
+
+def test_sizes_computed_from_others():
+    """A size that is computed from another one, and is 1 in the example, is broadcast."""
+    gate = ts.ops.aten.glu_backward
+
+    class Gate(nn.Module):
+        def forward(self, grad, x):
+            return gate(grad, x, 0)
+
+    args = ts.ones(2, 3), ts.ones(2, 3)  # half of x is one row
+    program = export(Gate(), args, dynamic_shapes=({0: Dim.AUTO}, {0: Dim.AUTO}))
+    assert ts.equal(program.module()(*args), gate(*args, 0))
+
+
+def test_lengths_from_elements():
+    """Parts of a tensor whose ends are numbers of another one; distinct values; packed sequences."""
+
+    class Cut(nn.Module):
+        def forward(self, x, places):
+            values, inverse = ts._unique(x, True, True)
+            rows, counts = ts._VF._pack_padded_sequence(x, places, False)
+            return [*ts.tensor_split(x, places), values, inverse, rows, counts]
+
+    x = ts.arange(12.0).reshape(4, 3)
+    program = export(Cut(), (x, ts.tensor([3, 2, 1])), dynamic_shapes=({0: Dim.AUTO}, None))
+    x, places = ts.arange(15.0).reshape(5, 3), ts.tensor([4, 4, 1])
+    found, wanted = program.module()(x, places), Cut()(x, places)
+    assert [t.shape for t in found] == [t.shape for t in wanted]
+    assert all(map(ts.equal, found, wanted))

@@ -1,0 +1,338 @@
+"""`cupy.ndarray`: a NumPy array that does not let itself be taken for one."""
+
+import ctypes
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from tests.fake_cupy.graph_capture import notes, waits
+
+API = json.loads(Path(__file__).with_name("api.json").read_text())
+METHODS = API["ndarray"]
+ALIGNED = 512
+
+current_device = [0]
+
+
+class Pool:
+    """What is allocated, by device, as CuPy's pool counts it."""
+
+    def __init__(self):
+        self.used = {}
+        self.total = {}
+
+    def take(self, nbytes, device):
+        size = -(-max(nbytes, 1) // ALIGNED) * ALIGNED
+        self.used[device] = self.used.get(device, 0) + size
+        self.total[device] = max(self.total.get(device, 0), self.used[device])
+        return size
+
+    def give_back(self, size, device):
+        self.used[device] -= size
+
+
+pool = Pool()
+allocator = [lambda size: None]
+
+
+class Memory:
+    """A piece of device memory, given back when nobody uses it."""
+
+    def __init__(self, host):
+        self.device = current_device[0]
+        self.host = host
+        self.size = pool.take(host.nbytes, self.device)
+        allocator[0](host.nbytes)
+
+    def __del__(self):
+        pool.give_back(self.size, self.device)
+
+
+class MemoryPointer:
+    """A place in a piece of memory, to which bytes can be added."""
+
+    def __init__(self, mem, ptr):
+        self.mem, self.ptr = mem, ptr
+
+    def __add__(self, offset):
+        return MemoryPointer(self.mem, self.ptr + int(offset))
+
+    def array(self, shape, dtype, strides):
+        """The array that begins here."""
+        steps = np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides).strides
+        reach = dtype.itemsize + sum((n - 1) * s for n, s in zip(shape, steps))
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        buffer = (ctypes.c_char * reach).from_address(self.ptr)
+        return np.ndarray(shape, dtype, buffer, 0, steps)
+
+
+def refuse(x, what="operand"):
+    """TypeError where `x` is something of NumPy's with dimensions, or a sequence, which CuPy takes no operand from."""
+    if isinstance(x, (np.ndarray, list, tuple)):
+        raise TypeError(f"Unsupported type {type(x)} as {what}")
+    return x
+
+
+class ndarray:
+    """The double of `cupy.ndarray`."""
+
+    __array_priority__ = 100
+
+    def __init__(self, shape, dtype=float, memptr=None, strides=None, order="C", _host=None, _memory=None):
+        if memptr is not None:
+            _host, _memory = memptr.array(shape, np.dtype(dtype), strides), memptr.mem
+        self._host = np.empty(shape, dtype, order=order) if _host is None else _host
+        self._memory = Memory(self._host) if _memory is None else _memory
+
+    # ---- what it is
+
+    dtype = property(lambda self: self._host.dtype)
+    shape = property(lambda self: self._host.shape)
+    strides = property(lambda self: self._host.strides)
+    ndim = property(lambda self: self._host.ndim)
+    size = property(lambda self: self._host.size)
+    itemsize = property(lambda self: self._host.itemsize)
+    nbytes = property(lambda self: self._host.nbytes)
+    T = property(lambda self: view(self, self._host.T))
+    mT = property(lambda self: view(self, self._host.mT))
+    device = property(lambda self: SimpleNamespace(id=self._memory.device))
+    data = property(lambda self: MemoryPointer(self._memory, self._host.ctypes.data))
+
+    @property
+    def base(self):
+        owner = self._host.base
+        return view(self, owner) if isinstance(owner, np.ndarray) else None
+
+    @property
+    def flags(self):
+        found = self._host.flags
+        return SimpleNamespace(c_contiguous=found.c_contiguous, f_contiguous=found.f_contiguous, owndata=found.owndata)
+
+    @property
+    def real(self):
+        return view(self, self._host.real)
+
+    @real.setter
+    def real(self, value):
+        self.real[...] = value
+
+    @property
+    def imag(self):
+        return view(self, self._host.imag) if self.dtype.kind == "c" else wrap(np.zeros_like(self._host))
+
+    @imag.setter
+    def imag(self, value):
+        self.imag[...] = value
+
+    # ---- what it is not
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        from tests.fake_cupy.functions import NAMESPACE
+
+        if method != "__call__" or any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+            return NotImplemented
+        return getattr(NAMESPACE, ufunc.__name__)(*inputs, **kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        raise TypeError(f"numpy.{function.__name__} was called on an array of the device")
+
+    # ---- out of it
+
+    @waits
+    def get(self, stream=None, order="C", out=None, blocking=True):
+        if out is not None:
+            out[...] = self._host
+            return out
+        return self._host.copy(order)
+
+    @notes
+    def set(self, host, stream=None):
+        self._host[...] = host
+
+    @waits
+    def item(self):
+        return self._host.item()
+
+    @waits
+    def tolist(self):
+        return self._host.tolist()
+
+    @waits
+    def __bool__(self):
+        return bool(self._host)
+
+    @waits
+    def __int__(self):
+        return int(self._host)
+
+    @waits
+    def __float__(self):
+        return float(self._host)
+
+    def __complex__(self):
+        return complex(self._host)
+
+    def __len__(self):
+        return len(self._host)
+
+    def __iter__(self):
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        return f"double of a {self._host!r}"
+
+    __hash__ = None
+
+    # ---- parts of it
+
+    @notes
+    def __getitem__(self, key):
+        found = self._host[self._key(key)]
+        if isinstance(found, np.ndarray) and np.shares_memory(found, self._host):
+            return view(self, found)
+        plain = not any(isinstance(k, (ndarray, list)) for k in (key if isinstance(key, tuple) else (key,)))
+        if plain:  # a single element: a view in CuPy, an element in NumPy
+            parts = self._key(key)
+            return view(self, self._host[parts if any(p is Ellipsis for p in parts) else (*parts, ...)])
+        return wrap(found)
+
+    @notes
+    def __setitem__(self, key, value):
+        if isinstance(value, ndarray) and value._memory.device != self._memory.device:
+            raise ValueError("Array device must be same as the current device")
+        self._host[self._key(key)] = unwrap(refuse(value))
+
+    def _key(self, key):
+        """The key in NumPy's terms: indices out of range wrap around, where NumPy raises."""
+        parts = list(key) if isinstance(key, tuple) else [key]
+        consumed = [1 if isinstance(k, (ndarray, list)) and _dtype(k).kind != "b" else
+                    k.ndim if isinstance(k, ndarray) else k is not None and k is not Ellipsis and not isinstance(k, bool)
+                    for k in parts]
+        dim, out = 0, []
+        for k, n in zip(parts, consumed):
+            if k is Ellipsis:
+                dim += self.ndim - sum(consumed)
+            if isinstance(k, np.ndarray):
+                raise TypeError("an array of NumPy's as an index of an array of the device is a hidden transfer")
+            if isinstance(k, ndarray):
+                if k.dtype.kind not in "iub":
+                    raise IndexError("arrays used as indices must be of integer or boolean type.")
+                host = k._host
+                if k.dtype.kind != "b" and dim < self.ndim and self.shape[dim]:
+                    host = host.astype(np.int64) % self.shape[dim]
+                out.append(host)
+            else:
+                out.append(k)
+            dim += int(n)
+        return tuple(out)
+
+
+def _dtype(k):
+    return k.dtype if isinstance(k, ndarray) else np.asarray(k).dtype
+
+
+def wrap(x):
+    """Results of NumPy as arrays of the device; what has no dimensions stays an array."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return ndarray(None, _host=np.asarray(x))
+    if type(x) in (list, tuple):
+        return type(x)(map(wrap, x))
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(wrap, x))
+    return x
+
+
+def view(of, host):
+    return ndarray(None, _host=host, _memory=of._memory)
+
+
+def unwrap(x):
+    if isinstance(x, ndarray):
+        return x._host
+    return type(x)(map(unwrap, x)) if type(x) in (list, tuple) else x
+
+
+VIEWS = {"reshape", "transpose", "swapaxes", "squeeze", "diagonal", "view", "ravel"}
+
+
+def _method(name, parameters):
+    @notes
+    def called(self, *args, **kwargs):
+        unknown = set(kwargs) - set(parameters) if parameters is not None else set()
+        if unknown:
+            raise TypeError(f"cupy.ndarray.{name}() got an unexpected keyword argument {unknown}")
+        from tests.fake_cupy.functions import check_dtype
+
+        check_dtype(name, [self])
+        made = getattr(self._host, name)(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()})
+        if name in VIEWS and np.shares_memory(made, self._host):
+            return view(self, made)
+        return wrap(made)
+
+    called.__name__ = name
+    return called
+
+
+for _name, _parameters in METHODS.items():
+    if not _name.startswith("_") and not hasattr(ndarray, _name) and callable(getattr(np.ndarray, _name, None)):
+        setattr(ndarray, _name, _method(_name, _parameters))
+
+
+def _operator(name, reflected=False):
+    @notes
+    def called(self, other):
+        from tests.fake_cupy.functions import NAMESPACE
+
+        if not isinstance(other, (ndarray, int, float, complex, np.generic)):
+            refuse(other)
+            return NotImplemented
+        return getattr(NAMESPACE, name)(*((other, self) if reflected else (self, other)))
+
+    return called
+
+
+def _inplace(name):
+    @notes
+    def called(self, other):
+        from tests.fake_cupy.functions import NAMESPACE
+
+        getattr(NAMESPACE, name)(self, other, out=self)
+        return self
+
+    return called
+
+
+for _name, _ufunc in {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "left_shift", "rshift": "right_shift", "matmul": "matmul",
+}.items():  # fmt: skip
+    setattr(ndarray, f"__{_name}__", _operator(_ufunc))
+    setattr(ndarray, f"__r{_name}__", _operator(_ufunc, reflected=True))
+    setattr(ndarray, f"__i{_name}__", _inplace(_ufunc))
+for _name, _ufunc in {
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+}.items():  # fmt: skip
+    setattr(ndarray, f"__{_name}__", _operator(_ufunc))
+
+
+def _unary(name):
+    @notes
+    def called(self):
+        from tests.fake_cupy.functions import NAMESPACE
+
+        return getattr(NAMESPACE, name)(self)
+
+    return called
+
+
+for _name, _ufunc in {"neg": "negative", "abs": "absolute", "invert": "invert", "pos": "positive"}.items():
+    setattr(ndarray, f"__{_name}__", _unary(_ufunc))

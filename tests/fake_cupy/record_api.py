@@ -1,0 +1,83 @@
+"""Write down what CuPy has: `python -m tests.fake_cupy.record_api` where CuPy is installed (no GPU needed).
+
+Out: `api.json` beside this file: per module the names, of functions their parameters, of ufuncs their loops as type
+characters (bfloat16 is E), and the names of `cupy.ndarray`.  The double has exactly these, and a kernel that asks for
+anything else fails.
+"""
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import json
+from pathlib import Path
+
+MODULES = (
+    "cupy", "cupy.linalg", "cupy.fft", "cupy.lib.stride_tricks", "cupy.cuda", "cupy.cuda.runtime", "cupyx",
+    "cupyx.scipy.special", "cupyx.scipy.linalg", "cupyx.scipy.fft", "cupyx.scipy.signal", "cupyx.scipy.ndimage",
+)  # fmt: skip
+HIDDEN_UFUNCS = {"where": ("cupy._sorting.search", "_where_ufunc"), "clip": ("cupy._core._routines_math", "clip")}
+
+
+def parameters(function):
+    """Names of the parameters; None where they cannot be known, or anything goes."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found):
+        return None
+    return [p.name for p in found]
+
+
+def documented_parameters(method):
+    """Names of the parameters of a method of a Cython class, from the first line of its docstring."""
+    head = (method.__doc__ or "").partition("\n")[0]
+    if "(" not in head:
+        return None
+    inner = head[head.index("(") + 1 : head.rindex(")")]
+    if "*" in inner:
+        return None
+    names = [part.partition("=")[0].split()[-1] for part in inner.split(",") if part.strip()]
+    return [n for n in names if n != "self"]
+
+
+def described(name, x):
+    if name in HIDDEN_UFUNCS:
+        module, hidden = HIDDEN_UFUNCS[name]
+        found = getattr(importlib.import_module(module), hidden)
+        return {"function": parameters(x), "types": list(found.types)}
+    if hasattr(x, "types") and not isinstance(x, type):
+        return {"types": list(x.types)}
+    if callable(x) and not isinstance(x, type):
+        return {"function": parameters(x)}
+    return {}
+
+
+def public_names(module):
+    """The names of a module; of one that needs libraries of CUDA to be imported, from its source."""
+    try:
+        found = importlib.import_module(module)
+        return {n: described(n, getattr(found, n)) for n in dir(found) if not n.startswith("_")}
+    except (ImportError, AttributeError):
+        tree = ast.parse(Path(importlib.util.find_spec(module).origin).read_text())
+        imported = [a for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names]
+        return {a.asname or a.name: {"function": None} for a in imported}
+
+
+def record():
+    import cupy
+
+    methods = {n: getattr(cupy.ndarray, n) for n in dir(cupy.ndarray)}
+    return {
+        "version": cupy.__version__,
+        "modules": {module: public_names(module) for module in MODULES},
+        "ndarray": {n: documented_parameters(m) if callable(m) else None for n, m in methods.items()},
+    }
+
+
+if __name__ == "__main__":
+    target = Path(__file__).with_name("api.json")
+    lines = json.dumps(record(), separators=(",", ":")).replace('},"', '},\n"')
+    target.write_text(lines + "\n")
+    print(f"{target}: {target.stat().st_size} bytes")

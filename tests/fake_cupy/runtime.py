@@ -1,0 +1,212 @@
+"""`cupy.cuda`: two devices, streams that record what is asked of them, events, memory pools."""
+
+import itertools
+import types
+from contextlib import contextmanager
+
+import numpy as np
+
+from tests.fake_cupy import graph_capture
+from tests.fake_cupy.array import API, allocator, current_device, pool
+
+DEVICES = 2
+TOTAL = 1 << 34
+
+
+class CUDARuntimeError(RuntimeError):
+    """An error of the CUDA runtime."""
+
+
+def current():
+    return current_device[0]
+
+
+class Device:
+    """`with Device(1):` makes it the current one."""
+
+    def __init__(self, device=None):
+        self.id = current() if device is None else int(device)
+        if self.id >= DEVICES:
+            raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
+        self._before = []
+
+    def use(self):
+        current_device[0] = self.id
+
+    def __enter__(self):
+        self._before.append(current())
+        self.use()
+        return self
+
+    def __exit__(self, *unused):
+        current_device[0] = self._before.pop()
+
+
+_clock = itertools.count(1)
+_streams = [{}]  # device -> the current stream
+_around = {}  # device -> the streams of the blocks around: `use` is forgotten where one ends, as CuPy does
+
+
+class Stream:
+    """A queue; everything is done at once, the order of waits is kept in `waited`."""
+
+    null = None
+
+    def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
+        self.ptr = 0 if null else next(_clock) * 16
+        self.device_id = current()
+        self.done = True
+        self.waited = []
+
+    def use(self):
+        self._check()
+        _streams[0][current()] = self
+
+    def __enter__(self):
+        self._check()
+        _around.setdefault(current(), []).append(self)
+        self.use()
+        return self
+
+    def __exit__(self, *unused):
+        blocks = _around[current()]
+        blocks.pop()
+        _streams[0][current()] = blocks[-1] if blocks else Stream.null
+
+    def _check(self):
+        if self.ptr and self.device_id not in (-1, current()):
+            raise RuntimeError(f"The device that the stream is created on ({self.device_id}) does not match {current()}")
+
+    @graph_capture.waits
+    def synchronize(self):
+        pass
+
+    def wait_event(self, event):
+        self.waited.append(event)
+
+    def begin_capture(self, mode=None):
+        if not self.ptr:
+            raise RuntimeError("cannot capture on the default (legacy) stream")
+        graph_capture.noted.append([])
+
+    def end_capture(self):
+        return graph_capture.Graph(graph_capture.noted.pop())
+
+    def is_capturing(self):
+        return graph_capture.current() is not None
+
+
+Stream.null = Stream(null=True)
+
+
+class ExternalStream(Stream):
+    """A stream that another library made."""
+
+    def __init__(self, ptr, device_id=-1):
+        super().__init__()
+        self.ptr, self.device_id = ptr, device_id
+
+
+class Event:
+    """A mark: the number of its recording stands for the time."""
+
+    def __init__(self, block=False, disable_timing=False, interprocess=False):
+        self.ptr = next(_clock) * 16
+        self.timed, self.at, self.done = not disable_timing, None, True
+
+    def record(self, stream=None):
+        self.at = next(_clock)
+
+    def synchronize(self):
+        pass
+
+
+def get_current_stream(device_id=-1):
+    return _streams[0].get(current() if device_id < 0 else device_id, Stream.null)
+
+
+def get_elapsed_time(start, end):
+    assert start.timed and end.timed
+    return float(end.at - start.at)
+
+
+class MemoryPool:
+    """The pool that arrays of the double are counted in."""
+
+    def malloc(self, size):
+        return size
+
+    def used_bytes(self):
+        return pool.used.get(current(), 0)
+
+    def total_bytes(self):
+        return pool.total.get(current(), 0)
+
+    def free_all_blocks(self, stream=None):
+        pool.total[current()] = pool.used.get(current(), 0)
+
+
+_pool = MemoryPool()
+
+
+def get_default_memory_pool():
+    return _pool
+
+
+def get_default_pinned_memory_pool():
+    return types.SimpleNamespace(free_all_blocks=lambda: None)
+
+
+def set_allocator(allocate=None):
+    allocator[0] = allocate
+
+
+@contextmanager
+def using_allocator(allocate=None):
+    before, allocator[0] = allocator[0], allocate
+    try:
+        yield
+    finally:
+        allocator[0] = before
+
+
+class PinnedMemoryPointer(bytearray):
+    """What the elements of a pinned array belong to."""
+
+
+def empty_pinned(shape, dtype=float, order="C"):
+    count = int(np.prod(shape, dtype=np.int64))
+    memory = PinnedMemoryPointer(max(count * np.dtype(dtype).itemsize, 1))
+    return np.frombuffer(memory, dtype, count).reshape(shape, order=order)
+
+
+def properties(device):
+    assert 0 <= device < DEVICES
+    return {
+        "name": b"Double of a GPU", "major": 8, "minor": 0, "totalGlobalMem": TOTAL, "multiProcessorCount": 4,
+        "maxThreadsPerMultiProcessor": 1024, "warpSize": 32, "integrated": 0,
+    }  # fmt: skip
+
+
+def module():
+    """`cupy.cuda`, of which only names are there that CuPy has."""
+    runtime = types.ModuleType("cupy.cuda.runtime")
+    cuda = types.ModuleType("cupy.cuda")
+    mine = {
+        runtime: {
+            "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": graph_capture.waits(lambda: None),
+            "getDeviceProperties": properties, "deviceCanAccessPeer": lambda a, b: a != b,
+            "memGetInfo": lambda: (TOTAL - pool.used.get(current(), 0), TOTAL), "CUDARuntimeError": CUDARuntimeError,
+        },
+        cuda: {
+            "runtime": runtime, "Device": Device, "Stream": Stream, "ExternalStream": ExternalStream, "Event": Event,
+            "get_current_stream": get_current_stream, "get_elapsed_time": get_elapsed_time,
+            "set_allocator": set_allocator, "using_allocator": using_allocator, "MemoryPool": MemoryPool,
+            "PinnedMemoryPointer": PinnedMemoryPointer, "Graph": graph_capture.Graph,
+        },
+    }  # fmt: skip
+    for made, names in mine.items():
+        unknown = set(names) - set(API["modules"][made.__name__])
+        assert not unknown, f"{made.__name__} has no {unknown}"
+        made.__dict__.update(names)
+    return cuda

@@ -1,0 +1,236 @@
+"""Every function, type and method of the extensions that Python can reach, called with what nobody should give it.
+
+In: a seed and names of modules; out: a line for each call that ended the process, which goes on behind that call.
+
+    python -m tests.fuzz.api_surface 0 ts._core.dispatch          what ends the process, in one module
+    python -m tests.fuzz.api_surface 0                            in all of them
+
+A docstring says what the arguments should be (`embedsignature`): three in four are such, the others are anything, and
+now and then there is one too few or too many.  A call may compute or refuse, as it likes; memory is limited, so that
+sizes too large are refused, and what takes longer than SECONDS is ended with the place where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import copyreg
+import gc
+import importlib
+import pickle
+import random
+import re
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ts
+from tests import samples
+from tests.fuzz import odd_values, subprocess_watchdog
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.builtin_ops.registry import operators
+from ts.ops import registry
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 20  # that a call may take
+CALLS = 60  # of each callable
+# What is set for the whole process, by its own package alone, cannot be taken back by the next call.
+FOR_THE_PROCESS = re.compile(
+    r"^(set_|register_|install_|define_|_install|_fill_tables|_forget)"
+)
+# What takes as long as it is told: nobody finishes the futures of these tests, and a value may have 2**63 elements.
+WITHOUT_END = {
+    "ts._core.vm.future.Future.wait",
+    "ts._core.vm.execution.Execution.run",
+    "ts._core.value.type_of.is_small",
+}
+# Operators are shared by all that goes on: without its record one may be missing where the next tensor is printed.
+SHARED = {"ts._core.dispatch.operator.Operator.record ="}
+
+
+def modules() -> list[str]:
+    """The names of the extensions of this tree."""
+    found = []
+    for top, package in (("ts/_core", "ts._core"), ("backends", "ts.backends")):
+        for path in sorted((ROOT / top).rglob("*.pyx")):
+            found.append(".".join([package, *path.relative_to(ROOT / top).with_suffix("").parts]))
+    return found
+
+
+def values() -> dict[str, list[Any]]:
+    """What to give, by the names that signatures have for types."""
+    ints = [0, 1, 2, 3, -1, 64, 1 << 31, (1 << 63) - 1, -(1 << 63)]
+    floats = [0.0, 1.5, -1.0, float("nan"), float("inf"), 1e308]
+    tuples = [(), (1,), (2, 3), (-1, 0), (1.5,), ("a",), (None,), (ts.ones(2),), (ts.ones(2), 2), ((1,),), (0,) * 70, (1 << 62,) * 3]
+    texts = ["", "a", "aten::add", "cpu", "é\0b", "\ud800", "x" * 300, "f(Tensor x) -> Tensor"]
+    registry.load()
+    own = [*operators()[::40], *map(samples.operator, registry.records()[::60])]
+    return {
+        "int": ints, "float": floats, "bool": [True, False], "str": texts, "list": [list(x) for x in tuples], "tuple": tuples, "Tensor": odd_values.mixed(), "ndarray": odd_values.arrays(),
+        "dict": [{}, {"a": 1}, {1: ts.ones(1)}, {None: []}], "Operator": own, "type": [int, ts.Tensor, odd_values.Color, type(own[0])],
+        "dtype": [ts.float32, np.dtype("f4"), np.dtype("O"), np.dtype(">i2")],
+        "any": odd_values.values(),
+    }  # fmt: skip
+
+
+def as_typed(name: str) -> str:
+    """The key of `values` for a type in a signature."""
+    if re.fullmatch(
+        r"(int|long|Py_ssize_t|int64_t|int32_t|uint\w*|size_t|unsigned.*|long long|Py_hash_t|NPY_\w+)", name
+    ):
+        return "int"
+    return {"double": "float", "object": "any", "bint": "bool", "": "any", "const char *": "str"}.get(
+        name, name
+    )
+
+
+def wanted(function: Any) -> list[str]:
+    """The types that a docstring's first line gives the parameters, `any` for none."""
+    first = (getattr(function, "__doc__", None) or "").partition("\n")[0]
+    inside = re.match(r"[\w.]+\((.*)\)", first)
+    if inside is None:
+        return ["any"] * 2
+    parts = [part.strip() for part in re.split(r",(?![^\[(]*[\])])", inside[1])]
+    parts = [part for part in parts if part and part not in ("self", "*", "/", "cls")]
+    return [as_typed(typed(part.partition("=")[0].strip())) for part in parts]
+
+
+def typed(parameter: str) -> str:
+    """`ndarray x` and `x: ndarray` have the type ndarray."""
+    name, colon, annotation = parameter.partition(":")
+    return annotation.strip().strip("'\"") if colon else name.rpartition(" ")[0].strip()
+
+
+def arguments(function: Any, known: dict[str, list[Any]], generator: random.Random) -> list[Any]:
+    """Arguments for one call."""
+    everything = [value for of_type in known.values() for value in of_type]
+    kinds = wanted(function)
+    if generator.random() < 0.2:
+        kinds = [*kinds, "any"] if generator.random() < 0.5 else kinds[:-1]
+    return [
+        generator.choice(known[kind] if kind in known and generator.random() < 0.75 else everything)
+        for kind in kinds
+    ]
+
+
+def callables(module: types.ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Functions, types and methods of one module, by their names; methods take the object first."""
+    native = type(len), type(str.join), type(str.__add__), type(dict.fromkeys)
+    for name, value in sorted(vars(module).items()):
+        if FOR_THE_PROCESS.match(name) or name.startswith("__"):
+            continue
+        if is_class(value, module.__name__):
+            yield name, value
+            for method, body in sorted(vars(value).items()):
+                if method == "__new__" or isinstance(body, OverloadSet):  # operators: `hostile`
+                    continue
+                if callable(body):
+                    yield f"{name}.{method}", body
+                elif isinstance(body, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+                    yield f"{name}.{method}", body.__get__
+                    yield f"{name}.{method} =", body.__set__
+        elif isinstance(value, native) or type(value).__name__ == "cython_function_or_method":
+            yield name, value
+
+
+def is_class(value: Any, module: str) -> bool:
+    """Whether a value is a class that this extension defines."""
+    home = "ts._core.tensor.tensor" if value is ts.Tensor else getattr(value, "__module__", None)
+    return isinstance(value, type) and home == module
+
+
+def entries(names: list[str]) -> Iterator[tuple[str, Any, Callable[..., Any]]]:
+    """(name, owner, callable) of all that these modules have; the owner of a method is its type."""
+    for name in names:
+        module = importlib.import_module(name)
+        for called, function in callables(module):
+            owner, dot, _ = called.partition(".")
+            if f"{name}.{called}" not in WITHOUT_END | SHARED:
+                yield f"{name}.{called}", getattr(module, owner) if dot else None, function
+
+
+def main(seed: str, names: str, *place: str) -> None:
+    """Call what the modules have."""
+    ts.nn
+    known = values()
+    calls = subprocess_watchdog.Calls(*place, seconds=SECONDS)
+    for name, owner, function in entries(names.split(",")):
+        generator = random.Random(f"{seed} {name}")
+        objects = selves(owner, known) if owner else []
+        for _ in range(CALLS):
+            given = arguments(function, known, generator)
+            if objects:
+                given.insert(0, generator.choice(objects))
+            calls.run(f"{name}({', '.join(map(shown, given))})", (Exception,), call, function, given)
+
+
+def call(function: Callable[..., Any], given: list[Any]) -> None:
+    """One call, without warnings; an error of any kind is no crash."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function(*given)
+
+
+def selves(owner: Any, known: dict[str, list[Any]]) -> list[Any]:
+    """Objects of a type that exist, and those that Python can make without saying what is to be in them."""
+    found = [value for of_type in known.values() for value in of_type if type(value) is owner]
+    return found + [held for held in gc.get_objects() if type(held) is owner][:5] + unfilled(owner)
+
+
+def unfilled(owner: Any) -> list[Any]:
+    """Objects of a type that nobody has filled, by all ways that lead around its `__init__`."""
+
+    def subclass() -> Any:
+        return type("Subclass", (owner,), {"__init__": lambda self: None})()
+
+    def moved() -> Any:
+        made = type("Plain", (), {})()
+        made.__class__ = owner
+        return made
+
+    ways = [
+        owner, lambda: owner.__new__(owner), lambda: object.__new__(owner), lambda: copyreg.__newobj__(owner), subclass, moved,
+        lambda: copyreg._reconstructor(owner, object, None), lambda: pickle.loads(pickle_of(owner)),
+    ]  # fmt: skip
+    found = []
+    for way in ways:
+        with contextlib.suppress(Exception):
+            found.append(way())
+    for made in [*found]:
+        for again in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+            with contextlib.suppress(Exception):
+                found.append(again(made))
+    return [made for made in found if isinstance(made, owner)]
+
+
+def pickle_of(owner: Any) -> bytes:
+    """A pickle that makes an object and gives it no state."""
+    return f"c{owner.__module__}\n{owner.__qualname__}\n".encode() + b")\x81."
+
+
+def shown(value: Any) -> str:
+    """An argument, shortly."""
+    if isinstance(value, (ts.Tensor, np.ndarray)):
+        return f"<{type(value).__name__} {value.dtype} {str(tuple(value.shape))[:40]}>"
+    return (
+        f"<{type(value).__name__}>"
+        if callable(value) or isinstance(value, types.ModuleType)
+        else repr(value)[:60]
+    )
+
+
+def problems(seed: int, names: list[str]) -> list[str]:
+    """The calls that ended a process, with how."""
+    return subprocess_watchdog.problems(__spec__.name, seed, ",".join(names))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 5:
+        print("\n".join(problems(int(sys.argv[1]), sys.argv[2].split(",") if sys.argv[2:] else modules())))
+    else:
+        main(*sys.argv[1:])

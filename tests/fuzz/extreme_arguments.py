@@ -1,0 +1,110 @@
+"""Operators called with numbers that nobody should give them: huge, negative, infinite, not a number.
+
+In: numbers of records; out: a line for each call that went wrong, and the process survives all others.
+
+    python -m tests.fuzz.extreme_arguments 0 200          problems of the records 0 to 199
+
+Every number among a record's sample arguments, every list of numbers and every tensor is replaced in turn by each
+of the values below.  The operator may compute or refuse.  It may not take longer than SECONDS, or end the process
+(`watched`).
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import ts
+from tests import samples
+from tests.fuzz import odd_values, subprocess_watchdog
+from ts.ops import registry
+
+SECONDS = 5  # that a call may take
+INTEGERS = (0, -1, 1 << 31, (1 << 63) - 1, -(1 << 63))
+FLOATS = (0.0, -1.0, float("inf"), float("-inf"), float("nan"), 1e308, -5e-324)
+SCALARS = (*INTEGERS, *FLOATS)
+BY_KIND: dict[str, tuple[Any, ...]] = {
+    "int": INTEGERS, "SymInt": INTEGERS, "float": FLOATS, "Scalar": SCALARS, "number": SCALARS,
+}  # fmt: skip
+LISTS: dict[str, tuple[Any, ...]] = {"int[]": INTEGERS, "SymInt[]": INTEGERS, "float[]": FLOATS}
+# What operators raise: PyTorch's classes.  Anything else is an accident of the implementation.
+REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, MemoryError)
+# They wait, or change the process for good.
+LEFT_OUT = {"aten::cuda", "aten::pin_memory", "aten::seed"}
+
+
+def records() -> list[Any]:
+    registry.load()
+    return [r for r in registry.records() if r.variant != "out" and r.base is None and r.name not in LEFT_OUT]
+
+
+def replacements(parameter: Any, value: Any) -> Iterator[Any]:
+    """What to put in the place of a sample's argument."""
+    if isinstance(value, ts.Tensor):
+        if value.dtype.is_floating_point or value.dtype.is_complex:
+            yield from (ts.full_like(value, x if abs(x) != 1e308 else 3e38) for x in FLOATS)
+        elif value.dtype != ts.bool:
+            yield from (ts.full_like(value, x) for x in INTEGERS if value.dtype == ts.int64 or 0 <= x < 128)
+        yield from odd_values.alike(value)
+        yield ts.zeros([0], dtype=value.dtype)
+        yield ts.zeros([2, 0, 3], dtype=value.dtype)
+        return
+    kind = parameter.kind.removesuffix("?")
+    yield from BY_KIND.get(kind, ())
+    for x in LISTS.get(kind, ()):
+        given = value if isinstance(value, list) and value else [1]
+        yield [x] * len(given)
+        if len(given) > 1:
+            yield [*given[:-1], x]
+    if kind in LISTS:
+        yield []
+
+
+def calls(record: Any) -> Iterator[tuple[str, list[Any]]]:
+    """(which argument is what, the arguments) for a record."""
+    if samples.profile(record)[0] < 0:
+        return
+    parameters = samples.operator(record).signature.parameters
+    for dtype in (ts.float32, ts.int64):
+        given = samples.arguments(record, dtype)
+        assert given is not None
+        for i, parameter in enumerate(parameters):
+            for x in replacements(parameter, given[i]):
+                tensor = isinstance(x, ts.Tensor)
+                shown = f"{x.dtype} {list(x.shape)} by {x.stride()} of {shown_element(x)}" if tensor else x
+                args = samples.arguments(record, dtype) or []  # fresh, as calls write into them
+                yield f"{record.key} {dtype} {parameter.name}={shown}", [*args[:i], x, *args[i + 1 :]]
+
+
+def shown_element(x: ts.Tensor) -> str:
+    """The first element, where there is one."""
+    return "meta" if x.is_meta else str(x.flatten()[:1].tolist())
+
+
+def call(record: Any, args: list[Any]) -> None:
+    """The operator of a record on these arguments."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        samples.operator(record)(*args)
+
+
+def main(first: str, last: str, *place: str) -> None:
+    """Call the records first to last."""
+    calls_of_all = subprocess_watchdog.Calls(*place, seconds=SECONDS)
+    for record in records()[int(first) : int(last)]:
+        for text, args in calls(record):
+            calls_of_all.run(text, REFUSALS, call, record, args)
+
+
+def problems(first: int, last: int) -> list[str]:
+    """What went wrong with the records first to last."""
+    return subprocess_watchdog.problems(__spec__.name, first, last)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        print("\n".join(problems(int(sys.argv[1]), int(sys.argv[2]))))
+    else:
+        main(*sys.argv[1:])

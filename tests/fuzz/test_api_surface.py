@@ -1,0 +1,41 @@
+"""No function, type or method of the extensions ends the process, whatever Python gives it."""
+
+import importlib
+
+import pytest
+
+from tests.fuzz import api_surface
+from tests.sharding import some
+
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", some(0, 2, of=range(PARTS)))
+def test_entries(part):
+    """Wrong counts and types, huge numbers, strange tensors and arrays."""
+    found = api_surface.problems(0, api_surface.modules()[part::PARTS])
+    assert not found, "\n".join(found)
+
+
+def test_all_modules_have_entries():
+    """The walk sees what there is: an empty one would find nothing wrong."""
+    names = [name for name, _, _ in api_surface.entries(api_surface.modules())]
+    assert len(names) > 300
+    assert {"ts._core.dispatch.operator.Operator.call_list", "ts.backends.cpu.kernels.conv.correlate"} <= set(names)
+
+
+def test_objects_that_nothing_has_filled():
+    """Python makes none of the classes that only C makes, and what it makes of the others has nothing but defaults."""
+    sealed, empty = [], []
+    for name in api_surface.modules():
+        for owner in vars(importlib.import_module(name)).values():
+            if api_surface.is_class(owner, name):
+                (empty if api_surface.unfilled(owner) else sealed).append(owner.__name__)
+    assert {"List", "Dict", "Tuple", "Object", "ObjectClass", "TypeSpec", "Code", "Execution", "Stopped", "Job"} <= set(sealed)
+    assert set(empty) == {
+        "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "Called", "CalledByName", "Callee", "Function", "Stops",
+        "Future", "Inherited", "Loops", "_Capsule", "Wrong", "FlagBlock", "AsTensors", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
+        "TracedBy", "HandedOut", "Recorder", "Stage", "Node", "Hooks", "Task", "Rule", "Formula", "SavingNode", "FunctionNode",
+        "Layer", "Overridable",
+        "Plan", "Backward", "GraphRule", "Writer", "Keeper", "Unwritten", "Each", "Casts", "HeldSwitches", "Compiling", "Run",
+    }  # fmt: skip

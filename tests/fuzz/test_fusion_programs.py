@@ -1,0 +1,142 @@
+"""Groups on random programs and tensors: raw, optimised, as one on any number of threads, native and PyTorch agree.
+
+Ours agree to the bit, in strides too, and in what becomes of the arguments; PyTorch agrees but for rounding.
+`python -m tests.fuzz.test_fusion_programs COUNT [SEED]` tries more, and says how often groups ran as one.
+"""
+
+import random
+import sys
+
+import numpy as np
+
+import ts
+from tests.fuzz import how_many
+from tests.fuzz.fusion_programs import GroupWriter, arguments
+from ts.bytecode.native import background_compilation
+from ts.fusion.program import GroupRecord
+
+KINDS = ("float32",) * 6 + ("float64",) * 2 + ("bfloat16", "float16", "int64", "int32", "uint8", "bool")
+FLOATS = ("float32", "float32", "float64")
+
+
+def program(seed):
+    return GroupWriter(random.Random(seed).randrange).source()
+
+
+def given(seed, package, kinds):
+    """New tensors, the same for every package: views of memory that lies as the choices say."""
+    found = arguments(random.Random(-seed - 1).randrange, kinds)
+    return [tensor(package, *x) if isinstance(x, tuple) else x for x in found]
+
+
+def tensor(package, array, kind):
+    x = package.from_numpy(array)
+    return x.to(getattr(package, kind)) if "float16" in kind else x
+
+
+def shown(x):
+    x = x.detach()
+    x = x.float() if "float16" in str(x.dtype) else x
+    return x.numpy()
+
+
+def strides(x):
+    """Where there is a second element to go to."""
+    return tuple(step if length > 1 else 0 for step, length in zip(x.stride(), x.shape, strict=True))
+
+
+def outcome(function, args):
+    """What is returned, its dtypes and strides, and the arguments then; or that it fails."""
+    try:
+        results = function(*args)
+    except (RuntimeError, ZeroDivisionError, TypeError, ValueError, IndexError) as error:
+        return str(error).splitlines()[-1]
+    tensors = [*results, *(x for x in args if not isinstance(x, int | float))]
+    return [(shown(x).copy(), str(x.dtype).removeprefix("torch."), strides(x)) for x in tensors]
+
+
+def same(first, second):
+    if isinstance(first, str) or isinstance(second, str):
+        return isinstance(first, str) and isinstance(second, str)
+    return len(first) == len(second) and all(
+        x[1:] == y[1:] and x[0].shape == y[0].shape and x[0].tobytes() == y[0].tobytes()
+        for x, y in zip(first, second, strict=True)
+    )
+
+
+def close(first, second, by):
+    if isinstance(first, str) or isinstance(second, str):
+        return isinstance(first, str) and isinstance(second, str)
+    return all(
+        x[1] == y[1] and x[0].shape == y[0].shape and np.allclose(x[0], y[0], by, by, equal_nan=True)
+        for x, y in zip(first, second, strict=True)
+    )
+
+
+def told(where, seed, source, found, expected, args):
+    """What differs, for a person."""
+    tensors = [x for x in args if not isinstance(x, int | float)]
+    lines = [f"{where}, seed {seed}", source, str(args[-2:]), *(f"{x.dtype} {x.shape} {x.stride()}" for x in tensors)]
+    if isinstance(found, str) or isinstance(expected, str):
+        return "\n".join([*lines, str(found)[:300], str(expected)[:300]])
+    for i, (x, y) in enumerate(zip(found, expected, strict=False)):
+        if x[1:] != y[1:] or x[0].shape != y[0].shape or x[0].tobytes() != y[0].tobytes():
+            lines.append(f"result {i}: {x[0].shape} {x[1:]} {y[0].shape} {y[1:]}")
+            if x[0].shape == y[0].shape:
+                wrong = np.flatnonzero(x[0] != y[0])[:5]
+                lines.append(f"{x[0].flat[wrong]} {y[0].flat[wrong]}")
+    return "\n".join(lines)
+
+
+def groups(function):
+    return [o.record.group for o in function.compiled_code.operators if isinstance(o.record, GroupRecord)]
+
+
+def check(seed, pytorch=None):
+    """How often groups ran as one, and how often they were left."""
+    source = program(seed)
+    function = ts.jit.CompilationUnit(source).f
+    with ts.jit.optimized_execution(False):
+        expected = outcome(ts.jit.CompilationUnit(source).f, given(seed, ts, KINDS))
+    before = ts.get_num_threads()
+    try:
+        for threads in (1, 3):
+            ts.set_num_threads(threads)
+            found = outcome(function, given(seed, ts, KINDS))
+            assert same(found, expected), told(f"{threads} threads", seed, source, found, expected, given(seed, ts, KINDS))
+    finally:
+        ts.set_num_threads(before)
+    with ts.limits(bytes=1 << 40):
+        found = outcome(function, given(seed, ts, KINDS))
+    assert same(found, expected), told("one by one", seed, source, found, expected, given(seed, ts, KINDS))
+    if background_compilation.is_available():
+        native = ts.jit.CompilationUnit(source).f
+        if background_compilation.compile_now(native.compiled_code) == "":
+            found = outcome(native, given(seed, ts, KINDS))
+            assert same(found, expected), told("machine code", seed, source, found, expected, given(seed, ts, KINDS))
+    if pytorch is not None:
+        names = {"torch": pytorch, "Tensor": pytorch.Tensor}
+        exec(source, names)
+        theirs = outcome(names["f"], given(seed, pytorch, FLOATS))
+        ours = outcome(function, given(seed, ts, FLOATS))
+        by = 0.2 if "half()" in source or "bfloat16()" in source else 2e-3
+        assert close(ours, theirs, by), told("PyTorch", seed, source, ours, theirs, given(seed, ts, FLOATS))
+    met = [group for group in groups(function) if group]
+    ran = sum(plan.runs for group in met for plan in group.plans)
+    return ran, sum(group.left_for_shapes for group in met), sum(group.left_for_inputs for group in met)
+
+
+def test_groups_agree_with_their_operators():
+    count = how_many(40)
+    total = [check(seed, sys.modules.get("torch")) for seed in range(count)]
+    ran, shapes, _ = (sum(column) for column in zip(*total, strict=True))
+    assert ran > count and ran > 5 * shapes
+
+
+if __name__ == "__main__":
+    import torch as reference
+
+    count, start = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    totals = [check(number, reference) for number in range(start, start + count)]
+    counts = [sum(column) for column in zip(*totals, strict=True)]
+    print(f"{count} programs agree; groups ran {counts[0]} times, left for shapes {counts[1]}, for dtypes {counts[2]}")

@@ -1,0 +1,74 @@
+"""Expressions that are evaluated with `ts` and with PyTorch, and must give the same: values, dtypes, shapes, errors.
+
+In: a file of expressions, one a line, over the package `t`, its `F` (nn.functional), `N` (operators that PyTorch keeps
+in `torch._C._nn`), random tensors `r` and `u`, integers `i`; out: the two outcomes.  A `$` in a line stands for each of
+seven dtypes.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import ts
+
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int8", "bool")
+NAMESPACES = ((ts, ts), (torch, torch._C._nn))
+
+
+def lines(name):
+    """The expressions of a file in `tests/pytorch_parity/expressions`, each with its dtype."""
+    text = (Path(__file__).parent / "expressions" / f"{name}.txt").read_text()
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            yield from [line.replace("$", repr(d)) for d in DTYPES] if "$" in line else [line]
+
+
+def outcome(source, package, operators):
+    """The value of an expression, or its error up to where wordings may differ."""
+    numbers = np.random.default_rng(0)
+
+    def r(*shape, d="float32"):
+        return package.from_numpy(np.asarray(numbers.standard_normal(shape))).to(getattr(package, d))
+
+    def u(*shape, d="float32"):
+        return package.from_numpy(np.asarray(numbers.random(shape))).to(getattr(package, d))
+
+    def i(values, d="int64"):
+        return package.tensor(values, dtype=getattr(package, d))
+
+    package.manual_seed(0)
+    names = {"t": package, "F": package.nn.functional, "N": operators, "r": r, "u": u, "i": i}
+    try:
+        return plain(eval(source, names))
+    except Exception as error:
+        if any(d in source for d in ("'int64'", "'int8'", "'bool'")):
+            return "refused"  # in words and classes that differ from operator to operator
+        return f"{type(error).__name__}: {error}".splitlines()[0][:50]
+
+
+def plain(value):
+    """Tensors as dtype, shape and numbers."""
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, (ts.Tensor, torch.Tensor)):
+        wide = value if value.is_complex() else value.double()
+        return [str(value.dtype).rpartition(".")[2], list(value.shape), wide.tolist()]
+    return value
+
+
+def same(ours, theirs, tolerance):
+    if isinstance(theirs, list):
+        return (
+            isinstance(ours, list)
+            and len(ours) == len(theirs)
+            and all(same(a, b, tolerance) for a, b in zip(ours, theirs, strict=True))
+        )
+    if isinstance(theirs, (float, complex)):
+        return bool(np.isclose(ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True))
+    return ours == theirs
+
+
+def check(source):
+    ours, theirs = (outcome(source, *names) for names in NAMESPACES)
+    assert same(ours, theirs, 2e-2 if "float16" in source else 1e-4), f"{source}\n{ours}\n{theirs}"

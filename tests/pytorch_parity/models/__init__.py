@@ -1,0 +1,88 @@
+"""Models as they are deployed in TorchScript: small ones of many kinds, a family a file.
+
+A family's file is written for PyTorch and runs as it stands.  `family("vision", "ts")` runs it with `ts` for its `torch`, so
+that both packages have the same classes, from the same text.  What is called, and how, stands in its table:
+
+    CASES["resnet"] = Case(ResNet, lambda: [call(torch.randn(1, 3, 32, 32))])
+
+`tests/pytorch_parity/test_models.py` compares what PyTorch and `ts` make of each; `python -m benchmarks models` compares their times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from tests.program_files import run_family
+
+FOLDER = Path(__file__).parent
+FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"))
+
+
+class Call(NamedTuple):
+    """One call of a model's method."""
+
+    args: tuple[Any, ...]
+    method: str = "forward"
+    seed: int | None = None  # of the random numbers that the method draws
+
+
+def call(*args: Any, method: str = "forward", seed: int | None = None) -> Call:
+    """A call with these arguments."""
+    return Call(args, method, seed)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, and what is done with it."""
+
+    make: Callable[[], Any]
+    calls: Callable[[], list[Call]]
+    ways: tuple[str, ...] = ("script", "trace", "freeze")  # in which it is compiled
+    traced_calls: int = 9  # that a trace takes: it keeps the sizes of its example
+    training: bool = False
+    attributes: tuple[str, ...] = ()  # compared after the calls, as all buffers are
+    dtype: str = "float32"
+    channels_last: bool = False
+
+
+@cache
+def family(name: str, package: str = "torch") -> ModuleType:
+    """The module of a family, with `package` for its `torch`."""
+    return run_family(FOLDER, name, package)
+
+
+def names(package: str = "torch") -> list[tuple[str, str]]:
+    """Every family and case."""
+    return [(each, name) for each in FAMILIES for name in family(each, package).CASES]
+
+
+def build(torch: Any, family_name: str, name: str) -> Any:
+    """A model by one of the packages, with random weights that are always the same."""
+    case = family(family_name, torch.__name__).CASES[name]
+    torch.manual_seed(sum(map(ord, name)))
+    model = case.make().train(case.training)
+    model = model if case.dtype == "float32" else model.to(getattr(torch, case.dtype))
+    return model.to(memory_format=torch.channels_last) if case.channels_last else model
+
+
+def compiled(torch: Any, model: Any, case: Case, way: str, calls: list[Call]) -> Any:
+    """A model in one of its ways: eager, script, trace, freeze or optimize."""
+    if way == "eager":
+        return model
+    if way == "trace":
+        first = next(each for each in calls if each.method == "forward")
+        if first.seed is not None:
+            torch.manual_seed(first.seed)
+        with torch.no_grad():
+            return torch.jit.trace(model, first.args, check_trace=False, strict=False)
+    scripted = torch.jit.script(model)
+    if way == "script":
+        return scripted
+    methods = sorted({each.method for each in calls} - {"forward"})
+    frozen = torch.jit.freeze(scripted.eval(), preserved_attrs=[*methods, *case.attributes])
+    return frozen if way == "freeze" else torch.jit.optimize_for_inference(frozen, methods)

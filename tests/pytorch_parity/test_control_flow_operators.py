@@ -1,0 +1,140 @@
+"""Control flow operators against PyTorch: values, gradients, errors, exported graphs and what those compute."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sympy")
+
+import ts  # noqa: E402
+from tests.pytorch_parity.control_flow_programs import PROGRAMS, REFUSED, operators  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+OPERATORS = {T: operators(T) for T in (torch, ts)}
+ALWAYS = {  # the others are `long`: PyTorch compiles each
+    "cond_closures", "cond_on_a_size", "cond_in_scan", "while_closures", "map_tree", "associative_scan_odd",
+    "dtypes", "trees", "input", "mutation", "loop dtype", "scan count", "map lengths",
+}  # fmt: skip
+
+
+def some(names):
+    """Names, those marked that are for the long run."""
+    return [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in names]
+
+
+def comparable(x):
+    """A result as lists, numbers and texts."""
+    if isinstance(x, torch.Tensor | ts.Tensor):
+        return str(x.dtype), list(x.shape), np.round(x.detach().numpy().astype("float64"), 4).tolist()
+    if isinstance(x, dict):
+        return {k: comparable(v) for k, v in x.items()}
+    return [type(x).__name__, *map(comparable, x)] if isinstance(x, list | tuple) else x
+
+
+def leaves(x):
+    """The tensors of a result."""
+    if isinstance(x, torch.Tensor | ts.Tensor):
+        return [x]
+    inside = x.values() if isinstance(x, dict) else x if isinstance(x, list | tuple) else []
+    return [y for part in inside for y in leaves(part)]
+
+
+def wrapped(T, function):
+    """The function as a module."""
+
+    class Wrapped(T.nn.Module):
+        def forward(self, *args):
+            return function(*args)
+
+    return Wrapped()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_values_and_gradients(name):
+    """Eager code computes the same, and the gradients of what it gives are the same."""
+    made, found = PROGRAMS[name], {}
+    for T, H in OPERATORS.items():
+        f, args = made.make(T, H)
+        floats = [x.requires_grad_() for x in args if made.gradients and x.is_floating_point()]
+        result = f(*args)
+        found[T] = [comparable(result)]
+        if floats:
+            sum(y.sum() for y in leaves(result) if y.is_floating_point()).backward()
+            found[T] += [comparable(x.grad) for x in floats]
+    assert found[ts] == found[torch]
+
+
+def exported(T, H, made):
+    """The program, and its arguments."""
+    f, args = made.make(T, H)
+    n = T.export.Dim("n", min=2)
+    sizes = None
+    if made.dynamic is not None:
+        sizes = (tuple({made.dynamic[i]: n} if i in made.dynamic else None for i in range(len(args))),)
+        if 0 in made.dynamic and made.make.__name__ == "map_tree":  # all that is mapped has one length
+            sizes = (({0: n}, {0: n}, None),)
+    return T.export.export(wrapped(T, f), args, dynamic_shapes=sizes, strict=False), args
+
+
+def readable(program):
+    """The code of a program, without the lines where it was written and the numbers of symbols."""
+    text = program.graph_module.print_readable(print_output=False)
+    text = re.sub(r"\n\s*#[^\n]*|\n\s*(?=\n)", "", text)
+    text = re.sub(r"sym_size(_int)?(_\d+)?\b", "sym_size", text)
+    return re.sub(r"\b[su]\d+\b", "s", text)
+
+
+@pytest.mark.parametrize("name", some(PROGRAMS))
+def test_exported_graphs(name):
+    """The exported programs are the same, graphs of functions included, and compute the same."""
+    found = {}
+    for T, H in OPERATORS.items():
+        program, args = exported(T, H, PROGRAMS[name])
+        text = "" if name == "cond_numbers" else readable(program)  # it has assertions of its symbol
+        found[T] = text, comparable(program.module()(*args))
+    assert found[ts] == found[torch]
+
+
+def told(error):
+    """What an error says, without what differs: addresses, hints, the tensors that it shows."""
+    text = str(error).split("Developer debug context")[0].split("from user code")[0]
+    if "differ in" in text or "same number of outputs" in text:
+        return text.split("\n")[0].split(" but got lhs")[0]
+    if "got " in text and "RuntimeError when making" in text:
+        return re.split(r"\*\*\{\}\): got ", text)[1].split("\n")[0].split("\\n")[0]
+    text = re.sub(r"\n\s*Hint:[^\n]*", "", text)
+    text = re.sub(
+        r"Found in.*|but got \[?TensorVariable.*|but got tensor.*|class 'ts\S*|class 'torch\S*", "", text
+    )
+    return "\n".join(line for line in text.split("\n") if line.strip())
+
+
+@pytest.mark.parametrize("name", some(REFUSED))
+def test_refusals(name):
+    """What PyTorch refuses is refused with the same class and words, in eager code and in exports."""
+    found = {}
+    for T, H in OPERATORS.items():
+        f, args = REFUSED[name](T, H)
+        errors = []
+        for run in (f, lambda *args, f=f, T=T: T.export.export(wrapped(T, f), args, strict=False)):
+            with pytest.raises(Exception) as caught, warnings.catch_warnings():
+                run(*args)
+            errors.append(caught.value)
+        found[T] = type(errors[0]).__name__, told(errors[0]), type(errors[1]).__name__
+    assert found[ts] == found[torch]
+
+
+def test_batches():
+    """vmap chooses for each element where the truth is of the batch."""
+    found = {}
+    for T, H in OPERATORS.items():
+        x, p = T.arange(6.0).reshape(2, 3), T.tensor([True, False])
+        each = T.vmap(lambda x, p, H=H: H.cond(p, lambda x: x + 1, lambda x: x - 1, (x,)))(x, p)
+        t = T.tensor(False)
+        all_ = T.vmap(lambda x, H=H, t=t: H.cond(t, lambda x: x + 1, lambda x: x - 1, (x,)))(x)
+        found[T] = comparable((each, all_))
+    assert found[ts] == found[torch]

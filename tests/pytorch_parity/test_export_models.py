@@ -1,0 +1,210 @@
+"""Models of many kinds (`tests/pytorch_parity/export_models`), exported by PyTorch and by `ts`, with fixed sizes and with ones that may change.
+
+The same operators in the same order, before and after `run_decompositions`; the same ranges and signatures; the numbers of
+PyTorch's eager model, at sizes that the export did not see too; and `.pt2` files in both ways.
+"""
+
+import copy
+import io
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sympy")
+
+import ts  # noqa: E402
+from tests.pytorch_parity import export_models as models  # noqa: E402
+from tests.pytorch_parity.test_models import ours  # noqa: E402
+from tests.sharding import some  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+CASES = [f"{family}-{name}" for family, name in models.names()]
+NOW = (
+    "recurrent-branches",
+    "others-nonzero",
+    "others-graph_convolution",
+    "others-running_mean",
+)
+STAYS = "{} is one operator after run_decompositions"
+ROUNDS = "PyTorch counts the rounds of a loop in a symbol that nothing names"
+
+# What differs from PyTorch, and why: (model, way or "both", column): reason.  An entry that no longer differs fails.
+DIFFERENT = {
+    ("vision-poolings", "both", "decomposed_sequence"): STAYS.format("max_unpool2d"),
+    ("vision-spatial_transformer", "both", "decomposed_sequence"): STAYS.format("affine_grid_generator"),
+    ("vision-convnext", "dynamic", "decomposed_sequence"): "sizes are computed where they are needed",
+    ("vision-densenet", "dynamic", "decomposed_sequence"): "a product of sizes that is there already is not computed again",
+    ("vision-temporal_pooling", "dynamic", "ranges_and_signature"): "PyTorch fixes what the pooling is of, and so the length",
+    ("vision-temporal_pooling", "dynamic", "file_here"): "PyTorch fixes what the pooling is of, and so the length",
+    ("attention-decoder_layer", "dynamic", "decomposed_sequence"): "PyTorch computes a length from the product that it is in",
+    ("attention-scaled_dot_product", "dynamic", "ranges_and_signature"): "keys and values have one length here",
+    ("attention-linear_attention", "dynamic", "decomposed_sequence"): "PyTorch's einsum of three fixes sizes",
+    ("attention-linear_attention", "dynamic", "ranges_and_signature"): "PyTorch's einsum of three fixes sizes",
+    ("attention-linear_attention", "dynamic", "file_here"): "PyTorch's einsum of three fixes sizes",
+    ("attention-embedding_bag", "both", "decomposed_sequence"): STAYS.format("embedding_bag"),
+    ("recurrent-generation_loop", "both", "ranges_and_signature"): ROUNDS,
+    ("recurrent-fixed_point_loop", "both", "ranges_and_signature"): ROUNDS,
+    ("recurrent-attentive_pooling", "both", "decomposed_sequence"): STAYS.format("bilinear"),
+    ("others-boxes", "dynamic", "decomposed_sequence"): "views of what was written are taken again where they are read",
+    ("others-quantiles", "both", "decomposed_sequence"): STAYS.format("quantile"),
+}
+
+
+class Pair:
+    """One model in both packages, and its exports."""
+
+    def __init__(self, name, way):
+        family, name = name.split("-")
+        self.case = models.family(family).CASES[name]
+        self.eager = models.build(torch, family, name)
+        self.module = models.build(ts, family, name)
+        self.module.load_state_dict({k: ours(v) for k, v in self.eager.state_dict().items()})
+        calls = self.case.sizes if way == "dynamic" else self.case.sizes[:1] * 2
+        torch.manual_seed(1)
+        self.calls = [self.case.arguments(*sizes) for sizes in calls]
+        self.way = way
+
+    def exported(self, package):
+        module, args = (self.eager, self.calls[0]) if package is torch else (self.module, ours(self.calls[0]))
+        shapes = None if self.way == "static" else tuple(_dims(x, package.export.Dim) for x in self.case.dynamic)
+        program = package.export.export(module, _copies(args, package), dynamic_shapes=shapes, strict=False)
+        return program
+
+
+def _dims(x, dim):
+    return {k: _dims(v, dim) for k, v in x.items()} if isinstance(x, dict) else dict.fromkeys(x, dim.AUTO)
+
+
+def _copies(tree, package):
+    return package.utils._pytree.tree_map(lambda x: x.clone() if hasattr(x, "clone") else x, tree)
+
+
+@lru_cache(4)
+def pair(name, way):
+    return Pair(name, way)
+
+
+@lru_cache(8)
+def export_of(name, way, package):
+    """A program, or the error that there was instead."""
+    try:
+        return pair(name, way).exported(package)
+    except Exception as error:  # looked at by `program`, which raises it
+        return error
+
+
+def program(name, way, package):
+    found = export_of(name, way, package)
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+@lru_cache(8)
+def decomposed(name, way, package):
+    return program(name, way, package).run_decompositions()
+
+
+def operators(module):
+    """The operators of a graph in order, those of its branches and loops where they stand."""
+    found = []
+    for node in module.graph.nodes:
+        if node.op == "call_function":
+            found.append(getattr(node.target, "__name__", str(node.target)))
+        elif node.op == "get_attr" and hasattr(getattr(module, node.target), "graph"):
+            found.append(operators(getattr(module, node.target)))
+    return found
+
+
+def signature(program):
+    return [
+        [(spec.kind.name, spec.target) for spec in specs]
+        for specs in (program.graph_signature.input_specs, program.graph_signature.output_specs)
+    ]
+
+
+def ranges(program):
+    def end(x):
+        return float(x) if abs(float(x)) < 1 << 60 else float("inf") if float(x) > 0 else -float("inf")
+
+    return sorted((end(r.lower), end(r.upper)) for r in program.range_constraints.values())
+
+
+def numbers(module, pair, package):
+    """The results of a program's module, and its buffers afterwards, are those of the eager model, call after call."""
+    eager = copy.deepcopy(pair.eager)
+    before = {name: x.clone() for name, x in module.state_dict().items()}  # the program shares it with its other modules
+    for args in pair.calls:
+        with torch.no_grad():
+            wanted = eager(*_copies(args, torch))
+        with package.no_grad():
+            found = module(*_copies(args if package is torch else ours(args), package))
+        same((found, dict(module.named_buffers())), (wanted, dict(eager.named_buffers())), package)
+    module.load_state_dict(before)
+
+
+def same(found, wanted, package):
+    (found, buffers), (wanted, expected) = found, wanted
+    found, wanted = package.utils._pytree.tree_leaves(found), torch.utils._pytree.tree_leaves(wanted)
+    assert len(found) == len(wanted)
+    found += [buffers[k] for k in expected]
+    wanted += list(expected.values())
+    for x, y in zip(found, wanted, strict=True):
+        x, y = x.detach().numpy(), y.detach().numpy()
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-5)
+
+
+def through_file(program, saving, loading):
+    file = io.BytesIO()
+    saving.export.save(program, file)
+    return loading.export.load(io.BytesIO(file.getvalue()))
+
+
+def sequence(name, way):
+    assert operators(program(name, way, ts).graph_module) == operators(program(name, way, torch).graph_module)
+
+
+def decomposed_sequence(name, way):
+    found, wanted = (decomposed(name, way, package) for package in (ts, torch))
+    assert operators(found.graph_module) == operators(wanted.graph_module)
+    assert signature(found) == signature(wanted)
+
+
+def ranges_and_signature(name, way):
+    found, wanted = (program(name, way, package) for package in (ts, torch))
+    assert ranges(found) == ranges(wanted)
+    assert signature(found) == signature(wanted)
+    assert sorted(found.state_dict) == sorted(wanted.state_dict)
+
+
+def results(name, way):
+    numbers(program(name, way, ts).module(), pair(name, way), ts)
+    numbers(decomposed(name, way, ts).module(), pair(name, way), ts)
+
+
+def file_there(name, way):
+    for found in (program(name, way, ts), decomposed(name, way, ts)):
+        numbers(through_file(found, ts, torch).module(), pair(name, way), torch)
+
+
+def file_here(name, way):
+    for found in (program(name, way, torch), decomposed(name, way, torch)):
+        numbers(through_file(found, torch, ts).module(), pair(name, way), ts)
+
+
+COLUMNS = (sequence, decomposed_sequence, ranges_and_signature, results, file_there, file_here)
+
+
+@pytest.mark.parametrize("way", ("static", "dynamic"))
+@pytest.mark.parametrize("name", some(*NOW, of=CASES))
+def test_model(name, way):
+    for column in COLUMNS:
+        reason = DIFFERENT.get((name, way, column.__name__)) or DIFFERENT.get((name, "both", column.__name__))
+        if reason is None:
+            column(name, way)
+        else:
+            with pytest.raises(Exception):
+                column(name, way)

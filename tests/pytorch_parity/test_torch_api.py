@@ -1,0 +1,17 @@
+"""The record of PyTorch's names (`ts/unsupported/api.txt`, `tests/torch_api.txt`) agrees with the PyTorch that is installed."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+
+
+def test_the_record_is_true():
+    """Another process walks PyTorch: some of its modules change the process that imports them."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.record_torch_api", "--check"],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

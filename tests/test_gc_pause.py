@@ -1,0 +1,88 @@
+"""Suspension of Python's garbage collector during compilation."""
+
+import gc
+import weakref
+
+import pytest
+
+import ts
+from ts.runtime import gc_pause
+from ts.runtime.gc_pause import gc_disabled
+
+
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def young(monkeypatch):
+    gc.collect()
+    monkeypatch.setattr(gc_pause, "_checks_to_skip", 0)
+
+
+def test_new_objects_are_not_scanned():
+    collected = []
+    gc.callbacks.append(lambda phase, info: collected.append(phase))
+    try:
+        with gc_disabled():
+            made = [[] for _ in range(10_000)]
+        assert gc.get_count()[0] < 5_000, "the next object would begin a collection of all that were made"
+        assert not collected and len(made) == 10_000 and gc.isenabled()
+    finally:
+        gc.callbacks.pop()
+
+
+def test_full_collection_finds_garbage():
+    with gc_disabled():
+        dropped = weakref.ref(Cycle())
+    assert dropped() is not None
+    gc.collect()
+    assert dropped() is None
+
+
+def test_collection_after_many_promoted_objects(monkeypatch):
+    monkeypatch.setattr(gc_pause, "_threshold", 1_000)
+    monkeypatch.setattr(gc_pause, "_promoted_objects", 0)
+    with gc_disabled():
+        dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
+    assert not any(cycle() for cycle in dropped)
+
+
+def test_no_collection_under_a_deadline(monkeypatch):
+    monkeypatch.setattr(gc_pause, "_threshold", 1_000)
+    monkeypatch.setattr(gc_pause, "_promoted_objects", 0)
+    with ts.limits(seconds=60), gc_disabled():
+        dropped = [weakref.ref(Cycle()) for _ in range(2_000)]
+    assert all(cycle() for cycle in dropped)
+
+
+def test_objects_that_the_program_froze_stay_frozen():
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with gc_disabled():
+            made = [[] for _ in range(1_000)]
+        assert gc.get_freeze_count() >= frozen - 100 and made
+    finally:
+        gc.unfreeze()
+
+
+def test_disabled_collector_stays_disabled():
+    gc.disable()
+    try:
+        with gc_disabled():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_frozen_objects_are_not_counted_each_time(monkeypatch):
+    asked = []
+    monkeypatch.setattr(gc_pause, "_UNASKED", 3)
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(1) or 7)
+    for _ in range(8):
+        with gc_disabled():
+            pass
+    assert len(asked) == 2

@@ -1,0 +1,176 @@
+"""`ts.jit.missing`: what an archive needs and `ts` lacks, with places, before anything of it runs."""
+
+import io
+import zipfile
+
+import pytest
+
+import ts
+from tests.test_archives import rewritten
+from tests.untrusted_input.handcrafted_archives import archive, module, state, text
+from ts.errors import ArchiveError
+
+FILE = "code/__torch__.py"
+HEAD = 4  # the line of `def forward` where there are no attributes
+
+
+def missing(source, data=None, **records):
+    return ts.jit.missing(io.BytesIO(rewritten(archive(source, data), **records)))
+
+
+def found(source, data=None, **records):
+    return [(each.kind, each.name, list(each.places)) for each in missing(source, data, **records)]
+
+
+def test_nothing():
+    """An archive that is complete needs nothing."""
+    assert missing(module("return torch.relu(x)", parameters=", x: Tensor")) == []
+    assert ts.jit.missing(io.BytesIO(ts.jit.script(ts.nn.LSTM(2, 3)).save_to_buffer())) == []
+
+
+def test_paths(tmp_path):
+    path = tmp_path / "model.pt"
+    ts.jit.script(ts.nn.Linear(2, 3)).save(path)
+    assert ts.jit.missing(path) == []
+    assert ts.jit.missing(str(path)) == []
+    with pytest.raises(ValueError, match="does not exist"):
+        ts.jit.missing(tmp_path / "none.pt")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return torch.frobnicate(x)", [("operator", "aten::frobnicate", [1])]),
+        ("return ops.my.op(x)", [("operator", "my::op", [1])]),
+        ("y = ops.my.op(torch.frob(x))\nreturn ops.my.op(y)", [("operator", "my::op", [1, 2]), ("operator", "aten::frob", [1])]),
+        ("return ops.prim.nonsense(x)", [("operator", "prim::nonsense", [1])]),
+        ("return torch.relu(x, 'text')", [("overload", "aten::relu", [1])]),
+        ("y = torch.relu(x)\nreturn torch.add(y, x, x, x)", [("overload", "aten::add", [2])]),
+        ("return __torch__.other.f(x)", [("class", "__torch__.other.f", [1])]),
+        (
+            "y = __torch__.torch.classes.my.Thing.__new__(__torch__.torch.classes.my.Thing)\nreturn x",
+            [("class", "__torch__.torch.classes.my.Thing", [1])],
+        ),
+        ("return annotate(__torch__.torch.classes.my.Thing, x)", [("class", "__torch__.torch.classes.my.Thing", [1])]),
+        (
+            "y = annotate(List[__torch__.torch.classes.__backends__.nnapi], [])\nreturn x",
+            [("backend", "nnapi", [1])],
+        ),
+        ("return unknown(x)", [("code", "undefined value unknown", [1])]),
+        ("if torch.dim(x):\n  y = ops.my.op(x)\nelse:\n  y = x\nreturn y", [("operator", "my::op", [2])]),
+        ("def task():\n  return ops.my.op(x)\nreturn torch.wait(fork(task))", [("operator", "my::op", [2])]),
+        ("return self.frobnicate", [("code", "Module 'M' has no attribute 'frobnicate'", [1])]),
+    ],
+)  # fmt: skip
+def test_code(body, expected):
+    """Names in the code, with the lines where they stand; what has a name is asked whether it takes its arguments."""
+    places = [(kind, name, [f"{FILE}:{HEAD + line}" for line in lines]) for kind, name, lines in expected]
+    assert found(module(body, parameters=", x: Tensor")) == places
+
+
+def test_callers_are_not_to_blame():
+    """A function that calls what names something missing lacks nothing itself; other errors are found beside it."""
+    definitions = (
+        "def broken(x: Tensor) -> Tensor:\n  return ops.my.op(x)\n"
+        "def fine(x: Tensor) -> Tensor:\n  return torch.relu(x, x)\n"
+    )
+    source = module("return __torch__.broken(__torch__.fine(x))", definitions, parameters=", x: Tensor")
+    assert found(source) == [("operator", "my::op", [f"{FILE}:2"]), ("overload", "aten::relu", [f"{FILE}:4"])]
+
+
+def test_attributes():
+    """Types that attributes name, and what pickles name for them."""
+    thing = "__torch__.torch.classes.my.Thing"
+    source = module("return 1", attributes=f"a : {thing}\nb : Tensor")
+    pickled = state(
+        a=b"c__torch__.torch.classes.my\nThing\n)\x81K\x01b", b=b"ctorch._utils\n_rebuild_sparse_tensor\n)R"
+    )
+    assert found(source, pickled) == [
+        ("class", thing, [f"{FILE}:4", "data.pkl"]),
+        ("class", "torch._utils._rebuild_sparse_tensor", ["data.pkl"]),
+    ]
+
+
+def test_constants():
+    """What constants.pkl names; functions are not compiled without their constants."""
+    constants = b"\x80\x02ctorch\nBits8Storage\n\x85."
+    source = module("return torch.relu(x, CONSTANTS.c0)", parameters=", x: Tensor")
+    assert found(source, **{"constants.pkl": constants}) == [("class", "torch.Bits8Storage", ["constants.pkl"])]
+
+
+def test_versions():
+    """A newer version than any is named; the names are looked through nevertheless."""
+    source = module("return ops.my.op(x)", parameters=", x: Tensor")
+    assert found(source, version=b"11\n") == [
+        ("version", "11", ["version"]),
+        ("operator", "my::op", [f"{FILE}:5"]),
+    ]
+
+
+def test_former_operators():
+    """Operators that had another form in the version of the archive are not missing."""
+    source = module("return torch.linspace(0, 1)")
+    assert found(source, version=b"7\n") == []
+    assert found(source, version=b"10\n") == [("overload", "aten::linspace", [f"{FILE}:5"])]
+
+
+def test_delegates():
+    """A module that was made for a backend names it in its class."""
+    source = (
+        "class demoLoweredModule(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+        "  __backend : __torch__.torch.classes.__backends__.demo\n"
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as records:
+        records.writestr("archive/data.pkl", b"\x80\x02ctorch.jit\ndemoLoweredModule\n)\x81}b.")
+        records.writestr("archive/constants.pkl", b"\x80\x02).")
+        records.writestr("archive/version", "3")
+        records.writestr("archive/code/torch/jit.py", source)
+    (only,) = ts.jit.missing(io.BytesIO(out.getvalue()))
+    assert (only.kind, only.name, only.places) == ("backend", "demo", ("code/torch/jit.py:4", "data.pkl"))
+
+
+def test_nothing_runs(capsys):
+    """Neither states are restored nor functions called."""
+    source = module("return 1", attributes="a : int") + (
+        "  def __setstate__(self: __torch__.M, state: int) -> NoneType:\n"
+        "    print('running')\n    self.a = state\n    return None\n"
+    )
+    data = b"\x80\x02c__torch__\nM\n)\x81K\x05b."
+    assert found(source, data) == []
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("body", "expected"), [("torch.relu(x, 'text')", []), ("torch.frob(x)", ["aten::frob"])])
+def test_a_file_that_no_name_leads_to(body, expected):
+    """Nobody can call what is in it, so that its calls need nothing; what it names is listed, as of any file."""
+    data = io.BytesIO(archive(module("return 1")))
+    with zipfile.ZipFile(data, "a") as file:
+        file.writestr("archive/code/../x.py", f"def f(x: Tensor) -> Tensor:\n  return {body}\n")
+    data.seek(0)
+    assert [each.name for each in ts.jit.missing(data)] == expected
+
+
+def test_no_archive():
+    """A damaged file, and one that holds no module, are no lists."""
+    with pytest.raises(ArchiveError, match="failed reading zip archive"):
+        ts.jit.missing(io.BytesIO(b"text"))
+    out = io.BytesIO()
+    ts.save({}, out)
+    with pytest.raises(ArchiveError, match=r"it may be what torch\.save wrote"):
+        ts.jit.missing(io.BytesIO(out.getvalue()))
+
+
+def test_texts():
+    """A record shows its first places; why a call does not fit is the compiler's message."""
+    body = "\n".join(["y = ops.my.op(x)"] * 8 + ["return x"])
+    (only,) = missing(module(body, parameters=", x: Tensor"))
+    assert str(only).split("\n") == ["operator my::op", *(f"    {FILE}:{line}" for line in range(5, 10)), "    and 3 more"]
+    (only,) = missing(module("return torch.relu(x, x)", parameters=", x: Tensor"))
+    assert str(only) == f"overload aten::relu\n    {FILE}:5"
+    assert "aten::relu(Tensor self) -> Tensor" in only.why
+
+
+def test_texts_of_pickles():
+    """Texts in pickles are not taken for names."""
+    assert found(module("return 1", attributes="a : str"), state(a=text("ctorch\nNothing\n"))) == []

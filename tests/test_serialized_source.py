@@ -1,0 +1,100 @@
+"""Files of printed source, whose definitions are parsed one by one (`frontend/serialized_source`)."""
+
+import ast
+
+import pytest
+
+from ts.errors import FrontendError
+from ts.frontend import parse
+from ts.frontend.serialized_source import PrintedFile
+from ts.ir.source import Source
+
+PRINTED = '''\
+class Net(Module):
+  __parameters__ = ["weight", ]
+  weight : Tensor
+  __annotations__["0"] = __torch__.Layer
+  def forward(self: __torch__.Net,
+    x: Tensor) -> Tensor:
+    def task():
+      return x
+    return torch.add(x, 1)
+  def elif(self: __torch__.Net) -> str:
+    return "def f():\\n  class"
+
+class Empty(Module):
+  __parameters__ = []
+
+def helper(x: int) -> int:
+  return torch.add(x, 1)
+class Pair(NamedTuple):
+  a : int
+class Mode(Enum):
+  A = 1
+'''.replace("elif", "other")
+
+
+def whole(text):
+    """Each definition and method as the parse of the whole text has it, with all places."""
+    found = {}
+    for node in parse.syntax_tree(Source(text)).body:
+        if isinstance(node, ast.ClassDef):
+            methods = [member for member in node.body if isinstance(member, ast.FunctionDef)]
+            found[node.name] = [(member.name, dump(member)) for member in methods]
+        else:
+            found[node.name] = dump(node)
+    return found
+
+
+def by_parts(text):
+    file = PrintedFile(Source(text))
+    found = {}
+    for name in whole(text):
+        node = file.definition(name)
+        assert node is file.definition(name) and node.name == name
+        is_class = isinstance(node, ast.ClassDef)
+        found[name] = [(method, dump(syntax())) for method, syntax in file.methods(name)] if is_class else dump(node)
+    return found
+
+
+def dump(node):
+    return ast.dump(node, include_attributes=True)
+
+
+TEXTS = {
+    "printed": PRINTED,
+    "deeper": PRINTED.replace("\n ", "\n   "),
+    "a string over lines": PRINTED + 'def last() -> str:\n  return """\ndef helper(x):\n  pass\n"""\n',
+    "a line that goes on": PRINTED + "def last() -> int:\n  return 1 + \\\n    2\n",
+    "an attribute behind methods": PRINTED.replace("\nclass Empty", "\n  late : int\nclass Empty"),
+    "decorators": PRINTED.replace("def helper", "@mark\ndef helper"),
+    "two of one name": PRINTED + "def helper(x: int, y: int) -> int:\n  return y\n",
+    "comments": PRINTED.replace("\n", "  # class def\n"),
+    "nothing": "",
+    "other letters": PRINTED.replace("x", "größe"),
+    "many lines": PRINTED + "\n" * 5000 + "def last() -> int:\n  return 1\n",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_same_as_whole(text):
+    """The same syntax at the same places, whatever the layout."""
+    assert by_parts(text) == whole(text)
+
+
+def test_attributes():
+    file = PrintedFile(Source(PRINTED))
+    node = file.definition("Net")
+    assert [type(member).__name__ for member in node.body] == ["Assign", "AnnAssign", "Assign", "Pass"]
+    assert file.definition("absent") is None and file.methods("absent") == file.methods("Empty") == []
+
+
+def test_errors_are_where_they_stand():
+    """A method that is no Python is refused when it is parsed, with its line in the file."""
+    text = PRINTED.replace("torch.add(x, 1)\n  def other", "torch.add(x, 1))\n  def other")
+    file = PrintedFile(Source(text, "code/net.py"))
+    file.definition("Net")
+    (_, forward), (_, other) = file.methods("Net")
+    assert other().lineno == 10
+    with pytest.raises(FrontendError, match=r'unmatched [\s\S]*File "code/net.py", line 9'):
+        forward()

@@ -1,0 +1,166 @@
+"""Texts read word by word: pieces, blanks, both ends and lower case are Python's own, whatever the characters are."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import List
+
+import pytest
+
+import ts
+from ts.bytecode.opcodes import OPCODES
+from ts.ir.visualization import draw
+
+# ASCII with blanks and NUL, Latin-1, two bytes (a blank, capitals that are narrower in lower case), four bytes.
+ALPHABETS = ["ab \t\n\x1c\x00,", "ab ,\xa0\x85Àß", "a, \u2003ΩKé\u0131", "A ,😀𐐀Ω"]
+
+
+def words(text: str) -> List[str]:
+    return text.split()
+
+
+def fields(text: str) -> List[str]:
+    return text.split(",")
+
+
+def ends(text: str, chars: str) -> List[str]:
+    return [text.strip(chars), text.lstrip(chars), text.rstrip(chars)]
+
+
+def small(text: str) -> str:
+    return text.lower()
+
+
+def vowels(text: str) -> int:
+    n = 0
+    for i in range(len(text)):
+        if text[i] == "a" or text[-i] != "b":
+            n += 1
+    return n
+
+
+def last_of(text: str, i: int) -> str:
+    return text[i]
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    """Texts of each alphabet, of all lengths around those that are read at once."""
+    rng = random.Random(7)
+    made = ["", "a", " "]
+    for alphabet in ALPHABETS:
+        weights = [4 if character.isalnum() else 1 for character in alphabet]
+        made += [
+            "".join(rng.choices(alphabet, weights, k=n)) for n in (*range(1, 40), 200, 1000) for _ in range(6)
+        ]
+    return made
+
+
+@pytest.mark.parametrize("function", [words, fields, small, vowels])
+def test_a_script_says_what_python_says(function: Callable[[str], object], texts: list[str]) -> None:
+    """Also the second time, when pieces are met again."""
+    script = ts.jit.script(function)
+    for text in [*texts, *texts]:
+        assert script(text) == function(text), ascii(text)
+
+
+def test_ends_are_pythons(texts: list[str]) -> None:
+    """Whichever characters are asked for, and asked for before."""
+    script = ts.jit.script(ends)
+    for text in texts:
+        for chars in (",", "a ", "", "é", "\x00b", "K,"):
+            assert script(text, chars) == ends(text, chars), ascii((text, chars))
+
+
+def test_each_character_has_its_lower_case() -> None:
+    """Alone, and where others decide how wide the text is."""
+    script = ts.jit.script(small)
+    for code in [*range(0xD800), *range(0xE000, 0x20000)]:
+        character = chr(code)
+        assert script(character) == character.lower()
+        if code % 64 == 0:
+            block = "".join(map(chr, range(code, code + 64))) if not 0xD800 <= code < 0xE000 else ""
+            for text in (block, block + "é", "Ω" + block, block + "😀"):
+                assert script(text) == text.lower()
+
+
+def test_nul_counts() -> None:
+    """A text that ends with NUL is not the one without."""
+    script = ts.jit.script(words)
+    assert script("ab ab\x00 ab\x00\x00 ab" + " " * 20) == ["ab", "ab\x00", "ab\x00\x00", "ab"]
+
+
+def test_texts_that_are_kept_do_not_grow() -> None:
+    """`s += t` grows a text in place where nobody else has it: who keeps it for later has it."""
+
+    def grown(text: str) -> List[str]:
+        made: List[str] = []
+        for word in text.split():
+            word += "!"
+            made.append(word)
+        return made
+
+    script = ts.jit.script(grown)
+    text = "to be or not to be, that is the question"
+    assert [script(text), script(text)] == [grown(text), grown(text)]
+
+
+def test_an_index_out_of_range() -> None:
+    """It has the message of Python's error, from the instruction too."""
+    script = ts.jit.script(last_of)
+    assert (script("añb", -2), script("añ😀", 2)) == ("ñ", "😀")
+    for text, i in (("ab", 2), ("ab", -3), ("", 0)):
+        with pytest.raises(RuntimeError, match="string index out of range"):
+            script(text, i)
+
+
+def test_texts_have_instructions() -> None:
+    """Lengths, characters and comparisons are no calls of operators."""
+    used = {OPCODES[row[0]].name for row in ts.jit.script(vowels).compiled_code.instructions}
+    assert {"STR_LEN", "STR_GET", "STR_EQ", "STR_NE"} <= used
+    assert "CALL_OPERATOR" not in used
+
+
+def torn(text: str) -> List[str]:
+    return [text + "\ud800z\udc80", "\ud800"]
+
+
+def test_halves_of_surrogate_pairs(tmp_path):
+    """Scripts, their graphs, archives, pictures and pages take texts that no encoding has."""
+    scripted = ts.jit.script(torn)
+    assert scripted("a") == torn("a")
+    assert '"\\ud800z\\udc80"' in str(scripted.graph) and str(ts.parse_ir(str(scripted.graph))) == str(
+        scripted.graph
+    )
+    assert r"'\ud800z\udc80'" in scripted.bytecode.encode().decode()
+    path = tmp_path / "torn.pt"
+    ts.jit.save(scripted, path)
+    assert ts.jit.load(path)("a") == torn("a")
+    for suffix in ("svg", "dot"):
+        draw(scripted.graph, tmp_path / f"torn.{suffix}")
+        assert (tmp_path / f"torn.{suffix}").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["graph", "code", "bytecode", "run", "explain"])
+def test_commands_write_halves_of_surrogate_pairs(tmp_path, command):
+    program = tmp_path / "torn.py"
+    program.write_text('def f(text: str = "a", n: int = 0) -> str:\n    return text + ["\\ud801"][n]\n')
+    arguments = ["-o", str(tmp_path / "page.html")] if command == "explain" else []
+    ran = subprocess.run(
+        [sys.executable, "-m", "ts", command, *arguments, f"{program}:f"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert ran.returncode == 0, ran.stderr
+    written = (tmp_path / "page.html").read_text("utf-8") if command == "explain" else ran.stdout
+    assert command == "code" or "\\ud801" in written
+
+
+@pytest.mark.parametrize(
+    "escape, text", [(r"\x", "x"), (r"\xg0", "xg0"), (r"\8", "8"), (r"\9a", "9a"), (r"\x41\101", "AA")]
+)
+def test_incomplete_escapes_in_graph_texts_stand_for_themselves(escape, text):
+    graph = ts._C.parse_ir(f'graph():\n  %1 : str = prim::Constant[value="{escape}"]()\n  return (%1)')
+    assert next(iter(graph.nodes())).s("value") == text

@@ -1,0 +1,311 @@
+"""Definitions of a file that no program could have: refused as the file's fault, with the place where that is known."""
+
+import gc
+import io
+from enum import Enum
+from typing import Any, Tuple
+
+import pytest
+
+import ts
+from tests.untrusted_input.handcrafted_archives import archive, load, module, text
+from ts.errors import ArchiveError, CompilationError, FrontendError
+
+HUGE = "0x" + "f" * 100_000
+
+
+def run_constant(piece, body="return CONSTANTS.c0"):
+    return load(archive(module(body), constants=b"\x80\x02" + piece + b"\x85."))()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b"](K\x01" + text("a") + b"e",
+        b"](K\x01G?\xf0\x00\x00\x00\x00\x00\x00e",
+        b"}(K\x01K\x02" + text("a") + b"K\x03u",
+        b"c__torch__\nM\n)\x81}b",
+        b"c__torch__\nM\n",
+    ],
+    ids=["list", "numbers", "keys", "object", "class"],
+)
+def test_constants_of_no_type(piece):
+    """Lists and dictionaries of several types, objects, names: a program has no constants like that."""
+    with pytest.raises(CompilationError, match="is no constant that a program can hold") as error:
+        run_constant(piece)
+    assert "CONSTANTS.c0\n" in str(error.value) and "<--- HERE" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["ctorch\nfloat32\n", "cbuiltins\nprint\n", "cos\nsystem\n"])
+def test_names_among_constants(name):
+    """A pickle names what may be in an archive, and nothing else of Python."""
+    with pytest.raises(ArchiveError, match="is not among what may be in an archive"):
+        run_constant(name.encode())
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return CONSTANTS.c7", "there is no constant CONSTANTS.c7"),
+        ("return CONSTANTS.x", "there is no constant CONSTANTS.x"),
+        ("return CONSTANTS.c" + "9" * 5000, "there is no constant CONSTANTS.c999"),
+        ("return torch.dim(CONSTANTS.c0)", "instead found type 'NoneType'"),
+        ("return torch.dim(annotate(Tensor, CONSTANTS.c0))", "expected an expression of type Tensor"),
+        ("return torch.dim(annotate(Tensor, None))", "expected an expression of type Tensor"),
+    ],
+)
+def test_uses_of_constants(body, message):
+    with pytest.raises(FrontendError, match=message) as error:
+        run_constant(b"N", body)
+    assert "<--- HERE" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('__forward_hooks__ = ["nope", ]', "the class has no hook 'nope'"),
+        ('__forward_pre_hooks__ = ["nope", ]', "the class has no hook 'nope'"),
+        ("__forward_hooks__ = 3", "this is no list of names"),
+        ("__forward_hooks__ = [nope, ]", "this is no list of names"),
+        ("__parameters__ = 3", "this is no list of names"),
+        ("a : Final[int] = CONSTANTS.c5", "this is not a constant"),
+        ("a : Final[int] = 10**10**10", "this is not a constant"),
+        (f"a : Final[int] = {HUGE}", "no program can hold this constant"),
+        ("a : Final[int]", "Unknown type constructor Final"),
+    ],
+)
+def test_lines_of_modules(line, message):
+    """Hooks that are not there, constants that are none."""
+    source = f"class M(Module):\n  {line}\n  def forward(self: __torch__.M) -> int:\n    return 1\n"
+    with pytest.raises(FrontendError, match=message) as error:
+        load(archive(source))()
+    assert "<--- HERE" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ("A = 1\n  B = 'x'", "Could not unify type list"),
+        ("A = [1]", "Cannot create Enum with value type"),
+        ("A = None", "Cannot create Enum with value type"),
+        ("A = 1j", "Cannot create Enum with value type"),
+        ("A = True", "Cannot create Enum with value type"),
+        ("A = CONSTANTS.c5", "this is not a constant"),
+        (f"A = {HUGE}", "no program can hold this constant"),
+        ("A : int = 3", "an enumeration has members only"),
+        ("A = B", "this is not a constant"),
+        ("A = 1\n  A = 2", "has this member already"),
+        ("_E__a = 1", "'_E__a' cannot be the name of an enumeration's member"),
+    ],
+)
+def test_members_of_enums(members, message):
+    source = module("return __torch__.E.A", f"class E(Enum):\n  {members}\n")
+    with pytest.raises(FrontendError, match=message) as error:
+        load(archive(source))()
+    assert "<--- HERE" in str(error.value)
+
+
+RESERVED = [name for name in {*dir(Enum), *dir(type(Enum)), *dir(object)} if name.endswith("_")] + ["mro", "_a_", "__del__", "__slots__"]
+
+
+@pytest.mark.parametrize("name", ["_ignore_", "_order_", "_missing_", "__new__", "__getattr__", *sorted(RESERVED)])
+@pytest.mark.usefixtures("quick_collections")
+def test_names_that_enumerations_keep(name, recwarn, capfd):
+    """Python gives them a meaning, so that no program has such members; nothing is called by these names."""
+    for members in (f"{name} = 1", f"{name} = 'x'\n  A = 'y'", f"A = 1\n  {name} = 2"):
+        source = module("return __torch__.E.A", f"class E(Enum):\n  {members}\n")
+        with pytest.raises(CompilationError, match=f"'{name}' cannot be the name of an enumeration's member") as error:
+            load(archive(source))()
+        assert "class E" in str(error.value) and "<--- HERE" in str(error.value)
+    gc.collect()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["name", "value", "names", "_", "__", "_a", "a_", "__a", "__a_", "É"])
+def test_names_that_enumerations_take(name):
+    source = module(f"return (__torch__.E.{name}, __torch__.E.A)", f"class E(Enum):\n  A = 1\n  {name} = 2\n")
+    member, other = load(archive(source))()
+    assert (member.name, member.value, other.name, other.value) == (name, 2, "A", 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("_x : int", "cannot start with an underscore: '_x'"),
+        ("__class__ : int", "cannot start with an underscore: '__class__'"),
+        ("x : int\n  x : float", "duplicate field name: 'x'"),
+        ("__annotations__['class'] = int", "cannot be a keyword: 'class'"),
+        ("__annotations__['0'] = int", "must be valid identifiers: '0'"),
+        ("__annotations__['a b'] = int", "must be valid identifiers: 'a b'"),
+    ],
+)
+def test_fields_of_named_tuples(fields, message):
+    source = module("return __torch__.T(1)", f"class T(NamedTuple):\n  {fields}\n")
+    with pytest.raises(CompilationError, match=message) as error:
+        load(archive(source))()
+    assert "class T" in str(error.value) and "<--- HERE" in str(error.value)
+
+
+@pytest.mark.parametrize("annotation", ["E.mro", "E.__class__", "M.forward", "M.mro"])
+def test_names_behind_classes(annotation):
+    """What Python's classes have is nothing that an archive could name."""
+    for line in (f"a : __torch__.{annotation}", f"a : Final[int] = [__torch__.{annotation}]"):
+        source = f"class E(Enum):\n  A = 1\nclass M(Module):\n  {line}\n  def forward(self: __torch__.M):\n    return 1\n"
+        with pytest.raises(CompilationError, match=r"Unknown type name|this is not a constant"):
+            load(archive(source))()
+
+
+@pytest.mark.parametrize(
+    "default",
+    [
+        "int = -'a'",
+        "Device = torch.device('a b')",
+        f"int = CONSTANTS.c{'9' * 5000}",
+        f"float = 0x{'f' * 1000}",
+        f"complex = 0x{'f' * 1000}",
+        "int = 0x1ffffffffffffffff",
+        "Dict[int, int] = {[1]: 2}",
+        "int = __torch__.M.forward",
+    ],
+)
+def test_defaults(default):
+    source = module("return 1", "").rstrip() + f"\n  def g(self, x: {default}) -> int:\n    return 1\n"
+    with pytest.raises(FrontendError, match="Expected a default value") as error:
+        print(load(archive(source)).g.schema)
+    assert "<--- HERE" in str(error.value)
+
+
+@pytest.mark.parametrize("size", ["", "x", "99999999", "9" * 5000])
+def test_sizes_of_broadcasting_lists(size):
+    """A number for such a list becomes a list of so many."""
+    source = module("return 1", "").rstrip() + f"\n  def g(self, x: BroadcastingList{size}[int]) -> int:\n    return 1\n"
+    with pytest.raises(CompilationError, match="must be a positive integer"):
+        print(load(archive(source)).g.schema)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "__torch__.M.__new__(List[int])",
+        "__torch__.M.__new__(3)",
+        "__torch__.M.__new__()",
+        "__torch__.X.__new__(__torch__.X)",
+        "__torch__.I.__new__(__torch__.I)",
+        "__torch__.E.__new__(__torch__.E)",
+        "int.__new__(int)",
+        "List[int].__new__(List[int])",
+    ],
+)
+def test_new_objects(made):
+    """`__new__` makes objects of the classes of the archive, and nothing else."""
+    definitions = "class I(Interface):\n  def f(self) -> int:\n    pass\nclass E(Enum):\n  a = 1\n"
+    with pytest.raises(CompilationError) as error:
+        load(archive(module(f"return {made}", definitions)))()
+    assert "<--- HERE" in str(error.value)
+
+
+@pytest.mark.parametrize("literal", ["0x" + "f" * 40, HUGE, "0b" + "1" * 100, "0x8000000000000000", "9" * 30])
+def test_large_numbers(literal):
+    """A number of more than 64 bits is refused at its place, and not written out where it is long."""
+    with pytest.raises(CompilationError, match="must fit in a signed 64 bit integer") as error:
+        load(archive(module(f"return {literal}")))()
+    assert len(str(error.value).partition("\n")[0]) < 200
+    assert "<--- HERE" in str(error.value)
+
+
+def test_numbers_that_python_does_not_read():
+    with pytest.raises(FrontendError, match="limit"):
+        load(archive(module("return " + "1" * 5000)))()
+
+
+# ---- the same from Python ----------------------------------------------------------------------------------------
+
+
+class Leaf(ts.nn.Module):
+    def forward(self, x: int) -> int:
+        return x
+
+
+@pytest.mark.parametrize("compile", [ts.jit.script, lambda m: ts.jit.trace_module(m, {"forward": (ts.ones(1),)})])
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_modules_that_hold_themselves(compile, length):
+    """A module among its own submodules, at once or by others, has no type."""
+    ring = [Leaf() for _ in range(length)]
+    for leaf, following in zip(ring, [*ring[1:], ring[0]], strict=True):
+        leaf.next = following
+    with pytest.raises(RuntimeError, match="a module of class 'Leaf' contains itself"):
+        compile(ring[0])
+
+
+@ts.jit.script
+def doubled(n: int) -> Any:
+    a: Any = 1
+    for _ in range(n):
+        a = (a, a)
+    return a
+
+
+@ts.jit.script
+def doubled_within(n: int) -> bool:
+    a: Any = 1
+    for _ in range(n):
+        a = (a, a)
+    return isinstance(a, Tuple[Any, Any])
+
+
+def test_an_any_that_doubles():
+    """A pair of the same pair of the same pair ...: as large as its levels, there and in Python."""
+    given = doubled(200)
+    for _ in range(200):
+        assert given[0] is given[1]
+        given = given[0]
+    assert given == 1
+    assert doubled_within(200) and not doubled_within(0)
+
+
+@pytest.mark.parametrize("mark", ["__parameters__", "__buffers__"])
+def test_parameters_are_tensors_of_the_class(mark):
+    """What `state_dict` goes through is there, and can be a tensor."""
+    for attributes in ("", "  x : int\n"):
+        source = f"class M(Module):\n  {mark} = ['x']\n{attributes}  def forward(self: __torch__.M):\n    return 1\n"
+        with pytest.raises(CompilationError, match="has no tensor 'x'"):
+            load(archive(source))
+
+
+def test_a_class_that_cannot_be_read_is_refused_again():
+    """Who looks at it a second time does not find the half of it that was made before the error."""
+    source = module(
+        "return __torch__.Half.__new__(__torch__.Half).__init__()",
+        "class Half:\n  n : int\n  __parameters__ = []\n  def __init__(self: __torch__.Half) -> NoneType:\n    return None\n",
+    )
+    made = load(archive(source))
+    for _ in range(2):
+        with pytest.raises(FrontendError, match=r"__parameters__ = \[\]"):
+            made()
+    assert [each.kind for each in ts.jit.missing(io.BytesIO(archive(source)))] == ["code"]
+
+
+BLOCK = """\
+with torch.jit.{name}(x="inp:int", c="out:int"):
+  print("this ran as Python")
+  c = len([each for each in range(x) if each > 2])
+return c"""
+
+
+@pytest.mark.parametrize("name", ["_IgnoreContextManager", "ignore_context_manager"])
+def test_blocks_in_text_do_not_stay_in_python(name, capfd):
+    """Only a live function may have blocks that run as Python; in an archive they would be a stranger's."""
+    body = BLOCK.format(name=name)
+    with pytest.raises(FrontendError):
+        load(archive(module(body, parameters=", x: int")))(5)
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    with pytest.raises(FrontendError, match="<--- HERE"):
+        ts.jit.CompilationUnit(f"def f(x: int) -> int:\n{lines}").f(5)
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("default", ["torch.hub.os.environ['HOME']", "torch.hub.os.getpid()", "torch.hub.sys.path[0]"])
+def test_defaults_in_text_ask_nothing_of_the_process(default):
+    """A default is a constant, or what a name means; nothing is looked up in objects of Python's, or called."""
+    with pytest.raises(FrontendError, match="default value that is a constant"):
+        ts.jit.CompilationUnit(f"def f(x: str = {default}) -> str:\n    return x\n")

@@ -1,0 +1,32 @@
+from collections.abc import Callable
+from typing import Any
+
+from ts._core.autograd.rule import Rule
+from ts._core.dispatch.operator import Operator
+from ts._core.vm.code import Code
+from ts._core.vm.function import Function
+
+class BackwardVariant:
+    def __init__(self, function: Function, reads: tuple[int, ...], gives: tuple[int, ...]) -> None: ...
+
+class DifferentiablePlan:
+    def __init__(
+        self,
+        forward: Function,
+        output_count: int,
+        wants: tuple[bool, ...],
+        bases: tuple[int, ...],
+        saves: tuple[int, ...],
+        build: Callable[[tuple[int, ...]], BackwardVariant],
+    ) -> None: ...
+
+class GraphRule(Rule):
+    function: Function
+    prepare: Callable[[Any, str], Code]
+    plan_count: int
+    def __init__(self, make_part: Callable[[], Function], prepare: Callable[[Any, str], Code]) -> None: ...
+
+def set_planner(
+    function: Callable[[GraphRule, list[Any], list[bool]], DifferentiablePlan | None],
+) -> None: ...
+def bind(op: Operator, rule: GraphRule) -> None: ...

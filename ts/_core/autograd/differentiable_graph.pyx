@@ -1,0 +1,360 @@
+"""Parts of programs that are differentiated as one: a node for the part, with graphs for the way there and back.
+
+    ran, *results = prim::DifferentiableGraph(x, w)
+
+Where an argument wants a gradient, the plan for arguments like these runs: its forward function gives the results and
+what its backward functions read of the way there.  The node saves that.  For other arguments, and where there is no plan,
+nothing happens, and the nodes of the part run one by one, on the tape.
+
+    key of the arguments      dtypes, sizes, strides, who wants a gradient; numbers by value
+      -> Plan                 made when the key is first seen, for no more than MAX_PLANS
+      -> GraphNode            its backward functions are made for which of the results have gradients
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, uint64_t
+from libc.string cimport memcmp, memcpy
+from numpy cimport npy_intp
+
+from ts._core.autograd cimport rule as rules
+from ts._core.autograd.anomaly cimport searching
+from ts._core.autograd.history cimport edge_of, set_history
+from ts._core.autograd.node cimport Node, connect, expect, make_room, next_sequence
+from ts._core.autograd.rule cimport GRAPH, Rule
+from ts._core.autograd.saved cimport (
+    NO_RESULT, SavingNode, drop_saved, make_room_to_save, raise_released, save_tensor, saved_tensor,
+)
+from ts._core.autograd.tape cimport leave
+from ts._core.dispatch.operator cimport Operator
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, version_of, needs_grad
+from ts._core.thread.context cimport GRAD_DISABLED, set_flag
+from ts._core.value.container cimport List, Tuple, list_item
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, box, copy_value, release, set_bool, set_object
+from ts._core.value.no_python_construction cimport seal
+from ts._core.vm.function cimport Function
+
+from ts._core.value.build_lock import import_turn
+
+cdef enum:
+    MAX_ARGUMENTS = 60
+    MAX_PLANS = 16                    # for one part; arguments of other sizes go the tape's way
+    MAX_KEY_CHARS = 4096
+    MAX_READ = 256                    # tensors by a way back
+
+
+cdef class BackwardVariant:
+    """The way back for some of the results' gradients."""
+
+    cdef Function function
+    cdef tuple reads                   # its arguments: the gradient of a result by number, or -1 - the number of what is saved
+    cdef tuple gives                   # of which edges its results are the gradients
+
+    def __init__(self, Function function not None, tuple reads not None, tuple gives not None):
+        if len(reads) > MAX_READ:
+            raise ValueError(f"a way back reads {len(reads)} tensors")
+        self.function, self.reads, self.gives = function, reads, gives
+
+
+cdef class DifferentiablePlan:
+    """How a part runs for some kind of arguments, and how its gradients are computed."""
+
+    cdef Function forward              # gives the results of the part, then what else is saved
+    cdef int output_count, result_count
+    cdef tuple wants                   # which of the results have gradients
+    cdef tuple bases                   # of outputs that are views: the result that they are views of; -1
+    cdef tuple saves                   # an argument by number, or -1 - the number of a result
+    cdef dict backwards                # by which of the results have gradients, as bits
+    cdef object build                  # build(those that have, by number) makes a Backward
+
+    def __init__(
+        self, Function forward not None, int output_count, tuple wants not None, tuple bases not None, tuple saves not None, build not None
+    ):
+        if not 0 < output_count <= len(wants) <= 64 or len(bases) != output_count:
+            raise ValueError(f"a plan has {output_count} of {len(wants)} results")
+        self.forward, self.output_count, self.result_count = forward, output_count, len(wants)
+        self.wants, self.bases, self.saves, self.build = wants, bases, saves, build
+        self.backwards = {}
+
+    cdef BackwardVariant backward(self, uint64_t given):
+        found = self.backwards.get(given)
+        if found is None:
+            found = self.build(tuple([k for k in range(self.result_count) if given >> k & 1]))
+            self.backwards[given] = found
+        return <BackwardVariant?>found
+
+
+cdef class GraphRule(Rule):
+    """How a part is differentiated: its plans by what the arguments are like."""
+
+    cdef Function part
+    cdef object make_part
+    cdef readonly object prepare       # makes the code of a graph
+    cdef dict plans                    # None where there is no way to differentiate it as one
+    cdef tuple last                    # the key that was asked for last, and its plan: together, as threads take turns
+
+    def __init__(self, make_part not None, prepare not None):
+        Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
+        self.make_part, self.prepare, self.plans = make_part, prepare, {}
+
+    @property
+    def function(self):
+        """The part, as a function, made when it is first asked for."""
+        if self.part is None:
+            self.part = self.make_part()
+        return self.part
+
+    @property
+    def plan_count(self):
+        """How many kinds of arguments there were."""
+        return len(self.plans)
+
+    cdef DifferentiablePlan plan(self, Operator op, IValue *r, const int32_t *at):
+        cdef char key[MAX_KEY_CHARS]
+        cdef int n = write_key(op, r, at, key)
+        cdef tuple last = self.last
+        if n < 0:
+            return None
+        if last is not None and len(<bytes>last[0]) == n and memcmp(<char *><bytes>last[0], key, n) == 0:
+            return <DifferentiablePlan>last[1]
+        text = PyBytes_FromStringAndSize(key, n)
+        if text in self.plans:
+            found = self.plans[text]
+        elif len(self.plans) >= MAX_PLANS:
+            return None
+        else:
+            args = [box(&r[at[i]]) for i in range(op.nargs)]
+            found = make_plan(self, args, [is_wanted(&r[at[i]]) for i in range(op.nargs)])
+            self.plans[text] = found
+        self.last = text, found
+        return <DifferentiablePlan>found
+
+
+cdef object planner = None
+
+
+def set_planner(function):
+    """`function(rule, arguments, which of them want gradients)` makes a plan, or gives None; `ts.autodiff` sets it."""
+    global planner
+    planner = function
+
+
+cdef object make_plan(GraphRule rule, list args, list wanted):
+    if planner is None:
+        with import_turn():
+            import ts.autodiff.differentiable_plans  # noqa: F401
+    return planner(rule, args, wanted)
+
+
+# ---------------------------------------------------------------- what arguments are like
+
+cdef inline bint is_tensor(IValue *x) noexcept:
+    return x.tag == TAG_OBJECT and x.v.o != NULL and isinstance(<object>x.v.o, Tensor)
+
+
+cdef inline bint is_wanted(IValue *x) noexcept:
+    return is_tensor(x) and needs_grad(<Tensor>x.v.o)
+
+
+cdef int write_key(Operator op, IValue *r, const int32_t *at, char *key) except -2:
+    """How many bytes say what the arguments are like; -1: too many, or there is a value that no plan is made for."""
+    cdef IValue *x
+    cdef IValue item
+    cdef List items
+    cdef int i, n = 0
+    cdef Py_ssize_t k
+    for i in range(op.nargs):
+        x = &r[at[i]]
+        if n > MAX_KEY_CHARS - 32:
+            return -1
+        if is_tensor(x):
+            n = write_tensor(<Tensor>x.v.o, key, n)
+            if n < 0:
+                return -1
+        elif x.tag != TAG_OBJECT:
+            n = write_number(x, key, n)
+        elif x.v.o != NULL and type(<object>x.v.o) is List:
+            items = <List>x.v.o
+            if n + 16 * items.size > MAX_KEY_CHARS - 32:
+                return -1
+            key[n] = b"["
+            n += 1
+            for k in range(items.size):
+                item = list_item(x.v.o, k)
+                if item.tag == TAG_OBJECT:
+                    return -1
+                n = write_number(&item, key, n)
+            key[n] = b"]"
+            n += 1
+        else:
+            return -1
+    return n
+
+
+cdef int write_number(IValue *x, char *key, int n) noexcept:
+    key[n] = <char>x.tag
+    if x.tag != TAG_NONE:
+        memcpy(&key[n + 1], &x.v.i, 8)
+        return n + 9
+    return n + 1
+
+
+cdef int write_tensor(Tensor t, char *key, int n) except -2:
+    cdef PyArrayObject *a = <PyArrayObject *>t.array
+    cdef int ndim, k
+    cdef npy_intp step
+    if t.backend == BACKEND_CPU:
+        ndim = ndim_of(a)
+    else:
+        ndim = t.array.ndim
+    if n + 16 + 16 * ndim > MAX_KEY_CHARS:
+        return -1
+    key[n] = b"T"
+    key[n + 1], key[n + 2], key[n + 3] = t.scalar_type, t.backend, t.device_index
+    key[n + 4], key[n + 5] = needs_grad(t), ndim
+    n += 6
+    if t.backend == BACKEND_CPU:
+        memcpy(&key[n], dims_of(a), 8 * ndim)
+        memcpy(&key[n + 8 * ndim], strides_of(a), 8 * ndim)
+        return n + 16 * ndim
+    for k in range(ndim):
+        step = t.array.shape[k]
+        memcpy(&key[n + 8 * k], &step, 8)
+        step = t.array.strides[k]
+        memcpy(&key[n + 8 * (ndim + k)], &step, 8)
+    return n + 16 * ndim
+
+
+# ---------------------------------------------------------------- the way there
+
+cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) except -1:
+    cdef IValue args[MAX_ARGUMENTS]
+    cdef IValue result
+    cdef IValue *results
+    cdef DifferentiablePlan plan
+    cdef GraphNode node
+    cdef bint before
+    cdef int i
+    plan = None
+    if op.nargs <= MAX_ARGUMENTS and not searching:  # whoever searches wants each operator's line
+        plan = (<GraphRule>rule).plan(op, r, at)
+    if plan is None:
+        return leave(op, r, at)
+    for i in range(op.nargs):
+        args[i] = r[at[i]]
+    result.tag = TAG_NONE
+    before = set_flag(GRAD_DISABLED, True)
+    try:
+        plan.forward.run_values(args, &result)
+    finally:
+        set_flag(GRAD_DISABLED, before)
+    try:
+        results = &result if plan.result_count == 1 else (<Tuple>result.v.o).items
+        node = noted(plan, op, args, results)
+        for i in range(plan.output_count):
+            if plan.wants[i]:
+                adopt(plan, node, <Tensor>results[i].v.o, i)
+        set_bool(&r[at[op.nargs]], True)
+        for i in range(plan.output_count):
+            copy_value(&r[at[op.nargs + 1 + i]], &results[i])
+    finally:
+        release(&result)
+    return 0
+
+
+cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue *results):
+    """The node of a part that has run: its edges, and what it saves."""
+    cdef GraphNode node = GraphNode.__new__(GraphNode)
+    cdef int i, where, output = 0, edges = 0
+    node.plan = plan
+    for i in range(op.nargs):
+        edges += is_wanted(&args[i])
+    make_room(node, edges, plan.result_count)
+    edges = 0
+    for i in range(op.nargs):
+        if is_wanted(&args[i]):
+            to = edge_of(<Tensor>args[i].v.o, &output)
+            connect(node, edges, to, output)
+            edges += 1
+    node.sequence = next_sequence()
+    make_room_to_save(node, len(plan.saves))
+    for i, where in enumerate(plan.saves):
+        if where >= 0:
+            save_tensor(&node.saved[i], <Tensor>args[where].v.o, NO_RESULT)
+        else:
+            where = -1 - where
+            save_tensor(&node.saved[i], <Tensor>results[where].v.o, where if plan.wants[where] else NO_RESULT)
+    for i in range(plan.result_count):
+        if plan.wants[i]:
+            expect(node, i, <Tensor>results[i].v.o)
+    return node
+
+
+cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except -1:
+    if t.wants_grad:                   # an argument, given back as it is
+        return 0
+    set_history(t, node, output)
+    if t.base is not None:
+        if plan.bases[output] >= 0 and not t.base.wants_grad:
+            set_history(t.base, node, plan.bases[output])
+        t.history.version = version_of(t)
+    return 0
+
+
+# ---------------------------------------------------------------- the way back
+
+@cython.final
+@cython.trashcan(True)
+cdef class GraphNode(SavingNode):
+    """The way back through a part of a program."""
+
+    cdef DifferentiablePlan plan
+
+    cdef str title(self):
+        return "DifferentiableGraphBackward"
+
+    cdef int release_saved(self) except -1:
+        self.is_released = True
+        drop_saved(self)
+        return 0
+
+    cdef list apply(self, list gradients):
+        cdef IValue values[MAX_READ]
+        cdef IValue result
+        cdef BackwardVariant way
+        cdef uint64_t given = 0
+        cdef int i, where, filled = 0
+        cdef list found = [None] * self.edge_count
+        if self.is_released:
+            raise_released()
+        for i in range(self.result_count):
+            if gradients[i] is not None:
+                given |= <uint64_t>1 << i
+        way = self.plan.backward(given)
+        if len(way.gives) == 0:
+            return found
+        result.tag = TAG_NONE
+        try:
+            for i, where in enumerate(way.reads):
+                values[i].tag = TAG_NONE
+                filled = i + 1
+                set_object(&values[i], gradients[where] if where >= 0 else saved_tensor(&self.saved[-1 - where], self))
+            way.function.run_values(values, &result)
+            for i, edge in enumerate(way.gives):
+                found[edge] = box(&result if len(way.gives) == 1 else &(<Tuple>result.v.o).items[i])
+            return found
+        finally:
+            for i in range(filled):
+                release(&values[i])
+            release(&result)
+
+
+def bind(Operator op not None, GraphRule rule not None):
+    """Let `op` run a part of a program by the rule where somebody wants a gradient; its kernel leaves it to the nodes."""
+    op.rule = rule
+
+
+seal(GraphNode)
+rules.invoke_graph = invoke_graph

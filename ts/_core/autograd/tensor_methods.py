@@ -1,0 +1,131 @@
+"""What a tensor has to do with gradients; methods of Tensor.
+
+In: tensors that want gradients; out: their gradients, hooks.
+
+    (x * x).sum().backward()                x.grad is 2 * x
+    y.register_hook(lambda g: g * 0.5)      half of the gradient of y goes on to what y was computed from
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor, define_methods
+from ts._core.thread.context import current_tracer
+
+
+def _watched(x: Tensor, how: str) -> None:
+    """Let an export know that somebody wants to see the gradient of a tensor."""
+    if (tape := getattr(current_tracer(), "tape", None)) is not None:
+        tape.watch(x, how)
+
+
+def backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add the gradients of this tensor to `grad` of all leaves that it was computed from, or of `inputs`.
+
+    gradient is that of the tensor itself, of its shape; it may be missing where the tensor has one element.
+    """
+    from ts._core.autograd import backward
+
+    backward.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
+    """Call hook(gradient) when the gradient of this tensor is known; what it gives goes on instead."""
+    from ts._core.autograd.history import hooks_of_tensor
+    from ts._core.tensor.hooks import add_hook
+
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    _watched(self, "register_hook")
+    hooks, output = hooks_of_tensor(self)
+    return add_hook(hooks.of_output(output), hook)
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
+    """Call hook(leaf) each time that `grad` of this leaf has been added to."""
+    from ts._core.autograd.history import hooks_of_tensor
+    from ts._core.tensor.hooks import add_hook
+
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not self.is_leaf:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    hooks, _ = hooks_of_tensor(self)
+    return add_hook(hooks.accumulated, hook)
+
+
+def retain_grad(self: Tensor) -> None:
+    """Let this tensor keep its gradient though it is no leaf."""
+    from ts._core.autograd.history import is_retained, retain
+    from ts._core.thread.transform_state import refuse
+
+    refuse("retain_grad", "")
+    if not self.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    _watched(self, "retain_grad")
+    if not self.is_leaf and not is_retained(self):
+        retain(self)
+
+
+def _retains_grad(self: Tensor) -> bool:
+    from ts._core.autograd.history import is_retained
+
+    return is_retained(self)
+
+
+def _output_nr(self: Tensor) -> int:
+    from ts._core.autograd.history import node_of
+
+    return node_of(self)[1] if self.requires_grad else 0
+
+
+def _volatile(self: Tensor) -> bool:
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    return False
+
+
+def _hooks(self: Tensor) -> Any:
+    """The table of hooks, or None; they are called by the node."""
+    from ts._core.autograd.history import hooks_of_tensor
+
+    if not self.requires_grad:
+        return self.__dict__.get("_backward_hooks")  # kept, and called by nobody
+    hooks, output = hooks_of_tensor(self)
+    return hooks.tensors.get(output)
+
+
+def _set_hooks(self: Tensor, table: Any) -> None:
+    from ts._core.autograd.history import hooks_of_tensor
+
+    if not self.requires_grad:
+        self.__dict__["_backward_hooks"] = table
+        return
+    hooks, output = hooks_of_tensor(self)
+    hooks.tensors[output] = {} if table is None else table
+
+
+def _not_deleted(self: Tensor) -> None:
+    raise RuntimeError("this attribute of a tensor cannot be deleted")
+
+
+define_methods({
+    "backward": backward,
+    "register_hook": register_hook,
+    "register_post_accumulate_grad_hook": register_post_accumulate_grad_hook,
+    "retain_grad": retain_grad,
+    "retains_grad": property(_retains_grad),
+    "output_nr": property(_output_nr),
+    "__rdiv__": lambda self, other: other / self,
+    "volatile": property(_volatile),
+    "_grad_fn": property(lambda self: self.grad_fn, None, _not_deleted),
+    "_backward_hooks": property(_hooks, _set_hooks, _not_deleted),
+})  # fmt: skip

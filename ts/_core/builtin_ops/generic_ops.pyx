@@ -1,0 +1,409 @@
+"""Operators on values of every type, and those that ask about the program or its surroundings.
+
+In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+
+    aten::__is__(t1 self, t2 obj) -> bool          identity; numbers and strings by value
+"""
+
+import builtins
+import time
+import warnings
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+
+from ts._core.value.container cimport Dict, List, Tuple, list_new, list_store_number
+from ts._core.dispatch.operator cimport Operator
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA
+from ts._core.vm.future cimport Future
+from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, TypeSpec, box_shallow, list_spec, unbox_shallow
+from ts._core.dispatch import autocast
+from ts._core.builtin_ops import stat_counters
+from ts._core.builtin_ops.op_table cimport row
+from ts._core.value.type_of cimport conforms, device_type
+from ts._core.value.values cimport value_text
+from ts._core.value.tagged cimport (
+    IValue,
+    Py_LeaveRecursiveCall,
+    TAG_BOOL,
+    TAG_FLOAT,
+    TAG_INT,
+    TAG_NONE,
+    TAG_OBJECT,
+    copy_value,
+    enter_recursion,
+    set_bool,
+    set_int,
+    set_none,
+    set_object,
+)
+
+
+# ---------------------------------------------------------------- identity and hash
+
+cdef bint same(IValue *a, IValue *b) except -1:
+    """Return `a is b`: devices and numbers are compared by value, other objects by identity."""
+    if a.tag != b.tag:
+        return False
+    if a.tag == TAG_OBJECT:
+        return a.v.o == b.v.o or (type(<object>a.v.o) is device_type and <object>a.v.o == <object>b.v.o)
+    if a.tag == TAG_FLOAT:
+        return a.v.f == b.v.f
+    return a.tag == TAG_NONE or a.v.i == b.v.i
+
+
+cdef int is_same(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], same(&r[at[0]], &r[at[1]]))
+    return 0
+
+
+cdef int is_not_same(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], not same(&r[at[0]], &r[at[1]]))
+    return 0
+
+
+cdef int identity(Operator op, IValue *r, const int32_t *at) except -1:
+    """A number that no other living object has; None has 0."""
+    set_int(&r[at[1]], <int64_t>r[at[0]].v.o if r[at[0]].tag == TAG_OBJECT else 0)
+    return 0
+
+
+cdef object hashable(IValue *x):
+    """A Python value that hashes as `x` does."""
+    cdef Py_ssize_t i
+    value = box_shallow(x)
+    if isinstance(value, (List, Dict)):
+        spec = value.spec
+        raise RuntimeError(f"unhashable type: '{type(value).__name__ if spec is None else spec.text}'")
+    if not isinstance(value, Tuple):
+        return value
+    enter_recursion(b" while a tuple is hashed")
+    try:
+        return tuple([hashable(&(<Tuple>value).items[i]) for i in range((<Tuple>value).size)])
+    finally:
+        Py_LeaveRecursiveCall()
+
+
+cdef int hash_value(Operator op, IValue *r, const int32_t *at) except -1:
+    """An int hashes to itself, as in PyTorch; the hashes of other values are Python's."""
+    cdef IValue *x = &r[at[0]]
+    set_int(&r[at[1]], x.v.i if x.tag == TAG_INT or x.tag == TAG_BOOL else hash(hashable(x)))
+    return 0
+
+
+# ---------------------------------------------------------------- optionals and casts
+
+cdef int unwrap(Operator op, IValue *r, const int32_t *at) except -1:
+    if r[at[0]].tag == TAG_NONE:
+        raise RuntimeError("Unwrapping null optional")
+    copy_value(&r[at[1]], &r[at[0]])
+    return 0
+
+
+cdef int pass_on(Operator op, IValue *r, const int32_t *at) except -1:
+    copy_value(&r[at[1]], &r[at[0]])
+    return 0
+
+
+cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
+    copy_value(&r[at[3]], &r[at[1 if r[at[0]].v.i else 2]])
+    return 0
+
+
+cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
+    """An item at a place that the program computes; places that it knows are `TUPLE_GET` instructions."""
+    cdef Tuple x
+    cdef int64_t i = r[at[1]].v.i
+    if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
+        raise TypeError("prim::TupleIndex() takes a tuple")  # its schema says Any
+    x = <Tuple>r[at[0]].v.o
+    if i < 0:
+        i += x.size
+    if not 0 <= i < x.size:
+        raise RuntimeError("Tuple list index out of range")
+    copy_value(&r[at[2]], &x.items[i])
+    return 0
+
+
+cdef int unpacked(Operator op, IValue *r, const int32_t *at) except -1:
+    """The items of a tuple, which Python and C hold as that tuple."""
+    if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
+        raise TypeError("prim::TupleUnpack() takes a tuple")  # its schema says Any
+    copy_value(&r[at[1]], &r[at[0]])
+    return 0
+
+
+cdef int blank(Operator op, IValue *r, const int32_t *at) except -1:
+    """What a variable holds that no path of the program reads."""
+    set_none(&r[at[0]])
+    return 0
+
+
+# ---------------------------------------------------------------- shapes
+
+cdef TypeSpec INTS_SPEC = list_spec(INT_SPEC)
+
+
+cdef List ints_list(object values):
+    cdef List result = list_new(list_spec(INT_SPEC), len(values))
+    for value in values:
+        list_store_number(<PyObject *>result, result.size, value)
+        result.size += 1
+    return result
+
+
+cdef list ints_of(IValue *x):
+    return list(<List>x.v.o)
+
+
+cdef list broadcast(list a, list b):
+    """The shape of two shapes together; each length is equal or 1."""
+    rank = max(len(a), len(b))
+    a, b = [1] * (rank - len(a)) + a, [1] * (rank - len(b)) + b
+    result = []
+    for i, (m, n) in enumerate(zip(a, b)):
+        if m != n and m != 1 and n != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {i}"
+            )
+        result.append(n if m == 1 else m)
+    return result
+
+
+cdef int broadcast_shapes(Operator op, IValue *r, const int32_t *at) except -1:
+    set_object(&r[at[2]], ints_list(broadcast(ints_of(&r[at[0]]), ints_of(&r[at[1]]))))
+    return 0
+
+
+cdef int broadcast_all(Operator op, IValue *r, const int32_t *at) except -1:
+    """The shape that several have together."""
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    cdef list shape = []
+    cdef Py_ssize_t i
+    for i in range(given.size):
+        if not conforms(&given.items[i], INTS_SPEC):
+            raise TypeError("prim::BroadcastSizes() takes lists of ints")
+        shape = broadcast(shape, ints_of(&given.items[i]))
+    set_object(&r[at[1]], ints_list(shape))
+    return 0
+
+
+cdef int size_if_not_equal(Operator op, IValue *r, const int32_t *at) except -1:
+    if ints_of(&r[at[0]]) == ints_of(&r[at[1]]):
+        set_none(&r[at[2]])
+    else:
+        copy_value(&r[at[2]], &r[at[0]])
+    return 0
+
+
+cdef int reduction_sizes(Operator op, IValue *r, const int32_t *at) except -1:
+    sizes, axes = ints_of(&r[at[0]]), ints_of(&r[at[1]])
+    axes = {axis % len(sizes) for axis in axes}
+    keep = r[at[2]].v.i != 0
+    set_object(&r[at[3]], ints_list([1 if i in axes else n for i, n in enumerate(sizes) if keep or i not in axes]))
+    return 0
+
+
+# ---------------------------------------------------------------- gradients that may be zero, which is None
+
+cdef int all_there(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], all([given.items[i].tag != TAG_NONE for i in range(given.size)]))
+    return 0
+
+
+cdef int any_there(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], any([given.items[i].tag != TAG_NONE for i in range(given.size)]))
+    return 0
+
+
+cdef int none_there(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    set_bool(&r[at[1]], all([given.items[i].tag == TAG_NONE for i in range(given.size)]))
+    return 0
+
+
+# ---------------------------------------------------------------- surroundings
+
+cdef int scripting(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[0]], True)
+    return 0
+
+
+cdef int not_any(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[1]], False)
+    return 0
+
+
+cdef int not_here(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[0]], False)
+    return 0
+
+
+cdef int autocast_on_cpu(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[0]], autocast.is_enabled(BACKEND_CPU))
+    return 0
+
+
+cdef int autocast_on_cuda(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[0]], autocast.is_enabled(BACKEND_CUDA))
+    return 0
+
+
+cdef int time_point(Operator op, IValue *r, const int32_t *at) except -1:
+    set_int(&r[at[0]], time.perf_counter_ns())
+    return 0
+
+
+cdef int add_stat_value(Operator op, IValue *r, const int32_t *at) except -1:
+    stat_counters.logger().add_stat_value(<str>r[at[0]].v.o, r[at[1]].v.i)
+    return 0
+
+
+cdef int warn(Operator op, IValue *r, const int32_t *at) except -1:
+    warnings.warn(<str>r[at[0]].v.o, UserWarning, stacklevel=r[at[1]].v.i)
+    return 0
+
+
+cdef int print_text(Operator op, IValue *r, const int32_t *at) except -1:
+    print(<str>r[at[0]].v.o)
+    return 0
+
+
+cdef int print_all(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    print(*[value_text(&given.items[i]) for i in range(given.size)])
+    return 0
+
+
+cdef int raise_exception(Operator op, IValue *r, const int32_t *at) except -1:
+    """The built-in exception of that name, a RuntimeError where there is none."""
+    name = "" if r[at[1]].tag == TAG_NONE else <str>r[at[1]].v.o
+    kind = getattr(builtins, name.rpartition(".")[2], None)
+    raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(<str>r[at[0]].v.o)
+
+
+cdef int assert_number(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *x = &r[at[0]]
+    if not box_shallow(x):
+        raise RuntimeError(<str>r[at[1]].v.o)
+    return 0
+
+
+# ---------------------------------------------------------------- futures
+
+cdef int wait(Operator op, IValue *r, const int32_t *at) except -1:
+    """In bytecode WAIT is in its place, which leaves the thread to others."""
+    set_none(&r[at[1]])
+    (<Future>r[at[0]].v.o).block()
+    (<Future>r[at[0]].v.o).take(ANY_SPEC, &r[at[1]])
+    return 0
+
+
+# ---------------------------------------------------------------- enums
+
+cdef int enum_name(Operator op, IValue *r, const int32_t *at) except -1:
+    set_object(&r[at[1]], (<object>r[at[0]].v.o).name)
+    return 0
+
+
+cdef int enum_value(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef object value = (<object>r[at[0]].v.o).value
+    if type(value).__name__ != op.overload:
+        raise TypeError(f"prim::EnumValue: the value of {<object>r[at[0]].v.o} is no {op.overload}")
+    set_none(&r[at[1]])  # which may be the argument's register
+    unbox_shallow(value, &r[at[1]])
+    return 0
+
+
+cdef int enums_equal(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], r[at[0]].v.o == r[at[1]].v.o)
+    return 0
+
+
+cdef int enums_differ(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], r[at[0]].v.o != r[at[1]].v.o)
+    return 0
+
+
+# ---------------------------------------------------------------- devices
+
+cdef int devices_equal(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], <object>r[at[0]].v.o == <object>r[at[1]].v.o)
+    return 0
+
+
+cdef int devices_differ(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], <object>r[at[0]].v.o != <object>r[at[1]].v.o)
+    return 0
+
+
+cdef int type_of_device(Operator op, IValue *r, const int32_t *at) except -1:
+    set_object(&r[at[1]], (<object>r[at[0]].v.o).type)
+    return 0
+
+
+cdef int device_index(Operator op, IValue *r, const int32_t *at) except -1:
+    index = (<object>r[at[0]].v.o).index
+    if index is None:
+        set_none(&r[at[1]])
+    else:
+        set_int(&r[at[1]], index)
+    return 0
+
+
+def operators():
+    """The operators of this file."""
+    return [
+        row("aten::__is__(t1 self, t2 obj) -> bool", is_same),
+        row("aten::__isnot__(t1 self, t2 obj) -> bool", is_not_same),
+        row("prim::id(AnyClassType? x) -> int", identity),
+        row("aten::hash.generic(t value) -> int", hash_value),
+        row("aten::_unwrap_optional(t(a)? optional) -> t(a)", unwrap),
+        row("prim::unchecked_unwrap_optional(t(a)? optional) -> t(a)", pass_on),
+        row("prim::unchecked_cast(t x) -> t", pass_on),
+        row("prim::IfThenElse(bool cond, Any(a) x, Any(b) y) -> Any(b|a)", choose),
+        row("prim::TupleIndex(Any tup, int i) -> Any", tuple_item),
+        row("prim::TupleUnpack(Any tup) -> ...", unpacked),
+        row("prim::Uninitialized() -> Any", blank),
+        # shapes
+        row("aten::broadcast_shapes(int[] a, int[] b) -> int[]", broadcast_shapes),
+        row("aten::_infer_size(int[] a, int[] b) -> int[]", broadcast_shapes),
+        row("aten::_size_if_not_equal(int[] self_size, int[] other_size) -> int[]?", size_if_not_equal),
+        row("prim::BroadcastSizes(...) -> int[]", broadcast_all),
+        row("prim::ReductionSizes(int[] size, int[] red_axes, bool keepdim=False) -> int[]", reduction_sizes),
+        # gradients
+        row("prim::AutogradAllNonZero(...) -> bool", all_there),
+        row("prim::AutogradAnyNonZero(...) -> bool", any_there),
+        row("prim::AutogradAllZero(...) -> bool", none_there),
+        # surroundings
+        row("aten::has_torch_function(...) -> bool", not_any),
+        row("aten::is_scripting() -> bool", scripting),
+        row("aten::_get_tracing_state() -> bool", not_here),
+        row("aten::is_vulkan_available() -> bool", not_here),
+        row("aten::_nnpack_available() -> bool", not_here),
+        row("aten::_use_cudnn_rnn_flatten_weight() -> bool", not_here),
+        row("aten::is_autocast_enabled() -> bool", autocast_on_cuda),
+        row("aten::is_autocast_cpu_enabled() -> bool", autocast_on_cpu),
+        row("prim::TimePoint() -> int", time_point),
+        row("prim::AddStatValue(str key, int val) -> ()", add_stat_value),
+        row("aten::warn(str message, int stacklevel=2) -> ()", warn),
+        row("aten::_print(str s) -> ()", print_text),
+        row("prim::Print(...) -> ()", print_all),
+        row("prim::RaiseException(str msg, str? cls=None) -> ()", raise_exception),
+        row("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", assert_number),
+        row("aten::wait(Future(t) self) -> t", wait),
+        # devices
+        row("aten::eq.device(Device a, Device b) -> bool", devices_equal),
+        row("aten::ne.device(Device a, Device b) -> bool", devices_differ),
+        row("prim::type(Device self) -> str", type_of_device),
+        row("prim::index(Device self) -> int?", device_index),
+        # enums
+        row("prim::EnumName(AnyEnumType enum) -> str", enum_name),
+        row("prim::EnumValue.int(AnyEnumType enum) -> int", enum_value),
+        row("prim::EnumValue.float(AnyEnumType enum) -> float", enum_value),
+        row("prim::EnumValue.str(AnyEnumType enum) -> str", enum_value),
+        row("aten::eq.enum(AnyEnumType a, AnyEnumType b) -> bool", enums_equal),
+        row("aten::ne.enum(AnyEnumType a, AnyEnumType b) -> bool", enums_differ),
+    ]

@@ -1,0 +1,94 @@
+"""Texts cut into lists of texts, part by part: limits are looked at between them.
+
+In: a text, and where to cut it.  Out: a list of a script, as Python's methods of `str` would give it.
+
+    split_at("a,b,c", ",", 1, False)      ["a", "b,c"]
+    split_words(" a  b ", -1)             ["a", "b"]
+    split_lines("a\\r\\nb", False)          ["a", "b"]
+
+A text of 50 MB may have 25 million parts, which take seconds and gigabytes: Python's methods would have made them all
+before anybody could ask.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+
+from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
+from ts._core.builtin_ops.pieces cimport substring, word_behind
+from ts._core.thread.deadline cimport worked
+from ts._core.value.container cimport List, list_append, list_new, list_reverse
+from ts._core.value.ivalue cimport STR_SPEC, list_spec
+from ts._core.value.tagged cimport IValue, TAG_OBJECT
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object text)      # bytes of a character
+    Py_ssize_t PyUnicode_Find(object text, object part, Py_ssize_t start, Py_ssize_t end, int direction) except -2
+    bint Py_UNICODE_ISLINEBREAK(Py_UCS4 c)
+
+
+cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str made=None) except -1:
+    cdef IValue part
+    worked(0)
+    if limited and (end - start > 1 or PyUnicode_KIND(text) > 1):      # Python has the other texts of one character
+        take_text(TEXT_BYTES + (end - start) * PyUnicode_KIND(text))
+    if made is None:
+        made = substring(text, start, end)
+    part.tag = TAG_OBJECT
+    part.v.o = <PyObject *>made
+    return list_append(<PyObject *>parts, &part)
+
+
+cdef List split_at(str text, str separator, int64_t most, bint backwards):
+    cdef List parts = list_new(list_spec(STR_SPEC), 0)
+    cdef Py_ssize_t start = 0, end = len(text), place, n = len(separator)
+    while most != 0:
+        place = PyUnicode_Find(text, separator, start, end, -1 if backwards else 1)
+        if place < 0:
+            break
+        if backwards:
+            add_part(parts, text, place + n, end)
+            end = place
+        else:
+            add_part(parts, text, start, place)
+            start = place + n
+        most -= 1
+    add_part(parts, text, start, end)
+    if backwards:
+        list_reverse(<PyObject *>parts)
+    return parts
+
+
+cdef List split_words(str text, int64_t most):
+    cdef List parts = list_new(list_spec(STR_SPEC), 0)
+    cdef Py_ssize_t start = 0, end = 0
+    while True:
+        word = word_behind(text, &start, &end)
+        if start == end:
+            return parts
+        if most == 0:                    # the rest, but for the blanks before it
+            add_part(parts, text, start, len(text))
+            return parts
+        add_part(parts, text, start, end, word)
+        most -= 1
+
+
+cdef List split_lines(str text, bint keep_ends):
+    cdef List parts = list_new(list_spec(STR_SPEC), 0)
+    cdef Py_ssize_t start, end, i = 0, n = len(text)
+    while i < n:
+        start = i
+        while i < n and not Py_UNICODE_ISLINEBREAK(text[i]):
+            i += 1
+        end = i
+        if i < n:
+            i += 2 if text[i] == "\r" and i + 1 < n and text[i + 1] == "\n" else 1
+        add_part(parts, text, start, i if keep_ends else end)
+    return parts
+
+
+cdef List split_characters(str text):
+    cdef List parts = list_new(list_spec(STR_SPEC), len(text))
+    cdef Py_ssize_t i
+    for i in range(len(text)):
+        add_part(parts, text, i, i + 1)
+    return parts

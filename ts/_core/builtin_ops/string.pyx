@@ -1,0 +1,539 @@
+"""Operators on strings: methods, search, splitting, formatting, and conversion from and to numbers.
+
+In: nothing.  Out: `operators()`, the list of Operator records; their kernels work on registers.
+
+    aten::upper(str self) -> str          str.upper
+
+A string of a script is a Python `str`, and most operators are its methods.  Departures from PyTorch, whose
+strings are bytes and whose methods know ASCII only: characters are Unicode's, so `len("é")` is 1; `"\\r\\n"` is
+one line end; `split(None, n)` heeds n; an empty pattern in `count`, `replace` and `rsplit`, on which PyTorch
+loops for ever, means what it means in Python; `format` also knows `{0}`, `{:.2f}` and `{{`.  Kept as PyTorch has them: a negative `end` counts from one past
+the last character, so -1 is the whole string; `%` knows `d i s c f F e E %` only.
+
+The variadic operators take what stands for the dots as one Tuple: `format(text, Tuple(a, b))`.
+"""
+
+import re
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+
+from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
+from ts._core.thread.deadline cimport charge_time, timed
+from ts._core.value.container cimport List, Tuple, list_item, value_text
+from ts._core.dispatch.operator cimport Operator
+from ts._core.value.ivalue cimport box_shallow
+from ts._core.builtin_ops.op_table cimport row
+from ts._core.builtin_ops.slicing cimport slice_bounds
+from ts._core.builtin_ops.splitting cimport split_at, split_lines, split_words
+from ts._core.builtin_ops.pieces cimport lower, stripped
+from ts._core.value.scalar cimport int_from_float
+from ts._core.value.texts cimport text_character, text_equal, text_length
+from ts._core.value.tagged cimport (
+    IValue,
+    TAG_BOOL,
+    TAG_FLOAT,
+    TAG_INT,
+    TAG_NONE,
+    TAG_OBJECT,
+    set_bool,
+    set_float,
+    set_int,
+    set_object,
+)
+
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *o)
+    int PyUnicode_KIND(object text)      # bytes of a character
+    void PyUnicode_Append(PyObject **left, object right)
+
+
+cdef enum:
+    MAPPED_BYTES = 12      # of a character that is not ASCII, while Python maps it to upper or lower case
+
+# Nanoseconds at least: of a character that Python looks up, that a pattern is tried at, and of a part of a text.
+cdef double MAPPED = 3
+cdef double TRIED = 2
+cdef double PART = 8
+cdef double FIELD_NS = 100          # of a field of a format, which Python's `re` finds
+
+
+# Methods of `str` that have their own code here; the type keeps them.
+cdef void *LOWER = <void *>str.lower
+cdef void *LSTRIP = <void *>str.lstrip
+cdef void *RSTRIP = <void *>str.rstrip
+
+
+cdef inline str text_of(IValue *x):
+    return <str>x.v.o
+
+
+cdef inline int allow(Py_ssize_t length, int width=1) except -1:
+    """Before a string of so many characters, each of `width` bytes, is made."""
+    if not limited:
+        return 0
+    return take_text(TEXT_BYTES + (length * width if length < (<Py_ssize_t>1 << 60) else length))
+
+
+cdef inline int set_text(IValue *out, str text) except -1:
+    """For strings about as long as those that they are made of."""
+    allow(len(text), PyUnicode_KIND(text))
+    set_object(out, text)
+    return 0
+
+
+cdef inline object method_of(Operator op):
+    """The method of `str` that the row names; borrowed from the type, which keeps it."""
+    return <object>op.data
+
+
+cdef inline int spend(double nanoseconds) except -1:
+    """Before work that takes so long at least, beside what the lengths of the arguments say."""
+    return charge_time(nanoseconds) if timed else 0
+
+
+# ---------------------------------------------------------------- methods of str, by shape
+
+cdef int text_method(Operator op, IValue *r, const int32_t *at) except -1:
+    text = text_of(&r[at[0]])
+    if (limited or timed) and not text.isascii():
+        allow(len(text), MAPPED_BYTES)
+        spend(MAPPED * len(text))
+    set_text(&r[at[1]], lower(text) if op.data == LOWER else method_of(op)(text))
+    return 0
+
+
+cdef int predicate(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[1]], method_of(op)(text_of(&r[at[0]])))
+    return 0
+
+
+cdef int strip(Operator op, IValue *r, const int32_t *at) except -1:
+    text = stripped(r[at[0]].v.o, r[at[1]].v.o, op.data != RSTRIP, op.data != LSTRIP)
+    if at[0] != at[2] or r[at[2]].v.o != <PyObject *>text:  # else it is there
+        set_text(&r[at[2]], text)
+    return 0
+
+
+cdef int pad(Operator op, IValue *r, const int32_t *at) except -1:
+    if len(text_of(&r[at[2]])) != 1:
+        raise RuntimeError("TypeError: The fill character must be exactly one character long")
+    allow(max(r[at[1]].v.i, 0), max(PyUnicode_KIND(text_of(&r[at[0]])), PyUnicode_KIND(text_of(&r[at[2]]))))
+    set_object(&r[at[3]], method_of(op)(text_of(&r[at[0]]), r[at[1]].v.i, text_of(&r[at[2]])))
+    return 0
+
+
+cdef int with_number(Operator op, IValue *r, const int32_t *at) except -1:
+    text = text_of(&r[at[0]])
+    allow(len(text) + max(r[at[1]].v.i, 0) * max(text.count("\t"), 1), PyUnicode_KIND(text))
+    set_object(&r[at[2]], method_of(op)(text, r[at[1]].v.i))
+    return 0
+
+
+cdef int split_into_three(Operator op, IValue *r, const int32_t *at) except -1:
+    if not text_of(&r[at[1]]):
+        raise RuntimeError("ValueError: empty separator")
+    before, separator, after = method_of(op)(text_of(&r[at[0]]), text_of(&r[at[1]]))
+    set_text(&r[at[2]], before)
+    set_text(&r[at[3]], separator)
+    set_text(&r[at[4]], after)
+    return 0
+
+
+cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
+    separator = box_shallow(&r[at[1]])
+    if separator == "":
+        raise RuntimeError("ValueError: empty separator")
+    text = text_of(&r[at[0]])
+    if separator is None:
+        set_object(&r[at[3]], split_words(text, r[at[2]].v.i))
+    else:
+        set_object(&r[at[3]], split_at(text, separator, r[at[2]].v.i, op.data == <void *>str.rsplit))
+    return 0
+
+
+cdef int splitlines(Operator op, IValue *r, const int32_t *at) except -1:
+    set_object(&r[at[2]], split_lines(text_of(&r[at[0]]), r[at[1]].v.i != 0))
+    return 0
+
+
+cdef inline int64_t end_of(str text, int64_t end):
+    return end + len(text) + 1 if end < 0 else end
+
+
+cdef int search(Operator op, IValue *r, const int32_t *at) except -1:
+    text = text_of(&r[at[0]])
+    set_int(&r[at[4]], method_of(op)(text, text_of(&r[at[1]]), r[at[2]].v.i, end_of(text, r[at[3]].v.i)))
+    return 0
+
+
+cdef int search_or_fail(Operator op, IValue *r, const int32_t *at) except -1:
+    search(op, r, at)
+    if r[at[4]].v.i < 0:
+        raise RuntimeError("ValueError: substring not found")
+    return 0
+
+
+cdef int has_affix(Operator op, IValue *r, const int32_t *at) except -1:
+    text = text_of(&r[at[0]])
+    set_bool(&r[at[4]], method_of(op)(text, text_of(&r[at[1]]), r[at[2]].v.i, end_of(text, r[at[3]].v.i)))
+    return 0
+
+
+cdef int replace(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef Py_ssize_t places
+    text, old, new = text_of(&r[at[0]]), text_of(&r[at[1]]), text_of(&r[at[2]])
+    if limited or timed:
+        places = text.count(old)
+        if 0 <= r[at[3]].v.i < places:
+            places = r[at[3]].v.i
+        allow(len(text) + places * len(new), max(PyUnicode_KIND(text), PyUnicode_KIND(new)))
+        spend(0 if len(new) == len(old) == 1 else PART * places if new else 0)
+    set_object(&r[at[4]], text.replace(old, new, r[at[3]].v.i))
+    return 0
+
+
+cdef int join(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef List parts = <List>r[at[1]].v.o
+    cdef Py_ssize_t i
+    spend(PART * parts.size)
+    texts = [<str>list_item(<PyObject *>parts, i).v.o for i in range(parts.size)]
+    if limited:
+        separator = text_of(&r[at[0]])
+        width = max([PyUnicode_KIND(text) for text in texts], default=1)
+        allow(sum(map(len, texts)) + len(texts) * len(separator), max(width, PyUnicode_KIND(separator)))
+    set_object(&r[at[2]], text_of(&r[at[0]]).join(texts))
+    return 0
+
+
+# ---------------------------------------------------------------- sequence operators
+
+cdef int length(Operator op, IValue *r, const int32_t *at) except -1:
+    set_int(&r[at[1]], text_length(r[at[0]].v.o))
+    return 0
+
+
+cdef int concatenate(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef IValue *left = &r[at[0]]
+    cdef PyObject *text
+    if at[0] == at[2] and Py_REFCNT(left.v.o) == 1:  # `s += t`, and nobody else has s: it grows in place
+        right = text_of(&r[at[1]])  # held, as it may be s
+        allow(len(right), max(PyUnicode_KIND(text_of(left)), PyUnicode_KIND(right)))
+        text = left.v.o
+        left.v.o = NULL
+        PyUnicode_Append(&text, right)  # takes the reference, also where it fails
+        if text == NULL:
+            raise MemoryError()
+        left.v.o = text
+        return 0
+    first, second = text_of(left), text_of(&r[at[1]])
+    allow(len(first) + len(second), max(PyUnicode_KIND(first), PyUnicode_KIND(second)))
+    set_object(&r[at[2]], first + second)
+    return 0
+
+
+cdef int character(Operator op, IValue *r, const int32_t *at) except -1:
+    if not text_character(r[at[0]].v.o, r[at[1]].v.i, &r[at[2]]):
+        raise IndexError("string index out of range")
+    return 0
+
+
+cdef int slice_text(Operator op, IValue *r, const int32_t *at) except -1:
+    text = text_of(&r[at[0]])
+    cdef int64_t start, step = r[at[3]].v.i
+    cdef Py_ssize_t n
+    n = slice_bounds(len(text), &r[at[1]], &r[at[2]], step, &start)
+    if step == 1:
+        set_text(&r[at[4]], text[start : start + n])
+        return 0
+    if n == 0:
+        set_object(&r[at[4]], "")
+        return 0
+    cdef int64_t last = start + (n - 1) * step
+    allow(n, PyUnicode_KIND(text))
+    set_object(&r[at[4]], text[start : (last + 1 if step > 0 else last - 1 if last > 0 else None) : step])
+    return 0
+
+
+cdef int eq(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], text_equal(r[at[0]].v.o, r[at[1]].v.o))
+    return 0
+
+
+cdef int ne(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], not text_equal(r[at[0]].v.o, r[at[1]].v.o))
+    return 0
+
+
+cdef int lt(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], text_of(&r[at[0]]) < text_of(&r[at[1]]))
+    return 0
+
+
+cdef int le(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], text_of(&r[at[0]]) <= text_of(&r[at[1]]))
+    return 0
+
+
+cdef int gt(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], text_of(&r[at[0]]) > text_of(&r[at[1]]))
+    return 0
+
+
+cdef int ge(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[2]], text_of(&r[at[0]]) >= text_of(&r[at[1]]))
+    return 0
+
+
+# ---------------------------------------------------------------- numbers and characters
+
+cdef int ordinal(Operator op, IValue *r, const int32_t *at) except -1:
+    text = text_of(&r[at[0]])
+    if len(text) != 1:
+        raise RuntimeError(f"String for ord() must be 1 character, found {len(text)}")
+    set_int(&r[at[1]], ord(text))
+    return 0
+
+
+cdef int from_ordinal(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef int64_t code = r[at[0]].v.i
+    if not 0 <= code < 0x110000:
+        raise RuntimeError(f"chr() arg not in range(0x110000), found {code}")
+    set_text(&r[at[1]], chr(code))
+    return 0
+
+
+cdef int in_hex(Operator op, IValue *r, const int32_t *at) except -1:
+    set_text(&r[at[1]], hex(r[at[0]].v.i))
+    return 0
+
+
+cdef int in_octal(Operator op, IValue *r, const int32_t *at) except -1:
+    set_text(&r[at[1]], oct(r[at[0]].v.i))
+    return 0
+
+
+cdef int in_binary(Operator op, IValue *r, const int32_t *at) except -1:
+    set_text(&r[at[1]], bin(r[at[0]].v.i))
+    return 0
+
+
+cdef int parse_int(Operator op, IValue *r, const int32_t *at) except -1:
+    """Digits with a sign, after blanks; Python would also take blanks behind and underscores within."""
+    text = text_of(&r[at[0]])
+    value = None
+    if text.isascii() and text == text.rstrip() and "_" not in text:
+        try:
+            value = int(text)
+        except ValueError:
+            pass
+    if value is None or not -(1 << 63) <= value < (1 << 63):
+        raise RuntimeError(f"invalid literal for int() with base 10: '{text}'")
+    set_int(&r[at[1]], value)
+    return 0
+
+
+cdef int parse_float(Operator op, IValue *r, const int32_t *at) except -1:
+    """What C's strtod reads, hexadecimal included; Python would also take blanks behind and underscores within."""
+    text = text_of(&r[at[0]])
+    value = None
+    if text.isascii() and text == text.rstrip() and "_" not in text:
+        try:
+            value = float.fromhex(text) if "0x" in text.lower() else float(text)
+        except (ValueError, OverflowError):
+            pass
+    if value is None:
+        raise RuntimeError(f"could not convert string to float: '{text}'")
+    set_float(&r[at[1]], value)
+    return 0
+
+
+
+
+# ---------------------------------------------------------------- formatting
+
+cdef int to_text(Operator op, IValue *r, const int32_t *at) except -1:
+    set_text(&r[at[1]], value_text(&r[at[0]]))
+    return 0
+
+
+# `{{`, `}}`, `{}`, `{0}`, `{:5d}`, `{0:.2f}`: (position, specification) of the last four.
+FIELD = r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}"
+
+
+cdef str format_field(IValue *x, str specification):
+    """The text of one value, as `{}` or, with a specification, as Python's `format` has it."""
+    if not specification:
+        return value_text(x)
+    value = box_shallow(x)
+    if limited:
+        allow(sum(map(int, re.findall("[0-9]{1,15}", specification))))
+    if not isinstance(value, (int, float, complex, str)):
+        raise RuntimeError(f"the format specification '{specification}' needs a number or a string")
+    try:
+        return format(value, specification)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
+
+
+cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
+    """`"{} {}".format(a, b)`; a brace that is part of no field stands for itself."""
+    cdef Tuple arguments = <Tuple>r[at[1]].v.o
+    cdef Py_ssize_t position, used = 0, end = 0
+    text = text_of(&r[at[0]])
+    result = []
+    spend(TRIED * len(text))
+    for match in re.finditer(FIELD, text):
+        spend(FIELD_NS)
+        result.append(text[end:match.start()])
+        end = match.end()
+        number = match[1]
+        if number is None:
+            result.append(match[0][0])
+            continue
+        position = int(number) if number else used
+        used += not number
+        if position >= arguments.size:
+            raise RuntimeError(f"Too few arguments for format string: {text}")
+        result.append(format_field(&arguments.items[position], match[2]))
+    result.append(text[end:])
+    set_text(&r[at[2]], "".join(result))
+    return 0
+
+
+cdef str kind_text(IValue *x):
+    """The name of a value's kind as PyTorch's messages have it."""
+    if x.tag == TAG_NONE:
+        return "None"
+    if x.tag != TAG_OBJECT:
+        return "Int" if x.tag == TAG_INT else ("Double" if x.tag == TAG_FLOAT else "Bool")
+    o = <object>x.v.o
+    return "String" if isinstance(o, str) else ("GenericList" if isinstance(o, List) else type(o).__name__)
+
+
+cdef str format_one(str specifier, IValue *x):
+    cdef bint is_number = x.tag == TAG_INT or x.tag == TAG_FLOAT or x.tag == TAG_BOOL
+    if specifier == "s":
+        return value_text(x)
+    if specifier == "c":
+        if x.tag == TAG_INT and 0 <= x.v.i < 0x110000:
+            return chr(x.v.i)
+        if kind_text(x) == "String" and len(<str>x.v.o) == 1:
+            return <str>x.v.o
+        raise RuntimeError(f"%c requires an int or char for formatting, but got {kind_text(x)}")
+    if specifier not in "difFeE":
+        raise RuntimeError(f"The specifier %{specifier} is not supported in TorchScript format strings")
+    if not is_number:
+        raise RuntimeError(f"%{specifier} requires a number for formatting, but got {kind_text(x)}")
+    if specifier in "di":
+        return str(int_from_float(x.v.f) if x.tag == TAG_FLOAT else x.v.i)
+    return f"%{specifier}" % (x.v.f if x.tag == TAG_FLOAT else <double>x.v.i)
+
+
+cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
+    """`"%d of %s" % (a, b)`: what stands for the dots is one value, or one tuple of values."""
+    cdef Tuple arguments = <Tuple>r[at[1]].v.o
+    cdef Py_ssize_t used = 0, i
+    if arguments.size == 1 and arguments.items[0].tag == TAG_OBJECT and type(<object>arguments.items[0].v.o) is Tuple:
+        arguments = <Tuple>arguments.items[0].v.o
+    if limited or timed:
+        i = text_of(&r[at[0]]).count("%")
+        allow(8 * i)
+        spend(PART * i)
+    pieces = text_of(&r[at[0]]).split("%")
+    i = 1
+    result = [pieces[0]]
+    while i < len(pieces):
+        spend(FIELD_NS)
+        piece = pieces[i]
+        if not piece:  # "%%", or a "%" at the end
+            if i + 1 == len(pieces):
+                raise RuntimeError("Incomplete format specifier")
+            result.append("%" + pieces[i + 1])
+            i += 2
+            continue
+        if used == arguments.size:
+            raise RuntimeError("Too few arguments for format string")
+        result.append(format_one(piece[0], &arguments.items[used]))
+        result.append(piece[1:])
+        used += 1
+        i += 1
+    if used < arguments.size:
+        raise RuntimeError("Too many arguments for format string")
+    set_text(&r[at[2]], "".join(result))
+    return 0
+
+
+# ---------------------------------------------------------------- the table
+
+cdef str BLANKS = '" \\n\\t\\f\\v"'
+
+
+def operators():
+    """The operators of this file."""
+    bounds = "str substr, int start=0, int end=-1"
+    return [
+        row("aten::upper(str self) -> str", text_method, <void *>str.upper),
+        row("aten::lower(str self) -> str", text_method, <void *>str.lower),
+        row("aten::capitalize(str self) -> str", text_method, <void *>str.capitalize),
+        row("aten::title(str self) -> str", text_method, <void *>str.title),
+        row("aten::swapcase(str self) -> str", text_method, <void *>str.swapcase),
+        row("aten::isalnum(str self) -> bool", predicate, <void *>str.isalnum),
+        row("aten::isalpha(str self) -> bool", predicate, <void *>str.isalpha),
+        row("aten::isdecimal(str self) -> bool", predicate, <void *>str.isdecimal),
+        row("aten::isdigit(str self) -> bool", predicate, <void *>str.isdigit),
+        row("aten::isidentifier(str self) -> bool", predicate, <void *>str.isidentifier),
+        row("aten::islower(str self) -> bool", predicate, <void *>str.islower),
+        row("aten::isnumeric(str self) -> bool", predicate, <void *>str.isnumeric),
+        row("aten::isprintable(str self) -> bool", predicate, <void *>str.isprintable),
+        row("aten::isspace(str self) -> bool", predicate, <void *>str.isspace),
+        row("aten::istitle(str self) -> bool", predicate, <void *>str.istitle),
+        row("aten::isupper(str self) -> bool", predicate, <void *>str.isupper),
+        row(f"aten::strip(str self, str chars={BLANKS}) -> str", strip, <void *>str.strip),
+        row(f"aten::lstrip(str self, str chars={BLANKS}) -> str", strip, <void *>str.lstrip),
+        row(f"aten::rstrip(str self, str chars={BLANKS}) -> str", strip, <void *>str.rstrip),
+        row('aten::center(str self, int width, str fillchar=" ") -> str', pad, <void *>str.center),
+        row('aten::ljust(str self, int width, str fillchar=" ") -> str', pad, <void *>str.ljust),
+        row('aten::rjust(str self, int width, str fillchar=" ") -> str', pad, <void *>str.rjust),
+        row("aten::zfill(str self, int width) -> str", with_number, <void *>str.zfill),
+        row("aten::expandtabs(str self, int tabsize=8) -> str", with_number, <void *>str.expandtabs),
+        row("aten::partition(str self, str separator) -> (str, str, str)", split_into_three, <void *>str.partition),
+        row("aten::rpartition(str self, str separator) -> (str, str, str)", split_into_three, <void *>str.rpartition),
+        row("aten::split.str(str self, str? separator=None, int max=-1) -> str[]", split, <void *>str.split),
+        row('aten::rsplit(str self, str separator=" ", int max=-1) -> str[]', split, <void *>str.rsplit),
+        row("aten::splitlines(str self, bool keepends=False) -> str[]", splitlines),
+        row(f"aten::find(str self, {bounds}) -> int", search, <void *>str.find),
+        row(f"aten::rfind(str self, {bounds}) -> int", search, <void *>str.rfind),
+        row(f"aten::index.str(str self, {bounds}) -> int", search_or_fail, <void *>str.find),
+        row(f"aten::rindex(str self, {bounds}) -> int", search_or_fail, <void *>str.rfind),
+        row(f"aten::count(str self, {bounds}) -> int", search, <void *>str.count),
+        row(f"aten::startswith(str self, {bounds}) -> bool", has_affix, <void *>str.startswith),
+        row(f"aten::endswith(str self, {bounds}) -> bool", has_affix, <void *>str.endswith),
+        row("aten::replace(str self, str old, str new, int max=-1) -> str", replace),
+        row("aten::join(str self, str[] values) -> str", join),
+        # sequences
+        row("aten::len.str(str s) -> int", length),
+        row("aten::add.str(str a, str b) -> str", concatenate),
+        row("aten::__getitem__.str(str s, int index) -> str", character),
+        row("prim::StringIndex(str string, int index) -> str", character),
+        row("aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str", slice_text),
+        row("aten::eq.str(str a, str b) -> bool", eq),
+        row("aten::ne.str(str a, str b) -> bool", ne),
+        row("aten::lt.str(str a, str b) -> bool", lt),
+        row("aten::le.str(str a, str b) -> bool", le),
+        row("aten::gt.str(str a, str b) -> bool", gt),
+        row("aten::ge.str(str a, str b) -> bool", ge),
+        # numbers
+        row("aten::ord(str string) -> int", ordinal),
+        row("aten::chr(int i) -> str", from_ordinal),
+        row("aten::hex(int i) -> str", in_hex),
+        row("aten::oct(int i) -> str", in_octal),
+        row("aten::bin(int i) -> str", in_binary),
+        row("aten::Int.str(str a) -> int", parse_int),
+        row("aten::Float.str(str a) -> float", parse_float),
+        # text of values
+        row("aten::str(t elem) -> str", to_text),
+        row("aten::format(str self, ...) -> str", format_braces),
+        row("aten::percentFormat(str self, ...) -> str", format_percent),
+    ]

@@ -1,0 +1,91 @@
+"""Operators on any number of tensors, whose schemas end in dots: each calls the one that takes a list.
+
+In: a tuple of what stands for the dots.  Out: what the other operator gives:
+
+    prim::VarConcat(x, y, 0)                       aten::cat([x, y], 0)
+    aten::einsum(x, [0, 1], y, [1, 2])             aten::einsum("AB,BC", [x, y])
+    prim::AutogradAdd(x, None)                     x
+"""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t
+
+from ts._core.dispatch.operator cimport Operator
+from ts._core.builtin_ops.op_table cimport row
+from ts._core.value.container cimport Tuple
+from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TENSOR_SPEC, box, copy_value, set_object
+from ts._core.value.type_of cimport conforms
+
+
+from ts._core.dispatch.overloads import overloads
+
+cdef str LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+cdef list tensors_of(Operator op, Tuple given, Py_ssize_t count):
+    """The first of the values, which have to be tensors."""
+    cdef Py_ssize_t i
+    for i in range(count):
+        if not conforms(&given.items[i], TENSOR_SPEC):
+            raise TypeError(f"{op.name}() takes tensors, but value {i} is {box(&given.items[i])}")
+    return [box(&given.items[i]) for i in range(count)]
+
+
+cdef int joined(Operator op, IValue *r, const int32_t *at, str name) except -1:
+    cdef Tuple given = <Tuple>r[at[0]].v.o
+    cdef Py_ssize_t last = given.size - 1
+    if last < 0 or given.items[last].tag != TAG_INT:
+        raise TypeError(f"{op.name}() takes tensors and a dimension")
+    set_object(&r[at[1]], overloads(name)(tensors_of(op, given, last), given.items[last].v.i))
+    return 0
+
+
+cdef int concatenated(Operator op, IValue *r, const int32_t *at) except -1:
+    return joined(op, r, at, "cat")
+
+
+cdef int stacked(Operator op, IValue *r, const int32_t *at) except -1:
+    return joined(op, r, at, "stack")
+
+
+cdef str letters_of(object sublist):
+    """Letters for the numbers of dimensions, of which there are as many as letters."""
+    if not isinstance(sublist, list) or any(type(n) is not int or not 0 <= n < len(LETTERS) for n in sublist):
+        raise RuntimeError(f"einsum(): expected a list of numbers from 0 to {len(LETTERS) - 1}, but got {sublist}")
+    return "".join([LETTERS[n] for n in sublist])
+
+
+cdef int summed(Operator op, IValue *r, const int32_t *at) except -1:
+    """Tensors and lists of their dimensions in turn; a list more says the dimensions of the result."""
+    cdef Tuple rest = <Tuple>r[at[1]].v.o
+    cdef list given = [box(&r[at[0]])] + [box(&rest.items[i]) for i in range(rest.size)]
+    cdef Py_ssize_t count = len(given) // 2
+    operands = given[: 2 * count : 2]
+    equation = ",".join([letters_of(x) for x in given[1 : 2 * count : 2]])
+    if len(given) % 2:
+        equation += "->" + letters_of(given[2 * count])
+    set_object(&r[at[2]], overloads("einsum")(equation, operands))
+    return 0
+
+
+cdef int added(Operator op, IValue *r, const int32_t *at) except -1:
+    """The sum of two gradients, of which None is zero."""
+    cdef IValue *a = &r[at[0]]
+    cdef IValue *b = &r[at[1]]
+    if a.tag == TAG_NONE or b.tag == TAG_NONE:
+        copy_value(&r[at[2]], b if a.tag == TAG_NONE else a)
+    elif conforms(a, TENSOR_SPEC) and conforms(b, TENSOR_SPEC):
+        set_object(&r[at[2]], overloads("add")(box(a), box(b)))
+    else:
+        raise TypeError(f"{op.name}() takes tensors and None, but got {box(a)} and {box(b)}")
+    return 0
+
+
+def operators():
+    """The operators of this file."""
+    return [
+        row("prim::VarConcat(...) -> Tensor", concatenated),
+        row("prim::VarStack(...) -> Tensor", stacked),
+        row("aten::einsum.sublist(Tensor a, ...) -> Tensor", summed),
+        row("prim::AutogradAdd(Any a, Any b) -> Any", added),
+    ]

@@ -1,0 +1,62 @@
+"""What a call raises for an argument of the wrong type, in PyTorch's words and class.
+
+In: the function, the argument and the type that it should have.  Out: a RuntimeError:
+
+    f() Expected a value of type 'int' for argument 'x' but instead found type 'float'.
+    Position: 0
+    Value: 1.5
+    Declaration: f(int x) -> int
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ts._core.tensor.array_coercion import conversion
+from ts._core.value.spec import TypeSpec
+from ts._core.value.type_of import shown
+
+_NO_TYPE: Final = r"(?:List|Dictionary) (?:trace )?inputs (?:to traced functions )?must have "
+
+
+def argument_error(
+    function: str,
+    name: str,
+    spec: TypeSpec,
+    position: int,
+    x: Any,
+    declaration: str,
+    cause: object = None,
+) -> RuntimeError:
+    """The error for the argument `x`; `cause` is why it could not be converted."""
+    if re.match(_NO_TYPE, str(cause)):  # of an Any
+        declared = f"Position: {position}\nDeclaration: {declaration}"
+        return RuntimeError(f"Tracer cannot infer type of {shown(x, repr)}\n:{cause}\n{declared}")
+    lines = [
+        f"{function}() Expected a value of type '{spec.text}' for argument '{name}'"
+        f" but instead found type '{_class_name(x)}'.",
+        *_inferred(spec, name),
+        f"Position: {position}",
+        f"Value: {shown(x, repr)}",
+        f"Declaration: {declaration}",
+    ]
+    if cause is not None:
+        lines.append(f"Cast error details: {cause}")
+    hint = conversion(x, spec.text)
+    if hint:
+        lines.append(f"Hint: {hint}")
+    return RuntimeError("\n".join(lines))
+
+
+def _inferred(spec: TypeSpec, name: str) -> list[str]:
+    if not spec.text.endswith("(inferred)"):
+        return []
+    return [f"Inferred '{name}' to be of type 'Tensor' because it was not annotated with an explicit type."]
+
+
+def _class_name(x: object) -> str:
+    """The name of an object's class; a NamedTuple tells its fields."""
+    fields = getattr(x, "_fields", None)
+    aka = f" (aka NamedTuple({', '.join(fields)}))" if isinstance(x, tuple) and fields else ""
+    return f"{type(x).__name__}{aka}"

@@ -1,0 +1,358 @@
+"""Batched tensors of `vmap`: each operator runs on all examples of the batch at once.
+
+In: an operator with batched arguments at a level; out: its batched results.
+
+    Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
+    Tensor (3,) -> Batched -> inner (3,)        not `whole`: the same for all of them
+
+The batch is the first dimension of what is below; the array of the tensor itself has the shape of one
+element of it, and no elements.  How an operator works on a batch is said by its row in `ts.ops.vmap_rules`;
+an operator that is computed by others needs none.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+from ts._core.dispatch_layers import dispatch_modes
+from ts._core.dispatch_layers.layer import Layer
+from ts._core.dispatch_layers.level_stack import (
+    Level,
+    below_level,
+    by_parts,
+    depth,
+    layered,
+    of_level,
+    open_levels,
+    push_level,
+)
+from ts._core.tensor.tensor import Tensor, has_hidden_elements, hide_elements, operator, set_layer
+from ts._core.thread.context import is_grad_enabled
+
+CANNOT_DETACH_VIEW = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+    "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+    "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+    "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+)
+
+
+class Batched(Layer):
+    """A batch, or a tensor that is the same for all elements of one."""
+
+    def __init__(self, level: int, inner: Tensor, whole: bool) -> None:
+        super().__init__(level, inner)
+        self.whole = whole
+        self.implementation = "BatchedTensorImpl"
+        self.hides_elements = whole or has_hidden_elements(inner)
+
+    def shown(self) -> str:
+        """`repr` of a tensor of the batch; one that is the same for all is shown as others are."""
+        if not self.whole:
+            return ""
+        inner = textwrap.indent(repr(self.inner), "    ")
+        return f"BatchedTensor(lvl={depth(self.level)}, bdim=0, value=\n{inner}\n)"
+
+    def check_elements(self) -> None:
+        """Raise RuntimeError if there is one number per example: `item()` is not supported."""
+        if self.whole:
+            raise RuntimeError(
+                "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+                ".item() on a Tensor, please try to rewrite what you're doing with other operations. If "
+                "error is occurring somewhere inside PyTorch internals, please file a bug report."
+            )
+
+    def check_copy_to_host(self) -> None:
+        """Raise RuntimeError for a batch."""
+        self.check_memory()
+
+    def check_detach_in_place(self) -> None:
+        """Raise RuntimeError for a batched tensor, which is a view of the batch."""
+        if self.whole:
+            raise RuntimeError(CANNOT_DETACH_VIEW)
+
+    def check_condition(self) -> None:
+        """Raise RuntimeError if there is one truth value per example: control flow is not supported."""
+        if self.whole:
+            raise RuntimeError(
+                "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
+                "We don't support that yet, please file an issue at "
+                "https://github.com/pytorch/pytorch/issues ."
+            )
+
+    def check_open(self) -> None:
+        """Raise RuntimeError for the tensor of a batch that is used outside of `vmap`."""
+        if self.whole:
+            raise RuntimeError(
+                "Either your tensor may have escaped from inside a function being vmapped and this is a user "
+                "error (see https://pytorch.org/functorch/stable/ux_limitations.html), or there is an "
+                "internal functorch error in `gen_vmap_plumbing` Please file an issue if it looks like the "
+                "latter"
+            )
+
+    def check_memory(self) -> None:
+        """Raise RuntimeError for a batched tensor, which has no storage."""
+        if self.whole:
+            super().check_memory()
+
+    def check_data(self) -> None:
+        """Raise RuntimeError: the tensor has no attribute `data`."""
+        if self.whole:
+            raise RuntimeError("accessing `data` under vmap transform is not allowed")
+
+
+def the_same(level: Level, x: Tensor) -> Batched:
+    """The layer of a tensor that is the same for all elements of the batch."""
+    return Batched(level.number, x, False)
+
+
+def one_of(inner: Tensor) -> Tensor:
+    """An element of a batch, which may be empty."""
+    with dispatch_modes.without_all() if dispatch_modes.is_active() else nullcontext():
+        element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
+    return element
+
+
+def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor:
+    """The batch whose elements lie along the first dimension of `inner`."""
+    return layered(inner, Batched(level.number, inner, True), viewed, of_batch=True)
+
+
+def parts(level: Level, x: Any) -> tuple[Any, bool]:
+    """What is below a tensor of the batch, and whether its first dimension is the batch's."""
+    layer = of_level(x, level)
+    return (x, False) if layer is None else (layer.inner, layer.whole)  # type: ignore[attr-defined]
+
+
+class Unbatched:
+    """What a rule gives that is the same for all elements."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Call:
+    """An operator on a batch: what rules work with.
+
+    values   the arguments, tensors as they are below
+    wholes   for each whether its first dimension is the batch's; lists for lists
+    """
+
+    def __init__(self, level: Level, op: Any, args: list[Any]) -> None:
+        self.level = level
+        pairs = [[self.parts(y) for y in x] if isinstance(x, list) else self.parts(x) for x in args]
+        self.size = level.size
+        self.operator = op
+        self.record = op.record.functional
+        self.names = [p.name for p in self.record.operator.signature.parameters]
+        self.values: list[Any] = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
+        self.wholes: list[Any] = [[w for _, w in x] if isinstance(x, list) else x[1] for x in pairs]
+
+    def __getitem__(self, name: str) -> Any:
+        """An argument by name."""
+        return self.values[self.names.index(name)]
+
+    def at(self, name: str) -> int:
+        """Its number; -1 where the operator has none of that name."""
+        return self.names.index(name) if name in self.names else -1
+
+    def is_whole(self, x: Any) -> bool:
+        """Whether an argument, by number or name, is of the batch, or something in it."""
+        found = self.wholes[x if isinstance(x, int) else self.names.index(x)]
+        return any(found) if isinstance(found, list) else bool(found)
+
+    def rank(self, i: int) -> int:
+        """The dimensions of a tensor without the batch."""
+        return int(self.values[i].dim()) - int(self.wholes[i])
+
+    def expanded(self, i: int) -> Any:
+        """An argument with the batch first, whether it is of it or not."""
+        x, whole = self.values[i], self.wholes[i]
+        if isinstance(x, list):
+            return [self.spread(y, w) for y, w in zip(x, whole, strict=True)]
+        return self.spread(x, whole)
+
+    def spread(self, x: Any, whole: bool) -> Any:
+        """A tensor with the batch first."""
+        if whole or not isinstance(x, Tensor):
+            return x
+        return x.unsqueeze(0).expand([self.size, *x.shape])
+
+    def parts(self, x: Any) -> tuple[Any, bool]:
+        """What is below an argument, and whether its first dimension is the batch's."""
+        return parts(self.level, x)
+
+    def run(self, values: list[Any]) -> Any:
+        """The operator, out of place, on other arguments."""
+        return self.record.operator.call_list(values)
+
+    def run_as_called(self, values: list[Any]) -> Any:
+        """The operator, in place where it is, on other arguments."""
+        return self.operator.call_list(values)
+
+
+def run(level: Level, op: Any, args: list[Any]) -> Any:
+    """Run an operator on tensors of the batch of that level."""
+    from ts.ops.vmap_rules.rules import composite, drawn, on_batch, written_elsewhere
+
+    record = op.record
+    whole = composite(record)
+    if whole is not None:
+        if record.nondeterministic and level.random == "different":
+            args = _each_its_own(level, op, args)
+        return by_parts(whole, args)
+    call = Call(level, op, args)
+    some = any(call.is_whole(i) for i in range(len(args)))
+    returns = op.signature.returns
+    if record.variant == "out":
+        raise RuntimeError(
+            f"Batching rule not implemented for {record.name}.{record.overload}; the fallback path doesn't "
+            "work on out= or view ops."
+        )
+    with below_level(level):
+        if record.nondeterministic:
+            found, of_batch = drawn(call)
+        elif not some:
+            found, of_batch = call.run_as_called(call.values), False
+        elif record.variant == "inplace" or written_elsewhere(record):
+            return _in_place(call, args)
+        else:
+            found = on_batch(call)
+            found, of_batch = (found.value, False) if isinstance(found, Unbatched) else (found, True)
+    if isinstance(found, Tensor) and returns and returns[0].alias_of >= 0:
+        return args[returns[0].alias_of]
+    viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
+    return _wrapped(level, found, of_batch, viewed)
+
+
+def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
+    """The arguments of what draws: of the batch, if nothing is, so that each element has its numbers.
+
+    RuntimeError for one that is to be written.
+    """
+    from ts.ops.vmap_rules.rules import draws, not_of_batch
+
+    if not draws(op.record, args) or any(parts(level, x)[1] for x in args):
+        return args
+    if op.record.variant == "inplace":
+        raise RuntimeError(not_of_batch(Call(level, op, args)))
+    made = []
+    for x in args:
+        if isinstance(x, Tensor):
+            with below_level(level):
+                x = batched(level, x.expand([level.size, *x.shape]))
+        made.append(x)
+    return made
+
+
+def _wrapped(level: Level, found: Any, of_batch: bool, viewed: Tensor | None) -> Any:
+    """Results for those inside; views of `viewed`, where that is known."""
+    if isinstance(found, (tuple, list)):
+        values = [_wrapped(level, x, of_batch, viewed) for x in found]
+        return values if type(found) is list else type(found)(values)
+    if not isinstance(found, Tensor):
+        return found
+    with below_level(level):
+        if of_batch:
+            return batched(level, found, viewed)
+    return layered(found, the_same(level, found), viewed)
+
+
+def _in_place(call: Call, args: list[Any]) -> Any:
+    """Write what the operator gives elsewhere; a tensor that is not of the batch has no room for it."""
+    from ts.ops.vmap_rules.rules import not_of_batch, on_batch
+
+    target = args[0]
+    if not call.wholes[0]:
+        raise RuntimeError(not_of_batch(call))
+    layer = of_level(target, call.level)
+    assert layer is not None
+    if is_grad_enabled() and not call.operator.record.reshapes:
+        call.values[0] = operator("clone")(layer.inner)  # what is saved of it is not what is written
+    found = on_batch(call)
+    if call.operator.record.reshapes:  # another view from now on
+        hide_elements(target, found, True)
+        set_layer(target, Batched(call.level.number, found, True))
+    elif found is not layer.inner:
+        operator("copy_")(layer.inner, found)
+    return target
+
+
+# ---------------------------------------------------------------- rules of programs
+
+
+class VmapInfo(NamedTuple):
+    """Arguments of `vmap` that a batching rule of a program receives."""
+
+    batch_size: int
+    randomness: str
+
+
+def level_of_batch(values: Sequence[Any]) -> Level | None:
+    """Return the innermost open level of a tensor in `values` or lists there, if it is a batch; else None."""
+    tensors = [y for x in values for y in (x if isinstance(x, list | tuple) else [x])]
+    for level in reversed(open_levels()):
+        if any(of_level(x, level) is not None for x in tensors):
+            is_batched = level.run is run and any(parts(level, x)[1] for x in tensors)
+            return level if is_batched else None
+    return None
+
+
+def call_rule(level: Level, rule: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """Return the results of rule(info, in_dims, *args), which runs on whole batches, as tensors of the batch.
+
+    The rule returns (output, out_dims); RuntimeError if their structures differ.
+    """
+    pairs = [[parts(level, y) for y in x] if isinstance(x, list | tuple) else parts(level, x) for x in args]
+    given = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
+    in_dims = tuple(
+        [0 if w else None for _, w in x] if isinstance(x, list) else 0 if x[1] else None for x in pairs
+    )
+    with below_level(level):
+        output, out_dims = rule(VmapInfo(level.size, level.random), in_dims, *given)
+    is_tuple = isinstance(output, tuple | list)
+    outputs = list(output) if is_tuple else [output]
+    dims = list(out_dims) if isinstance(out_dims, tuple | list) else [out_dims] * len(outputs)
+    if len(dims) != len(outputs) or (isinstance(out_dims, tuple | list) and not is_tuple):
+        raise RuntimeError(
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. "
+            f"Expected out_dims={out_dims} to be compatible with the structure of `output`. out_dims has "
+            f"structure {_structure(out_dims)} but output has structure {_structure(output)}. For more "
+            "details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+        )
+    wrapped = []
+    for x, dim in zip(outputs, dims, strict=True):
+        if isinstance(x, Tensor) and dim is not None:
+            with below_level(level):
+                x = x.movedim(dim, 0)  # type: ignore[attr-defined]
+        wrapped.append(_wrapped(level, x, dim is not None, None))
+    return type(output)(wrapped) if is_tuple else wrapped[0]
+
+
+def _structure(x: Any) -> str:
+    """Return the text of the tree structure of a value, or of a tuple or list of values."""
+    if not isinstance(x, tuple | list):
+        return "*"
+    return f"TreeSpec({type(x).__name__}, None, [{(',' + chr(10) + '  ').join('*' * len(x))}])"
+
+
+# ---------------------------------------------------------------- opening one
+
+
+@contextmanager
+def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
+    """A level of batches of that size."""
+    with push_level(run, the_same) as level:
+        level.size, level.random = size, random
+        yield level
+
+
+def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
+    """What a tensor is below, with the batch at a dimension; repeated if it is of none."""
+    inner, whole = parts(level, x)
+    with below_level(level):
+        found: Tensor = inner if whole else inner.expand([level.size, *inner.shape])
+        return found if dim == 0 else found.movedim(0, dim)

@@ -1,0 +1,69 @@
+"""Stack of dispatch modes, which intercept operators below autograd: `torch.utils._python_dispatch`.
+
+    push(mode)      operators call mode.__torch_dispatch__(func, types, args, kwargs): see torch_dispatch.py
+    pop()           remove and return the mode that was pushed last
+
+Each thread has its own stack.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ts._core.dispatch_layers import level_stack
+
+
+class _ModeStack(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+_thread = _ModeStack()
+
+
+def stack() -> list[Any]:
+    """Return the mode stack of this thread; the last mode intercepts first."""
+    return _thread.stack
+
+
+def is_active() -> bool:
+    """Return whether this thread has dispatch modes."""
+    return bool(_thread.stack)
+
+
+def push(mode: Any) -> None:
+    """Push `mode` on the stack of this thread."""
+    _thread.stack.append(mode)
+    level_stack.expect_modes(True)
+
+
+def pop() -> Any:
+    """Remove the mode that was pushed last, and return it."""
+    mode = _thread.stack.pop()
+    level_stack.expect_modes(bool(_thread.stack))
+    return mode
+
+
+class without_last:
+    """Context manager that disables the last mode of the thread, and returns it from `with`."""
+
+    def __enter__(self) -> Any:
+        self.mode = pop()
+        return self.mode
+
+    def __exit__(self, *_: object) -> None:
+        push(self.mode)
+
+
+class without_all:
+    """Context manager that disables all modes of the thread, and returns them from `with`."""
+
+    def __enter__(self) -> list[Any]:
+        self.before, _thread.stack = _thread.stack, []
+        level_stack.expect_modes(False)
+        return list(self.before)
+
+    def __exit__(self, *_: object) -> None:
+        _thread.stack = self.before
+        level_stack.expect_modes(bool(self.before))

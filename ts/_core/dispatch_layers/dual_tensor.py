@@ -1,0 +1,269 @@
+"""Tensors with tangents: forward mode.
+
+In: an operator, of whose arguments some have a tangent at a level; out: its results with theirs.
+
+    x + x_t e, y        x * y is (x * y) + (x_t * y) e
+
+The tangents are computed from the rows of derivatives (`ts.ops.derivatives.forward`), by operators: they are
+recorded for
+gradients, batched, or have tangents themselves, as what they are computed from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from typing import Any
+
+from ts._core.autograd.views import part_at, with_part_at
+from ts._core.dispatch_layers.layer import Layer
+from ts._core.dispatch_layers.level_stack import (
+    Level,
+    below_level,
+    by_parts,
+    depth,
+    layered,
+    of_level,
+    requires_grad_below,
+)
+from ts._core.tensor.tensor import (
+    Tensor,
+    has_hidden_elements,
+    hide_elements,
+    layer_of,
+    operator,
+    rebind_array,
+    set_layer,
+    share_memory,
+    sunk,
+)
+from ts._core.thread.context import current_tracer
+from ts.errors import UserError
+
+
+class Dual(Layer):
+    """A tensor and its tangent, which may be None: zero.
+
+    writes  how often the tangent was written
+    seen    of a view: `writes` of its base, when the tangent was taken from there
+    """
+
+    def __init__(
+        self, level: Level, inner: Tensor, tangent: Tensor | None, writes: int = 0, seen: int = 0
+    ) -> None:
+        super().__init__(level.number, inner)
+        self.tangent = tangent
+        self.writes = writes
+        self.seen = seen
+        self.hides_elements = level.hides_elements or has_hidden_elements(inner)
+        self.is_open = level.is_open
+
+    def shown(self) -> str:
+        """Return the text of a tensor inside of `jvp`."""
+        if not self.hides_elements:
+            return ""
+        inner = textwrap.indent(repr(self.inner), "    ")
+        number = depth(self.level) if self.is_open() else -2
+        return f"GradTrackingTensor(lvl={number}, value=\n{inner}\n)"
+
+    def check_memory(self) -> None:
+        """Raise RuntimeError as long as the level is open."""
+        if self.is_open():
+            super().check_memory()
+
+
+def refuse_to_record() -> None:
+    """UserError in an export: tangents have no form in its programs."""
+    if hasattr(current_tracer(), "tracked"):
+        raise UserError(
+            "derivatives in forward mode (jvp, jacfwd, hessian, forward_ad) cannot be taken inside of an "
+            "exported program: take them by grad, vjp and jacrev"
+        )
+
+
+def without_tangent(level: Level, x: Tensor) -> Dual:
+    """The layer of a tensor whose tangent is zero."""
+    return Dual(level, x, None)
+
+
+def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
+    """`x`, with a tangent if there is one and it can have any; a view of `viewed`."""
+    if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
+        tangent = None
+    if not isinstance(x, Tensor) or (tangent is None and viewed is None):
+        return x
+    made = Dual(level, x, None if tangent is None else fitting(tangent, x))
+    if viewed is not None:
+        made.seen = writes(level, viewed)
+    return layered(x, made, viewed)
+
+
+def writes(level: Level, x: Tensor) -> int:
+    """How often the tangent of a tensor was written; of a view, that of its base."""
+    layer = of_level(x if x._base is None else x._base, level)
+    return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
+
+
+def fitting(tangent: Tensor, x: Tensor) -> Tensor:
+    """A tangent in the shape and dtype of its tensor, and in memory as that where views need it."""
+    if tangent.dtype is not x.dtype:
+        tangent = tangent.real if tangent.is_complex() and not x.is_complex() else tangent.to(x.dtype)
+    if tangent.shape != x.shape:
+        tangent = tangent.expand(x.shape)
+    if tangent.stride() != x.stride() and x.is_contiguous():
+        tangent = tangent.contiguous()
+    return tangent
+
+
+def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
+    """A tensor and its tangent at a level; a view's is looked for again where its base was written since."""
+    layer: Any = of_level(x, level)
+    base = x._base if isinstance(x, Tensor) else None
+    now = 0 if base is None else writes(level, x)
+    if base is None or now == (0 if layer is None else layer.seen):
+        return (x, None) if layer is None else (layer.inner, layer.tangent)
+    whole: Any = of_level(base, level)
+    inner = sunk(x, whole.inner) if layer is None else layer.inner
+    with below_level(level):
+        tangent = part_at(inner, whole.inner, whole.tangent)
+    _turn_into(x, Dual(level, inner, tangent, 0, now))
+    return inner, tangent
+
+
+def _turn_into(x: Tensor, layer: Dual) -> None:
+    """Replace the layer of `x`."""
+    if layer.hides_elements:
+        hide_elements(x, layer.inner, False)
+    set_layer(x, layer)
+
+
+def run(level: Level, op: Any, args: list[Any]) -> Any:
+    """Run an operator on tensors with tangents of that level."""
+    from ts.ops.derivatives.forward import composite, tangents_of
+
+    record = op.record
+    whole = composite(record)
+    if whole is not None:
+        return by_parts(whole, args)
+    if record.variant == "out":
+        raise RuntimeError(
+            f"{record.name.removeprefix('aten::')}(): functions with out=... arguments don't support "
+            "automatic "
+            "differentiation, but one of the arguments requires grad."
+        )
+    pairs = [[parts(level, y) for y in x] if isinstance(x, list) else parts(level, x) for x in args]
+    primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
+    tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
+    declared = op.signature
+    given_back = {r.alias_of for r in declared.returns}  # what else it writes has no tangent
+    written = [
+        i for i, p in enumerate(declared.parameters)
+        if p.written and isinstance(args[i], Tensor) and (i in given_back or not declared.returns)
+    ]  # fmt: skip
+    with below_level(level):
+        before = list(primals)
+        for i in written:
+            before[i] = operator("clone")(primals[i])
+        found = op.call_list(primals)
+        several = isinstance(found, (tuple, list))
+        results = list(found) if several else [found]
+        given = tangents_of(record, before, tangents, results)
+        if not written:
+            given = [_own(r, t, pairs) for r, t in zip(results, given, strict=True)]
+    if written:
+        for i in written:
+            tangent = given[0] if given else None
+            if record.reshapes and args[i] is not primals[i]:
+                _turn(level, args[i], primals[i], tangent)
+            else:
+                _write_tangent(level, args[i], primals[i], tangent)
+        alias = [r.alias_of for r in declared.returns]
+        values = [args[a] if a >= 0 else r for a, r in zip(alias, results, strict=True)]
+        return tuple(values) if len(values) > 1 else values[0] if values else None
+    returns = declared.returns
+    viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
+    values = [with_tangent(level, r, t, viewed) for r, t in zip(results, given, strict=True)]
+    if not several:
+        return values[0]
+    return values if isinstance(found, list) else type(found)(values)
+
+
+def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
+    """A tangent on memory of the arguments' is copied, unless the result is a view: each may be written."""
+    if tangent is None or not isinstance(result, Tensor):
+        return tangent
+    for primal, old in itertools.chain(*(x if isinstance(x, list) else [x] for x in pairs)):
+        if old is not None and share_memory(old, tangent) and not share_memory(primal, result):
+            copy: Tensor = operator("clone")(tangent)
+            return copy
+    return tangent
+
+
+def _turn(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
+    """A tensor is another view from now on, and so is its tangent."""
+    layer: Any = of_level(target, level)
+    made = Dual(level, inner, tangent, layer.writes, layer.seen)
+    if not made.hides_elements:
+        rebind_array(target, inner.array)
+    _turn_into(target, made)
+
+
+def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None) -> None:
+    """What was written in place has another tangent, and so has what it is a view of, at that place.
+
+    Other views of that find theirs again when somebody asks (`parts`).
+    """
+    _, old = parts(level, target)
+    if tangent is None and old is None:
+        return
+    base = target._base
+    with below_level(level):
+        tangent = fitting(operator("zeros_like")(x) if tangent is None else tangent, x)
+        if old is not None and _has_room(old, tangent) and (base is None or _lies_in(level, old, base)):
+            old.copy_(tangent)
+            _written(level, target if base is None else base)
+        elif base is None:
+            _written(level, target, tangent)
+        else:
+            below, before = parts(level, base)
+            room = tangent.new_zeros(below.shape, dtype=below.dtype)
+            whole = with_part_at(target, base, room if before is None else room + before, tangent)
+            _written(level, base, whole)
+    parts(level, target)
+
+
+def _has_room(old: Tensor, new: Tensor) -> bool:
+    """Whether a tangent can be written over another: not one of a batch over one that is the same for all.
+
+    Where gradients are wanted it stays as it is, since somebody may have saved it.
+    """
+    if old.shape != new.shape or any(x.requires_grad or requires_grad_below(x) for x in (old, new)):
+        return False
+    return _batches(new) <= _batches(old)
+
+
+def _batches(x: Tensor | None) -> set[int]:
+    """The levels of the batches that a tensor is of."""
+    found = set()
+    while x is not None and (layer := layer_of(x)) is not None:
+        if getattr(layer, "whole", False):
+            found.add(layer.level)
+        x = layer.inner
+    return found
+
+
+def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
+    """Whether the tangent of a view is itself a view of that of its base."""
+    of_base = getattr(of_level(base, level), "tangent", None)
+    return of_base is not None and tangent._base is (of_base if of_base._base is None else of_base._base)
+
+
+def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
+    """Count a write to the tangent of a tensor that is no view; give it another."""
+    layer: Any = of_level(x, level)
+    if layer is None:  # from now on the tensor is the one with the tangent
+        _turn_into(x, Dual(level, sunk(x, None), tangent, writes=1))
+        return
+    layer.writes += 1
+    if tangent is not None:
+        layer.tangent = tangent

@@ -1,0 +1,50 @@
+"""Layers; `ts._core.dispatch_layers.batched_tensor` and `.dual` have those that there are."""
+
+from ts._core.tensor.tensor cimport Tensor
+
+from ts.dtypes import strided
+
+
+cdef class Layer:
+    """What a tensor stands for beside its array, at a level."""
+
+    def __init__(self, int level, Tensor inner not None):
+        if self.inner is not None:
+            raise TypeError("a layer is made once")
+        self.level, self.inner, self.implementation = level, inner, "TensorWrapper"
+
+    def check_elements(self):
+        """Raise RuntimeError if an element of the tensor cannot be read as a number."""
+
+    def check_copy_to_host(self):
+        """Raise RuntimeError if the elements of the tensor cannot be read as an array or a list."""
+
+    def check_detach_in_place(self):
+        """Raise RuntimeError if the tensor is a view that cannot be detached in place."""
+
+    def check_condition(self):
+        """Raise RuntimeError if an element of the tensor cannot decide about control flow."""
+
+    def check_open(self):
+        """Raise RuntimeError if the tensor cannot be used after its level was closed."""
+
+    def check_memory(self):
+        """Raise RuntimeError if the address of the elements cannot be taken."""
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def check_data(self):
+        """Raise RuntimeError if the tensor has no attribute `data`."""
+
+    @property
+    def layout(self):
+        """The layout that the tensor shows."""
+        return strided
+
+    @property
+    def device(self):
+        """The device that the tensor shows."""
+        return self.inner.device
+
+    def element(self, Tensor x):
+        """The only element of a tensor whose array has none."""
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")

@@ -1,0 +1,275 @@
+"""Levels: which layers are open in this thread, and who runs operators on them.
+
+with opened(dual.run, "jvp") as level:      inside, tensors may have layers of that level
+    y = level.below(f, x)                   f(x), as if it were not open
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ts._core.autograd.operator_node import bare
+from ts._core.dispatch.operator import known_as_view
+from ts._core.dispatch_layers import transform_dispatch
+from ts._core.dispatch_layers.layer import Layer
+from ts._core.tensor.tensor import (
+    Tensor,
+    detached,
+    detached_array,
+    hide_elements,
+    layer_of,
+    set_before_marking,
+    set_layer,
+)
+from ts._core.thread.transform_state import refuse
+
+Run = Callable[["Level", Any, list[Any]], Any]
+# Levels below those that function transforms open:
+FAKES = 1  # of tensors without elements that stand for others
+SUBCLASSES = 2  # of tensors whose classes define `__torch_dispatch__`; gate.pyx has the number as well
+
+
+class Level:
+    """An open level.
+
+    number  higher than that of the levels around it; layers have it
+    run     run(level, operator, arguments): some of these have a layer of this level, and none a higher one
+    size    of the batch
+    random  what drawing random numbers does inside: "error", "same", "different", or "" for nothing special
+    hides_elements  whether the arrays of its tensors have no elements, as inside of function transforms
+    """
+
+    def __init__(self, number: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
+        self.number = number
+        self.run = run
+        self.wrap = wrap
+        self.size = 0
+        self.random = ""
+        self.hides_elements = True
+        self.is_closed = False
+
+    def is_open(self) -> bool:
+        """Return whether operators can still run on tensors of this level."""
+        return not self.is_closed
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.open: list[Level] = []
+        self.last = SUBCLASSES
+        self.fakes = False  # whether there may be any of the level FAKES
+        self.modes = False  # whether the thread has dispatch modes
+
+
+_here = _Stack()
+_run_fakes: Callable[[Any, list[Any]], Any] | None = None
+_run_dispatched: Callable[[Any, list[Any]], Any] | None = None
+_has_modes: Callable[[], bool] = bool
+_has_subclasses = False  # whether the process has had tensors of the level SUBCLASSES
+
+
+def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
+    """`function(operator, arguments)` runs operators of which some arguments are of the level FAKES."""
+    global _run_fakes
+    _run_fakes = function
+
+
+def set_dispatch(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], bool]) -> None:
+    """Set the function that calls `__torch_dispatch__` handlers of modes and classes, below transforms.
+
+    It runs operators in threads for which `has_modes()`, and operators on tensors of the level SUBCLASSES.
+    """
+    global _run_dispatched, _has_modes
+    _run_dispatched, _has_modes = run, has_modes
+
+
+def expect_modes(there_are: bool) -> None:
+    """Turn the interception of this thread's operators by dispatch modes on or off."""
+    _here.modes = there_are
+    transform_dispatch.set_dispatch_modes(there_are)
+    _watch()
+
+
+def expect_subclasses() -> None:
+    """Look for tensors of the level SUBCLASSES in all threads from now on."""
+    global _has_subclasses
+    if not _has_subclasses:
+        _has_subclasses = True
+        transform_dispatch.watch_all_threads()
+
+
+def expect_fakes(there_are: bool) -> None:
+    """Look for tensors of the level FAKES in this thread from now on, or no more."""
+    _here.fakes = there_are
+    _watch()
+
+
+def _watch() -> None:
+    transform_dispatch.enable_transform_dispatch(
+        _here.fakes or _here.modes or _has_subclasses or bool(_here.open)
+    )
+
+
+class no_transforms:
+    """Context manager: operators do not look at layers."""
+
+    __slots__ = ("before", "had_subclasses")
+
+    def __enter__(self) -> None:
+        self.had_subclasses = _has_subclasses
+        self.before = transform_dispatch.enable_transform_dispatch(False)
+
+    def __exit__(self, *error: Any) -> None:
+        transform_dispatch.enable_transform_dispatch(self.before or self.had_subclasses != _has_subclasses)
+
+
+def top() -> Level | None:
+    """The innermost open level."""
+    return _here.open[-1] if _here.open else None
+
+
+def open_levels() -> list[Level]:
+    """Return the open levels of this thread, outermost first."""
+    return list(_here.open)
+
+
+set_before_marking(lambda: refuse("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) "))
+
+
+def depth(number: int) -> int:
+    """How many levels are open up to that one, which is among them."""
+    return sum(level.number <= number for level in _here.open)
+
+
+@contextmanager
+def push_level(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Iterator[Level]:
+    """Open a level; `wrap(level, tensor)` gives the layer of a tensor that knows nothing of it."""
+    level = push(run, wrap)
+    try:
+        yield level
+    finally:
+        pop(level)
+
+
+def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
+    """Open a level; `pop` closes it."""
+    _here.last += 1
+    level = Level(_here.last, run, wrap)
+    _here.open.append(level)
+    transform_dispatch.enable_transform_dispatch(True)
+    return level
+
+
+def pop(level: Level) -> None:
+    """Close a level, and those that were opened inside of it."""
+    at = _here.open.index(level)
+    for closed in _here.open[at:]:
+        closed.is_closed = True
+    del _here.open[at:]
+    _watch()
+
+
+class below_level:
+    """Context manager: as if that level were not open, nor those inside of it."""
+
+    __slots__ = ("before", "level")
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+
+    def __enter__(self) -> None:
+        self.before = before = _here.open
+        _here.open = before[: before.index(self.level)]
+        _watch()
+
+    def __exit__(self, *error: Any) -> None:
+        _here.open = self.before
+        transform_dispatch.enable_transform_dispatch(True)
+
+
+def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
+    """What computes an operator by others; what it says of what it refuses is what the operator says."""
+    try:
+        return function(*args)
+    except Exception as error:
+        failure = bare(error)
+    raise failure
+
+
+def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: bool = False) -> Tensor:
+    """Return a new tensor without history for `x`, the tensor below, with that layer; a view of `viewed`.
+
+    Writes to `x` count as writes to the new tensor.  `of_batch`: its shape is that of one element.
+    """
+    made = detached_array(x)
+    if layer.hides_elements:
+        hide_elements(made, x, of_batch)
+    set_layer(made, layer)
+    known_as_view(made, viewed)
+    return made
+
+
+def of_level(x: Any, level: Level) -> Layer | None:
+    """The layer of a tensor if it is of that level."""
+    layer = layer_of(x) if isinstance(x, Tensor) else None
+    return layer if layer is not None and layer.level == level.number else None
+
+
+def tracked(x: Tensor) -> Tensor:
+    """The same, as a tensor that wants gradients at the innermost level; it leads on to `x` if that does."""
+    level = top()
+    if level is not None and of_level(x, level) is None:
+        x = layered(x, level.wrap(level, x))
+    return x.view_as(x) if x.requires_grad else detached(x)._marked(True)
+
+
+def requires_grad_below(x: Any) -> bool:
+    """Whether gradients are wanted of what a tensor is made from at the levels below its own."""
+    layer = layer_of(x) if isinstance(x, Tensor) else None
+    return layer is not None and (layer.inner.requires_grad or requires_grad_below(layer.inner))
+
+
+def _run(op: Any, args: list[Any], number: int) -> Any:
+    if number == SUBCLASSES or (number < SUBCLASSES and _has_modes()):
+        assert _run_dispatched is not None
+        return _run_dispatched(op, args)
+    if number == 0:
+        return run_plain(op, args)
+    if number == FAKES and _run_fakes is not None:
+        return _run_fakes(op, args)
+    for level in _here.open:
+        if level.number == number:
+            return level.run(level, op, args)
+    return op.call_list([_without(x, number) for x in args])
+
+
+def _without(x: Any, number: int) -> Any:
+    """A tensor whose level is closed is what it was made from."""
+    if isinstance(x, list):
+        return [_without(y, number) for y in x]
+    layer = layer_of(x) if isinstance(x, Tensor) else None
+    if layer is None and isinstance(x, Tensor):  # a view of one that has a layer
+        return detached(x)
+    if layer is None or layer.level != number:
+        return x
+    layer.check_open()
+    return layer.inner
+
+
+def run_plain(op: Any, args: list[Any]) -> Any:
+    """Run an operator on tensors without layers."""
+    if op.record.nondeterministic:
+        for level in reversed(_here.open):
+            if level.random:
+                return level.run(level, op, args)
+    transform_dispatch.enable_transform_dispatch(False)
+    try:
+        return op.call_list(args)
+    finally:
+        transform_dispatch.enable_transform_dispatch(True)
+
+
+transform_dispatch.set_runner(_run)

@@ -1,0 +1,188 @@
+"""Calls of `__torch_dispatch__`: handlers of dispatch modes and tensor classes run operators below autograd.
+
+    op, values  ->  decomposition of a composite operator, or
+                    func, args, kwargs  ->  the last mode of the thread, then the classes of tensors in `args`
+
+In: an operator and its arguments, below autograd, transforms and autocast.  Out: the result of the first
+handler that does not return NotImplemented.  An operator that writes to an argument returns that argument,
+whatever the handler returns.
+Inside of the handler of a mode that mode is disabled; inside of all handlers no gradient history is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ts._core.dispatch_layers import dispatch_modes, level_stack, transform_dispatch
+from ts._core.tensor.subclasses import is_dispatched
+from ts._core.tensor.tensor import Tensor, follow_view, share_version, version, written
+from ts._core.thread.context import GradMode, TracingScope
+
+# Composites(operator): the decomposition of a composite operator, or None.
+# Calls(operator, values): the arguments (func, args, kwargs) of `__torch_dispatch__`.
+Composites = Callable[[Any], Callable[..., Any] | None]
+Calls = Callable[[Any, list[Any]], tuple[Any, tuple[Any, ...], dict[str, Any]]]
+
+_find_decomposition: Composites | None = None
+_build_call: Calls | None = None
+
+
+def set_call_rules(composites: Composites, calls: Calls) -> None:
+    """Set the functions that look up decompositions and that build the arguments of handlers."""
+    global _find_decomposition, _build_call
+    _find_decomposition, _build_call = composites, calls
+
+
+def is_composite(op: Any) -> bool:
+    """Return whether an operator is a composite: handlers see the operators of its decomposition instead."""
+    return _find_decomposition is not None and _find_decomposition(op) is not None
+
+
+def run(op: Any, values: list[Any]) -> Any:
+    """Call the `__torch_dispatch__` handlers for an operator; decompose a composite operator instead."""
+    if not _is_visible(op):
+        with dispatch_modes.without_all(), level_stack.no_transforms(), TracingScope(None):
+            return op.call_list(values)
+    assert _find_decomposition is not None and _build_call is not None
+    function = _find_decomposition(op)
+    if function is not None:
+        result = level_stack.by_parts(function, values)
+        if result is not NotImplemented:
+            return result
+    dispatched = _dispatched_tensors(values)
+    if not dispatched and not dispatch_modes.is_active():  # views whose base is of such a class
+        return level_stack.run_plain(op, values)
+    versions = [(x, version(x)) for x in _written_tensors(op, values)]
+    func, args, kwargs = _build_call(op, values)
+    result = _call_handlers(func, dispatched, args, kwargs)
+    for x, before in versions:
+        if version(x) == before:
+            written(x)
+    return _with_aliases(op, values, result)
+
+
+def _call_handlers(func: Any, dispatched: list[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the result of the first handler that knows the operator; TypeError if none does."""
+    types = tuple(type(x) for x in dispatched)
+    refusing: list[str] = []
+    if dispatch_modes.is_active():
+        with dispatch_modes.without_last() as mode, TracingScope(None), GradMode(False):
+            result = mode.__torch_dispatch__(func, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+        refusing.append(f"mode object {mode}")
+    for x in dispatched:
+        with TracingScope(None), GradMode(False):
+            result = x.__torch_dispatch__(func, types, args, kwargs)  # type: ignore[attr-defined]
+        if result is not NotImplemented:
+            return result
+        refusing.append(f"tensor subclass {type(x)}")
+    listed = "".join(f"\n\n  - {each}" for each in refusing)
+    raise TypeError(
+        f"Multiple dispatch failed for 'torch._ops.{func}'; all __torch_dispatch__ handlers returned "
+        f"NotImplemented:{listed}\n\nFor more information, try re-running with TORCH_LOGS=not_implemented"
+    )
+
+
+def _is_visible(op: Any) -> bool:
+    """Return whether handlers see an operator: metadata queries such as `aten::size` are hidden from them."""
+    returns, record = op.signature.returns, op.record
+    if any("Tensor" in r.kind for r in returns) or any(p.written for p in op.signature.parameters):
+        return True
+    return not returns or bool(record.reads_elements) or record.side_effect
+
+
+# ---------------------------------------------------------------- tensors of classes with handlers
+
+
+def has_dispatched(values: Iterable[Any]) -> bool:
+    """Return whether there is such a tensor among `values` or in lists of them."""
+    return any(has_dispatched(x) if isinstance(x, list | tuple) else is_dispatched(x) for x in values)
+
+
+def _dispatched_tensors(values: list[Any]) -> list[Tensor]:
+    """Return one tensor for each class with a handler, from left to right, but derived classes first."""
+    found: list[Tensor] = []
+    for x in _tensors(values):
+        if not is_dispatched(x) or any(type(x) is type(y) for y in found):
+            continue
+        place = next((i for i, y in enumerate(found) if isinstance(x, type(y))), len(found))
+        found.insert(place, x)
+    return found
+
+
+def _written_tensors(op: Any, values: list[Any]) -> list[Tensor]:
+    """Return the arguments that an operator writes and whose writes only their handlers see."""
+    parameters = op.signature.parameters
+    of_written = [x for p, x in zip(parameters, values, strict=True) if p.written]
+    return [x for x in _tensors(of_written) if is_dispatched(x)]
+
+
+def _tensors(values: list[Any]) -> list[Tensor]:
+    found: list[Tensor] = []
+    for x in values:
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif isinstance(x, list):
+            found += _tensors(x)
+    return found
+
+
+# ---------------------------------------------------------------- results
+
+
+def _with_aliases(op: Any, values: list[Any], result: Any) -> Any:
+    """Return the results of a handler with the aliases of the schema: written arguments, and views."""
+    returns = op.signature.returns
+    if not returns:
+        return None
+    if len(returns) == 1:
+        return _with_alias(op, returns[0], values, result)
+    if not isinstance(result, tuple | list):
+        raise RuntimeError(f"Object of type '{type(result).__name__}' is not an instance of 'sequence'")
+    if len(result) != len(returns):
+        raise RuntimeError(
+            f"__torch_dispatch__ returned {len(result)} results for {op.name}, expected {len(returns)}"
+        )
+    return tuple(_with_alias(op, r, values, x) for r, x in zip(returns, result, strict=True))
+
+
+def _with_alias(op: Any, declared: Any, values: list[Any], result: Any) -> Any:
+    if declared.alias_of >= 0:
+        return values[declared.alias_of]
+    if declared.kind == "Tensor" and not isinstance(result, Tensor) and result is not None:
+        raise RuntimeError(f"Unable to cast {result!r} to Tensor")
+    if declared.kind.endswith("[]"):
+        if not isinstance(result, tuple | list):
+            raise RuntimeError(
+                f"Unable to cast Python instance of type {type(result)} to C++ type '?' (#define "
+                "PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
+            )
+        result = list(result)
+    if declared.view_of >= 0 and is_dispatched(values[declared.view_of]):
+        for view in result if isinstance(result, list) else [result]:
+            _settle_view(op, values[declared.view_of], view)
+    return result
+
+
+def _settle_view(op: Any, base: Tensor, view: Any) -> None:
+    """Let a result be a view of `base`; the result of `detach` only shares its count of writes."""
+    if op.name == "aten::detach":
+        if is_dispatched(view) and view is not base:
+            share_version(view, base)
+        return
+    if view is base:
+        raise RuntimeError(
+            "View operation returned a tensor that is the same as the input base tensor.  This is no longer "
+            "allowed; you must explicitly create a new tensor (e.g., using .detach()). As a user, you could "
+            "have made a mistake implementing __torch_dispatch__ or a Python operator decomposition or meta "
+            "registration; if that's not the case, please report a bug to PyTorch or the backend you are "
+            "using."
+        )
+    if is_dispatched(view) and view._base is None:
+        follow_view(view, base)
+
+
+level_stack.set_dispatch(run, dispatch_modes.is_active)
+transform_dispatch.set_composites(is_composite)

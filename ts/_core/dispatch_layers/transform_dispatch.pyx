@@ -1,0 +1,140 @@
+"""The gate: operators that take a tensor with layers, on their way from dispatch to those who know what to do.
+
+In: an operator and its registers; out: whether it has run, or is the tape's to record first.
+
+    x a leaf, y of a batch    x * y: batch first, and the tape sees the operator on what is below
+    x a leaf and of a batch   x * y: the tape first, which keeps tensors with their layers
+
+So a history counts where the tensor itself is of the highest level among the arguments.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t
+
+from ts._core.autograd.rule cimport GRAPH, LEFT, Rule, rule_of
+from ts._core.autograd.tape cimport leave
+from ts._core.dispatch cimport operator
+from ts._core.dispatch.operator cimport HAS_RUN, NO_LAYERS, OF_TAPE, Operator, run_in_python
+from ts._core.dispatch_layers.layer cimport Layer
+from ts._core.tensor.tensor cimport Tensor, is_layered, needs_grad
+from ts._core.thread.context cimport DISPATCH_MODES, LAYERED, context_flags, set_flag, set_process_flag
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
+
+cdef object runner = None              # function(operator, arguments, level)
+
+
+cdef enum:
+    SUBCLASSES = 2                     # level of tensors whose classes define `__torch_dispatch__`; see levels.py
+
+cdef object is_composite = None        # is_composite(operator): its decomposition is dispatched instead
+
+
+def set_composites(function):
+    """Set the predicate of operators that `__torch_dispatch__` sees as the operators of their decompositions."""
+    global is_composite
+    is_composite = function
+
+
+def set_dispatch_modes(bint on):
+    """Let the dispatch modes of this thread intercept operators on tensors of levels up to SUBCLASSES, or no more."""
+    set_flag(DISPATCH_MODES, on)
+
+
+def watch_all_threads():
+    """Let the operators of all threads pass here from now on: there are tensors of the level SUBCLASSES."""
+    set_process_flag(LAYERED)
+
+
+def set_runner(function):
+    """`function(operator, arguments, level)` runs operators; level is the highest among the arguments, 0 for none."""
+    global runner
+    runner = function
+
+
+def enable_transform_dispatch(bint on):
+    """Let this thread's operators pass here, or no more; whether they did."""
+    return bool(set_flag(LAYERED, on))
+
+
+cdef inline int level_of(Tensor t) noexcept:
+    """The level of its layer; of a view without one, that of what it is a view of, which was written since."""
+    if is_layered(t) and isinstance(t.history.layer, Layer):
+        return (<Layer>t.history.layer).level
+    if t.base is None:
+        return 0
+    cdef int level = level_of(t.base)
+    return 0 if level == SUBCLASSES else level  # a handler chose the class of the view
+
+
+cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
+    """Return the highest level among the arguments; if `own` is that level, whether a tensor of it has a history.
+
+    Autograd is above `__torch_dispatch__`: at the level SUBCLASSES, the histories of all arguments count.
+    """
+    cdef int i, found = 0
+    cdef Py_ssize_t k
+    cdef IValue *items
+    for i in range(op.nargs):
+        if r[at[i]].tag != TAG_OBJECT or r[at[i]].v.o == NULL:
+            continue
+        if isinstance(<object>r[at[i]].v.o, Tensor):
+            found = joined(<Tensor>r[at[i]].v.o, found, own)
+        elif type(<object>r[at[i]].v.o) is List and (<List>r[at[i]].v.o).item == TAG_NONE:
+            items = <IValue *>(<List>r[at[i]].v.o).items
+            for k in range((<List>r[at[i]].v.o).size):
+                if items[k].tag == TAG_OBJECT and items[k].v.o != NULL and isinstance(<object>items[k].v.o, Tensor):
+                    found = joined(<Tensor>items[k].v.o, found, own)
+    return found
+
+
+cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) noexcept:
+    """Return whether autograd records an operator on tensors of `level`; 0: no tensor has a layer."""
+    return level == 0 or highest(op, r, at, level) != 0
+
+
+cdef inline int joined(Tensor t, int found, int own) noexcept:
+    if own:
+        return found or ((own == SUBCLASSES or level_of(t) == own) and needs_grad(t))
+    return max(found, level_of(t))
+
+
+cdef int invoke(Operator op, IValue *r, const int32_t *at, bint wanted) except -1:
+    cdef int level = highest(op, r, at, 0)
+    cdef bint seen = level == SUBCLASSES or (level < SUBCLASSES and context_flags() & DISPATCH_MODES != 0)
+    if (level or seen) and op.whole:
+        if op.rule is None:
+            op.rule = rule_of(op.record)
+        if (<Rule>op.rule).how == LEFT or (<Rule>op.rule).how == GRAPH:
+            leave(op, r, at)
+            return HAS_RUN
+    if seen:
+        if wanted and highest_wanted(op, r, at, level) and not is_composite(op):
+            return OF_TAPE
+        run_in_python(op, run, r, at)
+        return HAS_RUN
+    if level == 0:
+        if not op.record.nondeterministic:
+            return NO_LAYERS
+    elif wanted and highest(op, r, at, level):
+        return OF_TAPE
+    run_in_python(op, run, r, at)
+    return HAS_RUN
+
+
+cdef object run(Operator op, list args):
+    return runner(op, args, top_of(args))
+
+
+cdef int top_of(list args) except -1:
+    cdef int found = 0
+    for x in args:
+        if isinstance(x, Tensor):
+            found = max(found, level_of(<Tensor>x))
+        elif type(x) is list:
+            found = max(found, top_of(<list>x))
+    return found
+
+
+operator.invoke_layered = invoke
+operator.call_layered = run

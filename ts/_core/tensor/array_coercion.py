@@ -1,0 +1,78 @@
+"""Conversion of foreign arrays (NumPy, CuPy, PyTorch, DLPack) and None in tensor arguments.
+
+In: the arguments of a call that failed to match, and the expected types.  Out: the arguments with a tensor on
+the memory of each array and the undefined tensor for None; None if nothing changes.
+
+    f(np.ones(3))                               is f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
+
+Conversion is tried only after a mismatch, so that calls with tensors have no overhead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ts._core.tensor import factories, interop
+from ts._core.tensor.tensor import Tensor
+from ts._core.value.ivalue import undefined_tensor
+
+_REQUIRED = frozenset({"Tensor", "Tensor (inferred)"})
+_WANTED = _REQUIRED | {"Optional[Tensor]", "Tensor?"}
+
+
+def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Convert arrays and None in tensor arguments; None if no argument changes or a conversion fails."""
+    made = [
+        undefined_tensor()
+        if x is None and spec.text in _REQUIRED
+        else tensor_of(x)
+        if spec.text in _WANTED and is_array(x)
+        else x
+        for x, spec in zip(arguments, specs, strict=True)
+    ]
+    if all(x is y for x, y in zip(made, arguments, strict=True)) or any(
+        x is None and y is not None for x, y in zip(made, arguments, strict=True)
+    ):
+        return None
+    return tuple(made)
+
+
+def is_array(x: object) -> bool:
+    """Whether it is an array, but none of ours, and no number."""
+    if isinstance(x, Tensor | np.generic):
+        return False
+    cls = type(x)
+    return isinstance(x, np.ndarray) or hasattr(cls, "__dlpack__") or hasattr(cls, "__array__")
+
+
+def tensor_of(x: Any) -> Tensor | None:
+    """A tensor on the memory of an array, a copy only where `__array__` makes one; None where there is none.
+
+    A tensor of PyTorch that wants gradients is none: nothing would go back to it.
+    """
+    try:
+        if isinstance(x, np.ndarray):
+            return factories.from_numpy(x)
+        if hasattr(type(x), "__dlpack__"):
+            return interop.from_dlpack(x)
+        return factories.from_numpy(np.asarray(x))
+    except (TypeError, ValueError, RuntimeError, BufferError):  # of other dtypes, with negative strides
+        return None
+
+
+def conversion(x: object, wanted: str) -> str:
+    """The call that makes of an array what is wanted; "" where `x` is none."""
+    if not is_array(x):
+        return ""
+    if wanted.startswith(("int", "float", "bool", "complex", "Scalar", "number")):
+        return "`x.item()` is the number of an array of one"
+    if wanted.startswith("List") and "Tensor" not in wanted:
+        return "`x.tolist()` is a list of its numbers"
+    if isinstance(x, np.ndarray):
+        return "`ts.from_numpy(x)` is a tensor on its memory, `ts.tensor(x)` one of its own"
+    if getattr(x, "requires_grad", False):
+        return "`ts.from_dlpack(x.detach())` is a tensor on its memory"
+    return "`ts.from_dlpack(x)` is a tensor on its memory"

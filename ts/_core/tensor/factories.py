@@ -1,0 +1,772 @@
+"""Tensors from Python data, copies and conversions.
+
+In: numbers, nested sequences, arrays, tensors; out: tensors, by PyTorch's rules of inference.
+
+    tensor([1, 2.5])            float32: the largest category wins, floats have the default dtype
+    tensor([[1, 2], [3]])       ValueError: expected sequence of length 2 at dim 1 (got 1)
+    as_tensor(numpy_array)      shares memory
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ts import devices, dtypes
+from ts._core.tensor import literals, size_guards, storage, strides
+from ts._core.tensor.overlap import check
+from ts._core.tensor.size import Size
+from ts._core.tensor.tensor import (
+    Tensor,
+    backend_of,
+    constructed,
+    layer_of,
+    operator,
+    to_copy,
+    view_of,
+    wrap_array,
+    written,
+)
+from ts._core.tensor.torch_function_lookup import MISSING, torch_function_result
+from ts._core.tensor.type_names import type_text
+from ts._core.thread import deadline
+from ts._core.thread.context import current_modes, current_tracer
+from ts._core.thread.warnings import warn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_DIMENSIONS = 64  # NumPy's limit
+
+
+# ---------------------------------------------------------------- from data
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
+    """A new tensor with a copy of `data`, as `torch.tensor`."""
+    if (active := current_modes()) is not None:
+        given = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "pin_memory": pin_memory}
+        return active.operator(tensor, (data,), _without_defaults(given))  # type: ignore[no-any-return]
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            stacklevel=2,
+        )
+    of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
+    if of_symbols is not None and (found := of_symbols(data, dtype, device)) is not None:
+        return found.requires_grad_(True) if requires_grad else found  # type: ignore[no-any-return]
+    return new_copy(data, dtype, device, requires_grad, pin_memory, "tensor")
+
+
+def new_copy(
+    data: Any, dtype: Any, device: Any, requires_grad: bool, pin_memory: bool, function: str
+) -> Tensor:
+    """Return a new leaf with a copy of `data`; an active tracer records it as a result of `function`."""
+    _warn_constructed(function)
+    if isinstance(data, Tensor) and current_tracer() is not None:
+        source = data.detach()
+        made = source.to(device or source.device, dtype or source.dtype, copy=True).detach()
+    else:
+        made = _tensor(data, dtype, device)
+        constructed(made, function)
+    if pin_memory:
+        made = wrap_array(backend_of("cuda").pin(made.array))
+    if requires_grad:
+        made.requires_grad_(True)
+    return made
+
+
+def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
+    """Drop keyword arguments that are None or False, for a function mode."""
+    return {name: value for name, value in options.items() if value is not None and value is not False}
+
+
+def _warn_constructed(function: str) -> None:
+    """Let an active tracer warn that results of `function` become constants."""
+    warn_constructed = getattr(current_tracer(), "warn_constructed", None)
+    if warn_constructed is not None:
+        warn_constructed(function)
+
+
+def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if device is None or device is devices.CPU:
+        made = literals.from_scalars(data, -1 if wanted is None else wanted.code)
+        if made is not None:
+            return made
+    if isinstance(data, Tensor):
+        if (layer := layer_of(data)) is not None and not data.requires_grad:
+            layer.check_detach_in_place()
+        source: Tensor = operator("clone")(data.detach())
+        if wanted is None and device is None:
+            return source
+        return to(source, (device or data.device, wanted or data.dtype), {})
+    return _placed(host_array(data, wanted), device)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """`data` as a tensor; arrays and tensors are shared where dtype and device allow."""
+    if (active := current_modes()) is not None:
+        given = _without_defaults({"dtype": dtype, "device": device})
+        return active.operator(as_tensor, (data,), given)  # type: ignore[no-any-return]
+    _warn_constructed("as_tensor")
+    if isinstance(data, np.ndarray):
+        data = _shared(data)
+        constructed(data, "array")
+    of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
+    if of_symbols is not None and (found := of_symbols(data, dtype, device)) is not None:
+        return found  # type: ignore[no-any-return]
+    if isinstance(data, Tensor):
+        wanted = data.dtype if dtype is None else dtypes.as_dtype(dtype)
+        return data.to(data.device if device is None else device, wanted)
+    made = _tensor(data, dtype, device)
+    constructed(made, "as_tensor")
+    return made
+
+
+def from_numpy(array: NDArray[Any]) -> Tensor:
+    """A CPU tensor that shares the array's memory."""
+    _warn_constructed("from_numpy")
+    return shared_array(array)
+
+
+def shared_array(array: NDArray[Any]) -> Tensor:
+    """Return a CPU tensor that shares the array's memory; an active tracer records it."""
+    made = _shared(array)
+    constructed(made, "array")
+    return made
+
+
+def _shared(array: NDArray[Any]) -> Tensor:
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type_text(array)})")
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. "
+            "Conversion between byte orders is currently not supported."
+        )
+    if dtypes.from_numpy_dtype(array.dtype) in _NARROW:
+        raise dtypes.no_dtype_of(array.dtype)
+    if any(step < 0 for step in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are "
+            "not currently supported. (You can probably work around this by making a copy of your array "
+            " with array.copy().) "
+        )
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
+            "This means "
+            "writing to this tensor will result in undefined behavior. You may want to copy the array to "
+            "protect its "
+            "data or make it writable before converting it to a tensor.",
+            stacklevel=3,
+        )
+    return wrap_array(array.view(np.ndarray))  # its own: whoever holds the other may reshape that
+
+
+def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
+    """`data` copied into a new NumPy array of the dtype `wanted`, or of the dtype that it implies."""
+    if isinstance(data, (np.ndarray, np.generic)) or (
+        hasattr(data, "__array__") and not isinstance(data, Tensor)
+    ):
+        found = np.asarray(data)
+        if dtypes.from_numpy_dtype(found.dtype) in _NARROW:
+            raise dtypes.no_dtype_of(found.dtype)
+        numpy_dtype = wanted.numpy_dtype if wanted else found.dtype
+        copied: NDArray[Any] = converted_array(found, numpy_dtype, copy=True)
+        return copied
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
+    shape = sequence_shape(data)
+    deadline.charge(_ELEMENT * math.prod(shape))
+    inferred = infer_dtype(data)
+    result = np.empty(shape, (wanted or inferred).numpy_dtype)
+    flat: list[Any] = []
+    _flatten(data, shape, 0, flat)
+    if len(flat) != result.size:
+        raise ValueError("a sequence changed while it was read")
+    _fill(result, flat, wanted or inferred, inferred)
+    return result
+
+
+def sequence_shape(data: Any) -> tuple[int, ...]:
+    """The shape that nested sequences have, going by the first item at each depth."""
+    shape: list[int] = []
+    while _is_sequence(data) and not isinstance(data, Tensor):
+        shape.append(len(data))
+        if len(shape) > MAX_DIMENSIONS or isinstance(data, str):
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        if len(data) == 0:
+            break
+        try:
+            first = data[0]
+        except (TypeError, KeyError, IndexError) as error:
+            kind = type(data).__name__
+            raise ValueError(f"could not determine the shape of object type '{kind}'") from error
+        data = first
+    return tuple(shape)
+
+
+def infer_dtype(data: Any) -> dtypes.dtype:
+    """The dtype that the values in `data` imply."""
+    kind = type(data)
+    if kind is float:
+        return dtypes.get_default_dtype()
+    if kind is int:
+        return dtypes.int64
+    if kind is bool:
+        return dtypes.bool_
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, (np.ndarray, np.generic)):
+        return dtypes.from_numpy_dtype(data.dtype)
+    if isinstance(data, complex):
+        return dtypes.get_default_dtype().to_complex()
+    if isinstance(data, str):
+        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+    if _is_sequence(data):
+        if not len(data):
+            return dtypes.get_default_dtype()
+        deadline.charge(_SEQUENCE + _ITEM * len(data))
+        items = _items(data)
+        kinds = set(map(type, items))
+        items = items if not kinds <= _PLAIN else [k() for k in kinds]  # one of each kind says it all
+        result = dtypes.get_default_dtype() if not items else infer_dtype(items[0])
+        for item in items[1:]:
+            if item is data:
+                raise TypeError("new(): self-referential lists are incompatible")
+            result = dtypes.promote(result, infer_dtype(item))
+        return result
+    if isinstance(data, (int, float)):
+        return infer_dtype(int(data) if isinstance(data, int) else float(data))
+    raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+
+
+_PLAIN = {bool, int, float, complex}
+_CHUNK_ELEMENTS = 1 << 14  # numbers between two looks at the clock
+# Nanoseconds at least: of a number that is written, of an item that is looked at, of a sequence.
+_ELEMENT, _ITEM, _SEQUENCE = 10.0, 2.0, 100.0
+
+
+def _is_sequence(data: Any) -> bool:
+    if isinstance(data, (Tensor, np.ndarray)):
+        return data.ndim > 0
+    return (
+        hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (dict, np.generic))
+    )
+
+
+def _items(data: Any) -> Sequence[Any]:
+    """What a sequence holds, one more than the length that it says at most: some have no end."""
+    return data if type(data) is list or type(data) is tuple else list(islice(data, len(data) + 1))
+
+
+def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> None:
+    if depth == len(shape):
+        if isinstance(data, Tensor):
+            data = _escaped(data)
+        elif isinstance(data, list | tuple):
+            raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
+        out.append(data)
+        return
+    if not _is_sequence(data):
+        raise TypeError("not a sequence")
+    deadline.charge(_SEQUENCE + _ITEM * len(data))
+    items = _items(data)
+    if len(items) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(items)})")
+    if depth + 1 == len(shape) and set(map(type, items)) <= _PLAIN:
+        out.extend(items)
+        return
+    for item in items:
+        _flatten(item, shape, depth + 1, out)
+
+
+def _escaped(x: Tensor) -> Any:
+    """Return the only element of a tensor inside nested lists; an active tracer is notified."""
+    if x.array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    recorder = current_tracer()
+    if recorder is None:
+        return x.item()
+    value = x._element()
+    recorder.escape(x, "float" if x.dtype.is_floating_point else "index", value)
+    return value
+
+
+def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred: dtypes.dtype) -> None:
+    if inferred.is_complex and not wanted.is_complex and wanted is not dtypes.bool_:
+        as_integer = "'complex' object cannot be interpreted as an integer"
+        raise TypeError("must be real number, not complex" if wanted.is_floating_point else as_integer)
+    target = result.reshape(-1)
+    for start in range(0, len(flat), _CHUNK_ELEMENTS):
+        piece = flat[start : start + _CHUNK_ELEMENTS]
+        deadline.charge(_ELEMENT * len(piece))
+        if wanted.category == dtypes.INTEGRAL and not _all_fit(piece, wanted):
+            piece = [_checked_int(x, wanted) for x in piece]
+        elif wanted is dtypes.bool_:
+            piece = [bool(x) for x in piece]
+        with np.errstate(over="ignore"):  # what a dtype cannot hold is an infinity
+            if wanted in dtypes.FLOAT8:
+                piece = cast_elements(np.array(piece, np.float64), wanted.numpy_dtype)
+            elif wanted is dtypes.complex32:
+                piece = cast_elements(np.array(piece, np.complex64), wanted.numpy_dtype)
+            target[start : start + len(piece)] = piece
+
+
+def _all_fit(numbers: list[Any], wanted: dtypes.dtype) -> bool:
+    """Whether these are integers that the dtype can hold, as they are."""
+    if not set(map(type, numbers)) <= {int, bool}:
+        return False
+    limits = np.iinfo(wanted.numpy_dtype)
+    fits: bool = limits.min <= min(numbers) and max(numbers) <= limits.max
+    return fits
+
+
+def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
+    try:
+        number = int(x)
+    except (ValueError, OverflowError):  # nan and infinities
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow") from None
+    limits = np.iinfo(wanted.numpy_dtype)
+    if isinstance(x, float) and not -(2**63) <= x < 2**63 and wanted is not dtypes.uint64:
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
+    if (number > 2**63 - 1 and wanted is not dtypes.uint64) or number < -(2**63):
+        raise ValueError("Overflow when unpacking long long")
+    if number < 0 and not wanted.is_signed and number >= -int(limits.max):
+        return number + int(limits.max) + 1  # wraps, as in C
+    if not limits.min <= number <= limits.max:
+        raise RuntimeError(f"value cannot be converted to type {wanted.name} without overflow")
+    return number
+
+
+# What PyTorch's messages call the numbers of a dtype.
+C_NAMES: dict[dtypes.dtype, str] = {
+    dtypes.uint8: "uint8_t", dtypes.int8: "int8_t", dtypes.int16: "int16_t", dtypes.int32: "int",
+    dtypes.int64: "int64_t", dtypes.float16: "c10::Half", dtypes.float32: "float", dtypes.float64: "double",
+    dtypes.bfloat16: "c10::BFloat16", dtypes.uint16: "uint16_t", dtypes.uint32: "uint32_t",
+    dtypes.uint64: "uint64_t", dtypes.complex64: "c10::complex<float>", dtypes.bool_: "bool",
+    **{d: f"c10::{d.type_name}" for d in dtypes.FLOAT8},
+}  # fmt: skip
+
+
+def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
+    """A Python number that a dtype can hold; RuntimeError where it cannot."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if wanted is dtypes.bool_:
+        return bool(value)
+    fits = True
+    if isinstance(value, complex) and not wanted.is_complex:
+        fits = value.imag == 0
+        value = value.real
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+    if wanted.category == dtypes.INTEGRAL and fits:
+        limits = np.iinfo(wanted.numpy_dtype)
+        low = int(limits.min) if wanted.is_signed or isinstance(value, float) else -int(limits.max)
+        fits = math.isfinite(value) and low <= value and int(value) <= int(limits.max)
+        value = int(value) % (int(limits.max) + 1) if fits and value < 0 and not wanted.is_signed else value
+        value = int(value) if fits else value
+    elif wanted.is_floating_point and fits and math.isfinite(value):
+        numbers = dtypes.finfo(wanted)
+        fits = numbers.min <= value <= numbers.max
+    elif wanted in dtypes.FLOAT8 and fits and math.isinf(value):
+        fits = wanted is dtypes.float8_e5m2
+    elif wanted is dtypes.complex32:
+        fits = True  # what is too large is infinite
+    elif wanted is dtypes.complex64:
+        parts = (value.real, value.imag)
+        fits = all(not math.isfinite(part) or abs(part) <= dtypes.finfo(dtypes.float32).max for part in parts)
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {C_NAMES[wanted]} without overflow")
+    return value
+
+
+def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
+    """A number as a tensor without dimensions; infinite where it is too large for 16 bits, as in PyTorch."""
+    if isinstance(value, int) and not -(2**63) <= value < (2**64 if wanted is dtypes.uint64 else 2**63):
+        raise ValueError("Overflow when unpacking long long")
+    if wanted not in (dtypes.float16, *dtypes.BORROWED):
+        return _placed(np.array(checked_number(value, wanted), wanted.numpy_dtype), device)
+    with np.errstate(over="ignore"):
+        wide = dtypes.complex64 if wanted.is_complex else dtypes.float64
+        number = np.array(checked_number(value, wide), wide.numpy_dtype)
+        number = number if wanted.is_complex else number.astype(np.float32)
+        return _placed(cast_elements(number, wanted.numpy_dtype), device)
+
+
+def legacy(
+    args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None, function: str = "new"
+) -> Tensor:
+    """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats.
+
+    An active tracer records the tensor as a result of `function`.
+    """
+    _warn_constructed(function)
+    wanted = dtypes.get_default_dtype() if dtype is None else dtype
+    default: tuple[int, ...] = (0,)  # shape without arguments
+    if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
+        raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
+    if len(args) == 1 and not isinstance(args[0], int):
+        if isinstance(args[0], Tensor):
+            if device is not None and dtype is None:
+                raise RuntimeError(
+                    "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not "
+                    "supported.  Use "
+                    "torch.tensor(...) or torch.as_tensor(...) instead."
+                )
+            return operator("alias")(args[0])  # type: ignore[no-any-return]
+        if type(args[0]).__name__ == "UntypedStorage":
+            empty: Any = legacy((), device, wanted)
+            return empty.set_(args[0])  # type: ignore[no-any-return]
+        if type(args[0]).__name__ != "Size":
+            made = _tensor(args[0], wanted, device)
+            constructed(made, function)
+            return made
+        args, default = tuple(args[0]), ()
+    recorder = current_tracer()
+    for i, size in enumerate(args):
+        if recorder is not None and isinstance(size, Tensor):
+            size = size._element()
+        if not isinstance(size, int):
+            raise TypeError(
+                f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must "
+                f'be tuple of ints,but got {type(size).__name__}"'
+            )
+        if size < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(args)}")
+    if recorder is not None:
+        options = {"dtype": wanted, "layout": dtypes.strided, "device": devices.as_device(device)}
+        return operator("empty")(list(args or default), **options)  # type: ignore[no-any-return]
+    return _placed(np.empty(args or default, wanted.numpy_dtype), device)
+
+
+_NEW_SIGNATURES: Final = (
+    "\n * (*, torch.device device = None){0}\n * (torch.Storage storage){1}\n * (Tensor other){1}"
+    "\n * (tuple of ints size, *, torch.device device = None)"
+    "\n * (object data, *, torch.device device = None)\n"
+)
+
+
+def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the arguments of `Tensor(...)` or `Tensor.new(...)` by position, from those by keyword.
+
+    `options` are the keyword arguments without `device`. Raise TypeError if they fit no form of the call.
+    """
+    if not options:
+        return args
+    name, value = next(iter(options.items()))
+    if not args and len(options) == 1:
+        if name == "size" and isinstance(value, (list, tuple)) and (not value or isinstance(value[0], int)):
+            return (Size(value),) if len(value) < 2 else tuple(value)
+        if name == "data" and isinstance(value, int):
+            raise TypeError(f"new(): data must be a sequence (got {type_text(value)})")
+        if name == "data" or (name == "other" and isinstance(value, Tensor)) or name == "storage":
+            return (value,)
+    got = ", ".join([*map(type_text, args), *(f"{key}={type_text(item)}" for key, item in options.items())])
+    reason = f"\n      didn't match because some of the keywords were incorrect: {', '.join(options)}"
+    signatures = _NEW_SIGNATURES.format(*((reason, "") if args else ("", reason)))
+    got += "" if args else ", "
+    raise TypeError(
+        f"new() received an invalid combination of arguments - got ({got}), but expected one of:{signatures}"
+    )
+
+
+def check_legacy_device(device: Any, place: str) -> None:
+    """Refuse a device of another kind than the constructor's."""
+    if device is not None and (given := devices.as_device(device).type) != place:
+        raise RuntimeError(
+            f"legacy constructor expects device type: {place} but device type: {given} was passed"
+        )
+
+
+def _placed(host: NDArray[Any], device: Any) -> Tensor:
+    """A fresh NumPy array as a tensor on `device`."""
+    where = devices.as_device(device)
+    if where.type == "cpu":
+        return wrap_array(host)
+    return wrap_array(backend_of(where.type).from_host(host, -1 if where.index is None else where.index))
+
+
+# ---------------------------------------------------------------- conversions and copies
+
+
+def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
+    """The array with another dtype; out-of-range values convert as in C, silently."""
+    if array.dtype == numpy_dtype:
+        return array.copy() if copy else array
+    if _holds_all(array.dtype, numpy_dtype):
+        return array.astype(numpy_dtype)
+    with np.errstate(all="ignore"):
+        if array.dtype.kind == "c" and np.dtype(numpy_dtype).kind not in "cb":
+            array = array if dtypes.is_complex32(numpy_dtype) else array.real
+        return cast_elements(array, numpy_dtype)
+
+
+def cast_elements(array: Any, numpy_dtype: Any) -> Any:
+    """`astype`; doubles become 16-bit floats by way of float32, as in PyTorch, and bools bfloat16 by way of
+    uint8, as ml_dtypes takes each byte for a number."""
+    if dtypes.is_float8(array.dtype) or dtypes.is_float8(numpy_dtype):
+        return _cast_float8(array, numpy_dtype)
+    if dtypes.is_complex32(array.dtype) or dtypes.is_complex32(numpy_dtype):
+        return _cast_complex32(array, numpy_dtype)
+    if array.dtype == np.float64 and (numpy_dtype == np.float16 or dtypes.is_bfloat16(numpy_dtype)):
+        array = array.astype(np.float32)
+    if array.dtype == np.bool_ and dtypes.is_bfloat16(numpy_dtype):
+        array = array.astype(np.uint8)
+    return array.astype(numpy_dtype)
+
+
+def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
+    """The same from or to floats of 8 bits, by way of float32."""
+    if not isinstance(array, np.ndarray):  # it has a shape only
+        return array.astype(numpy_dtype)
+    from ts._core.tensor import float8
+
+    numbers = float8.decoded(array) if dtypes.is_float8(array.dtype) else array
+    if dtypes.is_float8(numpy_dtype):
+        return float8.encoded(numbers, np.dtype(numpy_dtype))
+    return cast_elements(numbers, numpy_dtype)
+
+
+def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
+    """The same from or to complex numbers of 16-bit floats, by way of complex64."""
+    if not isinstance(array, np.ndarray):  # it has a shape only
+        return array.astype(numpy_dtype)
+    if dtypes.is_complex32(numpy_dtype):
+        real = array.dtype.kind != "c" and not dtypes.is_complex32(array.dtype)
+        return (cast_elements(array, np.float32) if real else array).astype(np.complex64).astype(numpy_dtype)
+    numbers = array.astype(np.complex64)
+    return cast_elements(numbers if np.dtype(numpy_dtype).kind in "cb" else numbers.real, numpy_dtype)
+
+
+_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # which arrays of programs may not have
+
+
+def _warn_of_complex32(d: dtypes.dtype, found: Any) -> None:
+    if d is dtypes.complex32:
+        warn("ComplexHalf support is experimental and many operators don't support it yet.")
+
+
+dtypes.with_borrowed(_warn_of_complex32)
+
+
+@cache
+def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Whether each value of a dtype has one in the other, exact or rounded: NumPy has nothing to warn of."""
+    if dtype.kind == "b" and dtypes.is_bfloat16(wanted):
+        return False  # that cast takes the bytes of bools for numbers
+    if dtypes.is_complex32(dtype) or dtypes.is_complex32(wanted):
+        return False
+    if dtypes.is_float8(dtype) or dtypes.is_float8(wanted):
+        return False  # NumPy's casts are not PyTorch's
+    return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
+
+
+_WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are rounded, never too large
+
+
+def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
+    """`x` with dtype `wanted`; `x` itself where it has it."""
+    return x if x.dtype is wanted else copied(x, None, wanted)
+
+
+def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> Tensor:
+    """A tensor with its own memory, laid out densely in `x`'s order of dimensions unless told otherwise."""
+    wanted = x.array.dtype if dtype is None else dtype.numpy_dtype
+    if memory_format is None or memory_format is dtypes.preserve_format:
+        if x.array.flags.c_contiguous:
+            return wrap_array(converted_array(x.array, wanted, copy=True))
+        steps = strides.preserve_format_strides(x.shape, x.stride())
+    else:
+        steps = strides.of_format(x.shape, memory_format)
+    made = empty_strided(x.array, steps, wanted)
+    if not x.is_meta:
+        made[...] = converted_array(x.array, wanted)
+    return wrap_array(made)
+
+
+def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
+    """An array of the shape and device of `like`; its strides (in elements, without gaps) are `steps`."""
+    kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
+    item = np.dtype(numpy_dtype).itemsize
+    made = kind.empty(like.size, dtype=numpy_dtype)
+    return storage.strided(made, like.shape, [step * item for step in steps], 0)
+
+
+def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """`x` repeated to a shape, without a copy."""
+    check_broadcast(shape, x)
+    made: Tensor = view_of(x, np.broadcast_to(x.array, tuple(shape)))
+    return made
+
+
+_OF_TO: Final = (
+    Tensor, devices.device, dtypes.dtype, dtypes.memory_format, str, int, type, type(None)
+)  # fmt: skip
+
+
+def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """`x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, each with non_blocking=, copy=, memory_format=."""
+    others = [a for a in (*args, *kwargs.values()) if not isinstance(a, _OF_TO)]
+    if others and (made := torch_function_result(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
+        return made  # type: ignore[no-any-return]
+    device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        other = rest.pop(0)
+        device, dtype = other.device, other.dtype
+    elif rest and isinstance(rest[0], (devices.device, str)):
+        device = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], dtypes.dtype)):
+            dtype = rest.pop(0)
+    elif rest and (rest[0] is None or isinstance(rest[0], (dtypes.dtype, type))):
+        dtype = rest.pop(0)
+        if dtype is None and rest and isinstance(rest[0], dtypes.dtype):
+            dtype = rest.pop(0)
+    elif rest and isinstance(rest[0], int) and not isinstance(rest[0], bool):
+        device = rest.pop(0)
+    names = ("non_blocking", "copy", "memory_format")
+    options = dict(zip(names, rest, strict=False)) | kwargs
+    if len(rest) > 2 or not options.keys() <= set(names):
+        got = ", ".join([type(a).__name__ for a in args] + list(kwargs))
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, "
+            "bool copy = False, *, torch.memory_format memory_format = None)\n"
+            " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
+            "torch.memory_format memory_format = None)\n"
+            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
+            "torch.memory_format memory_format = None)\n"
+        )
+    place = None if device is None else devices.as_device(device)
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    return moved_to(x, place, wanted, **options)
+
+
+def own_format(x: Tensor) -> dtypes.memory_format:
+    """The memory format that a tensor counts as having: channels last where its strides say nothing else."""
+    if not x.array.flags.c_contiguous:
+        for last in (dtypes.channels_last, dtypes.channels_last_3d):
+            if strides.has_format(x.shape, x.stride(), last):
+                return last
+    return dtypes.contiguous_format
+
+
+def moved_to(
+    x: Tensor,
+    device: devices.device | None,
+    dtype: dtypes.dtype | None,
+    non_blocking: Any = False,
+    copy: Any = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """`x` with another device, dtype or memory format; itself where nothing changes, unless `copy`."""
+    keeps = memory_format is None or memory_format is dtypes.preserve_format
+    stays = (device is None or is_on(x, device)) and (dtype is None or x.dtype is dtype)
+    if stays and not copy and (keeps or own_format(x) is memory_format):
+        return x
+    layout = None if memory_format is None else memory_format.code
+    return to_copy(x, None if dtype is None else dtype.code, device, bool(non_blocking), layout)
+
+
+def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, memory_format: Any) -> Tensor:
+    """A copy of `x` with a dtype and a memory format: `place`, where that is one already and has them."""
+    keeps = memory_format is None or memory_format is dtypes.preserve_format
+    if place is not x and place.dtype is wanted and (keeps or own_format(place) is memory_format):
+        return place
+    return copied(place, memory_format, wanted)
+
+
+def is_on(x: Tensor, device: devices.device) -> bool:
+    """Whether a tensor is on a device; one without a number is any of its type, or the current one."""
+    here = x.device
+    if here == device or (here.type == device.type and here.index is None):
+        return True
+    if here.type != device.type or device.index is not None:
+        return False
+    return bool(here.index == backend_of(device.type).current_device())
+
+
+def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
+    """`x` on `device`; `x` itself where it is there.  `non_blocking`: the copy may be under way still."""
+    if is_on(x, device):
+        return x
+    here = x.device
+    if x.layout is not dtypes.strided:
+        raise NotImplementedError(
+            f"sparse tensors are on the CPU only, not on '{device}': use Tensor.to_dense() first"
+        )
+    if x.dtype in _NARROW and device.type not in ("cpu", "meta"):
+        raise NotImplementedError(f"tensors of {x.dtype} are on the CPU only, not on '{device}'")
+    later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
+    if device.type == "cpu":
+        return wrap_array(backend_of(here.type).to_host(x.array, **later))
+    backend = backend_of(device.type)
+    number = backend.current_device() if device.index is None else device.index
+    if here.type == device.type:
+        return wrap_array(backend.move(x.array, number))
+    if device.type == "meta":
+        return wrap_array(backend.like(x.array))
+    return wrap_array(backend.from_host(x._host(), number, **later))
+
+
+def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
+    """x[...] = src, converted to `x`'s dtype, moved to its device and broadcast to its shape."""
+    if src is x:
+        written(x)
+        return
+    if x.shape != src.shape or any(type(n) is not int for n in x.shape):
+        _check_copied(x.shape, src.shape)
+    if x.is_meta:
+        return
+    source = moved(src, x.device, non_blocking).array
+    check(x.array, [source])
+    x.array[...] = converted_array(source, x.array.dtype)
+    written(x)
+
+
+def _check_copied(target: Sequence[int], given: Sequence[int]) -> None:
+    """RuntimeError, in PyTorch's words, unless a tensor of `given` lengths can be copied into `target`."""
+    rank = max(len(target), len(given))
+    for i, (m, n) in enumerate(zip(reversed(target), reversed(given), strict=False), 1):
+        if not size_guards.known_one(n) and not size_guards.equal(m, n) and 1 not in (m, n):
+            raise RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
+                f"dimension {rank - i}"
+            )
+    whole = size_guards.broadcast(target, given)
+    if not size_guards.same(whole, target):
+        raise RuntimeError(
+            f"output with shape {list(target)} doesn't match the broadcast shape {list(whole)}"
+        )
+
+
+def check_broadcast(target: Sequence[int], x: Tensor) -> None:
+    """RuntimeError, in PyTorch's words, unless `x` can be expanded to `target`."""
+    shape = x.shape
+    if len(shape) > len(target):
+        raise RuntimeError(
+            f"expand({x.type()}{{{list(shape)}}}, size={list(target)}): the number of sizes provided "
+            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(shape)})"
+        )
+    lead = len(target) - len(shape)
+    for i, length in reversed(list(enumerate(shape))):
+        if length not in (1, target[lead + i]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({target[lead + i]}) must match the existing size "
+                f"({length}) at non-singleton dimension {lead + i}.  Target sizes: {list(target)}.  "
+                f"Tensor sizes: {list(shape)}"
+            )

@@ -1,0 +1,306 @@
+"""Tensors that leave the process or meet other libraries: NumPy, DLPack, pickles, copies.  Methods of Tensor.
+
+In: tensors; out: arrays, capsules, what a pickle holds, copies.
+
+    numpy.asarray(x), x.numpy()          share memory with x
+    pickle.loads(pickle.dumps([x, x[0]]))    two tensors on one memory, as before
+    copy.deepcopy([x, x[0]])             the same
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ts import devices, dtypes
+from ts._core.tensor import factories, storage
+from ts._core.tensor.dlpack import exported, imported
+from ts._core.tensor.tensor import (
+    Tensor,
+    backend_of,
+    check_storage,
+    define_methods,
+    give_away,
+    layer_of,
+    operator,
+    stand_for,
+    tensor_with_memory,
+    wrap_array,
+)
+from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
+
+# ---------------------------------------------------------------- NumPy
+
+
+def numpy(self: Tensor, *, force: bool = False) -> Any:
+    """A new array over the memory of a CPU tensor; with `force`, of any tensor."""
+    if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
+        raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
+    if self.layout is not dtypes.strided:
+        raise TypeError(
+            f"can't convert {self.array.layout_name} layout tensor to numpy. Use Tensor.to_dense() first."
+        )
+    if force:
+        return tensor_with_memory(self.detach().cpu()).array.view()
+    if self.device.type != "cpu":
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. "
+            "Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    if self.requires_grad and is_grad_enabled():
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    self = tensor_with_memory(self)
+    layer = layer_of(self)
+    if layer is not None:
+        layer.check_elements()
+    tracer = current_tracer()
+    if tracer is not None:
+        tracer.escape(self, "array", None)
+    give_away(self.array)
+    return self.array.view()
+
+
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def __array_wrap__(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    found = np.asarray(array)
+    return wrap_array(found.astype(np.uint8) if found.dtype == np.bool_ and context is None else found)
+
+
+# ---------------------------------------------------------------- other libraries
+
+
+def __dlpack__(
+    self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+) -> Any:
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    self = tensor_with_memory(self)
+    if self.is_meta:
+        raise BufferError("Can't export tensors on a different CUDA device index or without memory: meta")
+    if self.layout is not dtypes.strided:
+        raise BufferError("Can't export tensors with layout other than torch.strided")
+    give_away(self.array)
+    if isinstance(self.array, np.ndarray):
+        return exported(self.array, max_version, dl_device, copy)
+    return self.array.__dlpack__(stream=stream)
+
+
+def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+    self = tensor_with_memory(self)
+    if self.is_meta:
+        raise ValueError("Unknown device type meta for Dlpack")
+    kind, number = self.array.__dlpack_device__()
+    return int(kind), int(number)
+
+
+def cuda_array_interface(self: Tensor) -> Any:
+    """How CuPy and Numba see a tensor; AttributeError for one that is not on a CUDA device."""
+    if not self.is_cuda:
+        raise AttributeError(
+            f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
+            "required "
+            "use tensor.cuda() to copy tensor to device memory."
+        )
+    if self.requires_grad and is_grad_enabled():
+        raise RuntimeError(
+            "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't "
+            "required, "
+            "use var.detach() to get Variable that doesn't require grad."
+        )
+    return self.array.__cuda_array_interface__
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor that shares memory with any object that speaks DLPack."""
+    if isinstance(ext_tensor, Tensor):
+        made = tensor_with_memory(ext_tensor).detach()
+    elif not hasattr(ext_tensor, "__dlpack_device__"):
+        made = wrap_array(imported(ext_tensor, False))  # a bare capsule
+    else:
+        kind = int(ext_tensor.__dlpack_device__()[0])
+        if kind in (1, 3):  # host memory, pinned host memory
+            made = wrap_array(imported(ext_tensor, True))
+        elif kind == 2:
+            made = wrap_array(backend_of("cuda").xp.from_dlpack(ext_tensor))
+        else:
+            raise BufferError(f"no backend imports DLPack device type {kind}")
+    made = made if device is None else factories.moved(made, devices.as_device(device))
+    return made.clone() if copy else made
+
+
+# ---------------------------------------------------------------- pickles and copies
+
+
+def is_wrapper(x: Tensor) -> bool:
+    """Return whether `x` is a tensor without elements, whose class defines `__torch_dispatch__`."""
+    return bool(getattr(layer_of(x), "is_wrapper", False))
+
+
+def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    check_storage(self)
+    if is_wrapper(self):
+        return layer_of(self).reduce(self)  # type: ignore[no-any-return]
+    without_elements = getattr(layer_of(self), "copied", None)
+    if without_elements is not None:
+        return without_elements, (self,)
+    if self.is_meta:
+        return rebuild_meta, (
+            tuple(self.shape),
+            self.stride(),
+            self.dtype,
+            self.requires_grad,
+            self.__dict__,
+        )
+    if self.layout is not dtypes.strided:
+        return rebuild_sparse, (self.layout, sparse_parts(self), self.requires_grad, self.__dict__)
+    # All views share the object that owns the memory, so a pickle contains it once.
+    memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
+    parts = memory, *_place(self), str(self.device), self.requires_grad, self.__dict__
+    return (rebuild, parts) if type(self) is Tensor else (rebuild_derived, (type(self), parts))
+
+
+def _place(x: Tensor) -> tuple[Any, ...]:
+    return x.dtype, storage.offset(x.array), tuple(x.array.shape), tuple(x.array.strides)
+
+
+def rebuild(
+    owner: Any,
+    dtype: dtypes.dtype,
+    at: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    device: str,
+    requires_grad: bool,
+    attributes: dict[str, Any],
+) -> Tensor:
+    """Return a pickled tensor: `owner` is its storage, or the array that owns the memory."""
+    if isinstance(owner, storage.UntypedStorage):
+        owner = owner.bytes
+    array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
+    x = factories.moved(wrap_array(array), devices.device(device))
+    return _completed(x, requires_grad, attributes)
+
+
+def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
+    """Return a pickled tensor of a derived class; `parts` are arguments of `rebuild`."""
+    requires_grad, attributes = parts[-2:]
+    made: Tensor = Tensor._make_subclass(cls, rebuild(*(*parts[:-2], False, {})), requires_grad)
+    made.__dict__.update(attributes)
+    return made
+
+
+def sparse_parts(x: Tensor) -> tuple[Any, ...]:
+    """Return indices, values and size of a sparse tensor; of a COO tensor also `is_coalesced`."""
+    x = x.detach()
+    if x.layout is dtypes.sparse_coo:
+        return x._indices(), x._values(), tuple(x.shape), x.is_coalesced()
+    if x.layout is dtypes.sparse_csr:
+        return x.crow_indices(), x.col_indices(), x.values(), tuple(x.shape)
+    return x.ccol_indices(), x.row_indices(), x.values(), tuple(x.shape)
+
+
+def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
+    """Build a sparse tensor from the parts in a pickle or archive; RuntimeError if they are inconsistent."""
+    if layout is dtypes.sparse_coo:
+        indices, values, size, *coalesced = parts
+        named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"
+        check, make = (operator(name) for name in named)
+        known = bool(coalesced and coalesced[0])
+        check(indices, values, list(size), known)
+        made: Tensor = make(indices, values, list(size), is_coalesced=known)
+        return made
+    pointers, plain, values, size = parts
+    make = operator("sparse_compressed_tensor")
+    made = make(pointers, plain, values, list(size), layout=layout)
+    return made
+
+
+def rebuild_sparse(layout: Any, parts: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
+    """Unpickle a sparse tensor."""
+    return _completed(sparse_of_parts(layout, parts), requires_grad, attributes)
+
+
+def rebuild_meta(
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    dtype: dtypes.dtype,
+    requires_grad: bool,
+    attributes: dict[str, Any],
+) -> Tensor:
+    """What a pickled meta tensor is made from."""
+    return _completed(
+        operator("empty_strided")(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes
+    )
+
+
+def _completed(x: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
+    if requires_grad:
+        x.requires_grad_(True)
+    x.__dict__.update(attributes)
+    return x
+
+
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    check_storage(self)
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+            "the moment"
+        )
+    if id(self) in memo:
+        found: Tensor = memo[id(self)]
+        return found
+    without_elements = getattr(layer_of(self), "deepcopied", None)
+    if without_elements is not None:
+        copied = without_elements(self)
+    elif is_wrapper(self):
+        with GradMode(False):
+            copied = self.clone()
+        if type(copied) is not type(self):
+            raise RuntimeError(
+                "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass "
+                "types that properly implement clone() and for which that function returns another instance "
+                "of the same subclass. You should either properly implement clone() for your subclass or "
+                "override __deepcopy__() if it is intended behavior for clone() to return an instance of a "
+                "different type."
+            )
+    elif self.is_meta:
+        copied = factories.copied(self, None)
+    elif self.layout is not dtypes.strided:
+        copied = self.detach().clone()
+    else:
+        owner = storage.owning_array(self.array)
+        shared = memo.get(id(owner))
+        if shared is None:
+            shared = memo[id(owner)] = storage.UntypedStorage.of(self.array).clone()
+            memo[id(shared)] = owner  # `id` stays the owner's as long as the owner lives
+        _, at, shape, steps = _place(self)
+        copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
+    memo[id(self)] = copied
+    if current_tracer() is not None and not self.is_meta:
+        stand_for(copied, self.clone())
+    import copy  # who copies has it
+
+    return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))
+
+
+define_methods(
+    {
+        "numpy": numpy,
+        "__array__": __array__,
+        "__array_wrap__": __array_wrap__,
+        "__dlpack__": __dlpack__,
+        "__dlpack_device__": __dlpack_device__,
+        "__reduce_ex__": __reduce_ex__,
+        "__deepcopy__": __deepcopy__,
+    }
+)

@@ -1,0 +1,236 @@
+"""A tensor's dtype by its old names, its values in Python, and what it is not; methods of Tensor.
+
+In: tensors; out: lists, texts, tensors of other dtypes.
+
+    x.type(), x.type("torch.DoubleTensor")       PyTorch's names of types, still found in old programs
+    x.tolist(), f"{x.sum():.2f}"
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.tensor import factories
+from ts._core.tensor.tensor import Tensor, define_methods, layer_of, tensor_with_memory
+from ts._core.thread import deadline
+from ts._core.thread.context import current_tracer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def type_name(dtype: dtypes.dtype, device_type: str) -> str:
+    """PyTorch's name of the type of tensors: "torch.FloatTensor"."""
+    place = "torch." if device_type == "cpu" else f"torch.{device_type}."
+    return f"{place}{dtype.type_name}Tensor"
+
+
+def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """PyTorch's name of the tensor's type, or the tensor with another dtype."""
+    if dtype is None:
+        named = type_name(self.dtype, self.device.type)
+        return named if self.layout is dtypes.strided else named.replace("torch.", f"torch.{_kind(self)}.")
+    if dtype == "torch.Tensor" or dtype is Tensor:
+        dtype = dtypes.get_default_dtype()
+    if isinstance(dtype, str):
+        for place in ("cpu", "cuda"):
+            for d in dtypes.ALL:
+                if dtype == type_name(d, place):
+                    return self.to(place, d)
+        raise ValueError(f"invalid type: '{dtype}'")
+    if isinstance(dtype, dtypes.dtype):
+        return self.to(dtype)
+    if not hasattr(dtype, "place"):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return self.to(dtype.place, dtype.dtype)
+
+
+def _kind(x: Tensor) -> str:
+    """Return the layout part of a sparse tensor type name: "sparse", "sparse_csr"."""
+    return str(x.layout).removeprefix("torch.").removesuffix("_coo")
+
+
+def tolist(self: Tensor) -> Any:
+    """Nested lists of Python numbers."""
+    tracer = current_tracer()
+    if tracer is not None:
+        listed = getattr(tracer, "listed", None)
+        if listed is not None and (found := listed(self)) is not None:
+            return found
+        tracer.escape(self, "list", None)
+    if self.layout is not dtypes.strided:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    layer = layer_of(self)
+    if layer is not None and layer.dispatches:
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {self.__class__.__name__}")
+    host = self._host()
+    if self.dtype in dtypes.BORROWED:
+        host = host.astype(np.complex64 if self.dtype.is_complex else np.float32)
+    return _listed(host)
+
+
+_CHUNK_ELEMENTS: Final = 1 << 14  # numbers between two looks at the clock
+_NUMBER: Final = 10.0  # nanoseconds at least
+_BYTES: Final = {"f": 32, "c": 40, "i": 40, "u": 40, "b": 8}  # of a number and its place, by dtype.kind
+_SMALL: Final = 8  # of integers that Python has already
+
+
+def _listed(a: NDArray[Any]) -> Any:
+    """What `a.tolist()` gives, with a look at the clock and the memory between pieces."""
+    if a.size <= _CHUNK_ELEMENTS or not deadline.is_limited():
+        return a.tolist()
+    row = a.size // len(a)
+    if row > _CHUNK_ELEMENTS:
+        return [_listed(part) for part in a]
+    found: list[Any] = []
+    rows = _CHUNK_ELEMENTS // row
+    for start in range(0, len(a), rows):
+        part = a[start : start + rows]
+        deadline.charge(_NUMBER * part.size, bytes=_bytes_of(part))
+        found += part.tolist()
+    return found
+
+
+def _bytes_of(a: NDArray[Any]) -> int:
+    """What Python's numbers for the elements take, and their places in lists."""
+    small = a.dtype.kind in "iu" and a.min() >= -5 and a.max() <= 256
+    return int(a.size) * (_SMALL if small else _BYTES.get(a.dtype.kind, _SMALL))
+
+
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A copy of `data` with the dtype and device of this tensor, where no others are given."""
+    return factories.new_copy(
+        data, dtype or self.dtype, device or self.device, requires_grad, pin_memory, "new_tensor"
+    )
+
+
+def new(self: Tensor, *args: Any, device: Any = None, **options: Any) -> Tensor:
+    """What `Tensor(...)` makes, with this tensor's dtype and device."""
+    args = factories.positional_arguments(args, options)
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        if device is not None:
+            raise RuntimeError(
+                "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported.  Use "
+                "torch.as_tensor(...) instead."
+            )
+        return factories.legacy(args, None, self.dtype)
+    return factories.legacy(args, device or self.device, self.dtype)
+
+
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """Return the elements in another shape, which must have as many; warn."""
+    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    return _resized(self, sizes)
+
+
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """Return the elements in the shape of another tensor, which must have as many; warn."""
+    warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+    return _resized(self, tuple(tensor.shape))
+
+
+def _resized(x: Tensor, sizes: tuple[Any, ...]) -> Tensor:
+    are_counts = all(isinstance(size, int) for size in sizes)
+    if not are_counts or math.prod(sizes) != x.numel() or any(size < 0 for size in sizes):
+        count = math.prod(sizes) if are_counts else "*".join(map(str, sizes))
+        own = "x".join(map(str, x.shape))
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, sizes))} ({count} elements in total), but the given "
+            f"tensor has a size of {own} ({x.numel()} elements). autograd's resize can only change the shape "
+            "of a given tensor, while preserving the number of elements. "
+        )
+    return x.contiguous().view(sizes)  # type: ignore[no-any-return]
+
+
+def _applied(name: str, count: int) -> Callable[..., Tensor]:
+    def method(self: Tensor, *args: Any) -> Tensor:
+        *others, function = args
+        if self.device.type != "cpu":
+            raise TypeError(f"{name} is only implemented on CPU tensors")
+        if len(others) != count or not callable(function):
+            raise TypeError(f"{name}() takes {count} tensors and a function of {count + 1} numbers")
+        if self.requires_grad:
+            raise RuntimeError(
+                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
+            )
+        for x in others:
+            if x.dtype is not self.dtype:
+                wanted, given = type_name(self.dtype, "cpu"), type_name(x.dtype, x.device.type)
+                raise TypeError(f"{name}: expected {wanted} for 'other' (got {given})")
+        sources = [tensor_with_memory(x) for x in (self, *others)]
+        lists = [factories.expanded(x, self.shape)._host() for x in sources]
+        for place in np.ndindex(*self.shape):
+            self[place] = function(*[x[place].item() for x in lists])
+        return self
+
+    method.__name__ = name
+    return method
+
+
+def __format__(self: Tensor, spec: str) -> str:
+    if self.ndim == 0 and not self.is_meta:
+        return format(self._element(), spec)
+    return object.__format__(self, spec)
+
+
+def _repr_html_(self: Tensor) -> str:
+    """For notebooks: shape, dtype and device above the text."""
+    import html
+
+    shape = " x ".join(map(str, self.shape)) or "one element"
+    wants = ", wants a gradient" if self.requires_grad else ""
+    head = html.escape(f"{shape}, {str(self.dtype).removeprefix('torch.')}, {self.device}{wants}")
+    return f'<div class="ts-tensor"><small>{head}</small><pre>{html.escape(repr(self))}</pre></div>'
+
+
+def _itself(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    return self
+
+
+def _no(self: Tensor, *args: Any) -> bool:
+    return False
+
+
+# Kinds of tensors that there are none of here.
+_NEVER = (
+    "is_quantized", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
+    "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",
+)  # fmt: skip
+_NEVER_METHODS = (
+    "is_conj", "is_neg", "is_distributed", "has_names",
+)  # fmt: skip
+
+define_methods(
+    {
+        "type": type,
+        "tolist": tolist,
+        "new_tensor": new_tensor,
+        "new": new,
+        "resize": resize,
+        "resize_as": resize_as,
+        "apply_": _applied("apply_", 0),
+        "map_": _applied("map_", 1),
+        "map2_": _applied("map2_", 2),
+        "__format__": __format__,
+        "_repr_html_": _repr_html_,
+        "name": property(lambda self: None),
+        "names": property(lambda self: (None,) * self.ndim),
+    }
+    | {name: property(_no) for name in _NEVER}
+    | dict.fromkeys(_NEVER_METHODS, _no)
+)

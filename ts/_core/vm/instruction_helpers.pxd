@@ -1,0 +1,287 @@
+"""Instructions that are more than arithmetic, as the loop and machine code run them on a frame's registers.
+
+In: the registers and the instruction.  Out: 0, or the status that the loop is left with.
+"""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+
+from ts._core.dispatch.operator cimport Operator, invoke_at
+from ts._core.value.container cimport (
+    Dict,
+    List,
+    Object,
+    Tuple,
+    dict_find,
+    dict_recent,
+    dict_set,
+    list_grow,
+    list_index,
+    list_item,
+    list_number,
+    list_replace,
+    list_store,
+    list_store_number,
+    object_slot,
+    tuple_at,
+)
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, copy_value, release, retain
+from ts._core.value.texts cimport text_character, text_equal, text_length
+from ts._core.vm.debug_asserts cimport CHECKED, require
+from ts._core.vm.code cimport Code, Instruction
+from ts._core.vm.frame cimport Frame
+from ts._core.vm.exit_status cimport BAD_ATTRIBUTE, BAD_CAST, BAD_INDEX, BAD_KEY, FAILED
+from ts._core.vm.making cimport is_instance, is_of_type, make_dict, make_list, make_object, make_tuple
+from ts._core.vm.operand_macros cimport I, O, R
+
+# Functions that need the GIL or report by exception, as the loop calls them: it looks at what they
+# return, and the exception stays set until the loop is left.
+ctypedef int (*KernelCall)(PyObject *op, IValue *r, const int32_t *at) noexcept nogil
+ctypedef int (*InvokeCall)(PyObject *op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) noexcept nogil
+ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
+ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
+ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
+ctypedef int (*NewCall)(PyObject *spec, IValue *out) noexcept nogil
+ctypedef int (*CharacterCall)(PyObject *text, int64_t i, IValue *out) noexcept nogil
+ctypedef int (*TestCall)(IValue *x, PyObject *spec) noexcept nogil
+
+
+cdef inline Frame *frame_of(char *r) noexcept nogil:
+    """The frame whose registers these are."""
+    return <Frame *>r - 1
+
+
+cdef inline int copy(char *r, const Instruction *at) noexcept nogil:
+    copy_value(R(r, at.a), R(r, at.b))
+    return 0
+
+
+cdef inline int take(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue value = R(r, at.a)[0]
+    R(r, at.a)[0] = R(r, at.b)[0]
+    R(r, at.b).v.o = NULL
+    R(r, at.b).tag = TAG_OBJECT
+    release(&value)
+    return 0
+
+
+cdef inline int drop(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue value = R(r, at.a)[0]
+    R(r, at.a).v.o = NULL
+    R(r, at.a).tag = TAG_OBJECT
+    release(&value)
+    return 0
+
+
+cdef inline int cast_object(char *r, const Instruction *at) noexcept nogil:
+    if R(r, at.b).tag != TAG_OBJECT:
+        return BAD_CAST
+    copy_value(R(r, at.a), R(r, at.b))
+    return 0
+
+
+cdef inline int cast_to(char *r, const Instruction *at) noexcept nogil:
+    cdef int held = (<TestCall>is_of_type)(R(r, at.b), (<Code>frame_of(r).code).type_at[at.c])
+    if held != 1:
+        return FAILED if held < 0 else BAD_CAST
+    copy_value(R(r, at.a), R(r, at.b))
+    return 0
+
+
+cdef inline int test_instance(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = is_instance(R(r, at.b), (<Code>frame_of(r).code).type_at[at.c])
+    return 0
+
+
+# ---------------------------------------------------------------- containers
+
+cdef inline int list_get(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *x = O(r, at.b)
+    cdef Py_ssize_t i = list_index(x, I(r, at.c)[0])
+    cdef IValue value
+    if i < 0:
+        return BAD_INDEX
+    value = list_item(x, i)
+    copy_value(R(r, at.a), &value)
+    return 0
+
+
+cdef inline int list_get_number(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *x = O(r, at.b)
+    cdef Py_ssize_t i = list_index(x, I(r, at.c)[0])
+    if i < 0:
+        return BAD_INDEX
+    if CHECKED:
+        require((<List>x).item != TAG_NONE, b"a list of numbers is none")
+    I(r, at.a)[0] = list_number(x, i)
+    return 0
+
+
+cdef inline int list_put(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *x = O(r, at.a)
+    cdef Py_ssize_t i = list_index(x, I(r, at.b)[0])
+    if i < 0:
+        return BAD_INDEX
+    list_replace(x, i, R(r, at.c))
+    return 0
+
+
+cdef inline int list_put_number(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *x = O(r, at.a)
+    cdef Py_ssize_t i = list_index(x, I(r, at.b)[0])
+    if i < 0:
+        return BAD_INDEX
+    if CHECKED:
+        require((<List>x).item != TAG_NONE, b"a list of numbers is none")
+    list_store_number(x, i, I(r, at.c)[0])
+    return 0
+
+
+cdef inline int append(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *x = O(r, at.a)
+    cdef Py_ssize_t n = (<List>x).size
+    if n == (<List>x).capacity and (<GrowCall>list_grow)(x, n + 1) < 0:
+        return FAILED
+    retain(R(r, at.b))
+    list_store(x, n, R(r, at.b))
+    (<List>x).size = n + 1
+    return 0
+
+
+cdef inline int new_list(char *r, const Instruction *at) noexcept nogil:
+    return made(r, at, <MakeCall>make_list)
+
+
+cdef inline int dict_length(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = (<Dict>O(r, at.b)).size
+    return 0
+
+
+cdef inline int dict_get(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue *place = dict_find(O(r, at.b), R(r, at.c))
+    if place == NULL:
+        return BAD_KEY
+    copy_value(R(r, at.a), place)
+    return 0
+
+
+cdef inline int dict_get_number(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue *place = dict_find(O(r, at.b), R(r, at.c))
+    if place == NULL:
+        return BAD_KEY
+    if CHECKED:
+        require(place.tag == R(r, at.a).tag, b"a dict of numbers is none")
+    I(r, at.a)[0] = place.v.i
+    return 0
+
+
+cdef inline int dict_look(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue *place = dict_find(O(r, at.b), R(r, at.c))
+    if place != NULL:
+        copy_value(R(r, at.a), place)
+    return 0
+
+
+cdef inline int dict_put_number(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue *place = dict_recent(O(r, at.a), R(r, at.b))
+    if place == NULL:
+        return dict_put(r, at)
+    if CHECKED:
+        require(place.tag == R(r, at.c).tag, b"a dict of numbers is none")
+    place.v.i = I(r, at.c)[0]
+    return 0
+
+
+cdef inline int dict_put(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue *place = dict_recent(O(r, at.a), R(r, at.b))
+    if place != NULL:
+        copy_value(place, R(r, at.c))
+    elif (<SetCall>dict_set)(O(r, at.a), R(r, at.b), R(r, at.c)) < 0:
+        return FAILED
+    return 0
+
+
+cdef inline int dict_has(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = dict_find(O(r, at.b), R(r, at.c)) != NULL
+    return 0
+
+
+cdef inline int new_dict(char *r, const Instruction *at) noexcept nogil:
+    return made(r, at, <MakeCall>make_dict)
+
+
+cdef inline int new_tuple(char *r, const Instruction *at) noexcept nogil:
+    return made(r, at, <MakeCall>make_tuple)
+
+
+cdef inline int tuple_get(char *r, const Instruction *at) noexcept nogil:
+    if CHECKED:
+        require(0 <= at.c < (<Tuple>O(r, at.b)).size, b"a tuple is shorter than its type")
+    copy_value(R(r, at.a), tuple_at(O(r, at.b), at.c))
+    return 0
+
+
+cdef inline int made(char *r, const Instruction *at, MakeCall make) noexcept nogil:
+    cdef PyObject *code = frame_of(r).code
+    return FAILED if make((<Code>code).type_at[at.b], <IValue *>r, (<Code>code).pool + at.c, R(r, at.a)) < 0 else 0
+
+
+cdef inline int str_length(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = text_length(O(r, at.b))
+    return 0
+
+
+cdef inline int str_get(char *r, const Instruction *at) noexcept nogil:
+    cdef int found = (<CharacterCall>text_character)(O(r, at.b), I(r, at.c)[0], R(r, at.a))
+    return 0 if found > 0 else FAILED if found < 0 else BAD_INDEX
+
+
+cdef inline int str_equal(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = text_equal(O(r, at.b), O(r, at.c))
+    return 0
+
+
+cdef inline int str_differs(char *r, const Instruction *at) noexcept nogil:
+    I(r, at.a)[0] = not text_equal(O(r, at.b), O(r, at.c))
+    return 0
+
+
+# ---------------------------------------------------------------- objects
+
+cdef inline int new_object(char *r, const Instruction *at) noexcept nogil:
+    return FAILED if (<NewCall>make_object)((<Code>frame_of(r).code).type_at[at.b], R(r, at.a)) < 0 else 0
+
+
+cdef inline int attribute_get(char *r, const Instruction *at) noexcept nogil:
+    if CHECKED:
+        require(0 <= at.c < (<Object>O(r, at.b)).size, b"an object has no such slot")
+    cdef IValue *place = object_slot(O(r, at.b), at.c)
+    if place.tag == TAG_OBJECT and place.v.o == NULL:
+        return BAD_ATTRIBUTE
+    copy_value(R(r, at.a), place)
+    return 0
+
+
+cdef inline int attribute_put(char *r, const Instruction *at) noexcept nogil:
+    if CHECKED:
+        require(0 <= at.b < (<Object>O(r, at.a)).size, b"an object has no such slot")
+    copy_value(object_slot(O(r, at.a), at.b), R(r, at.c))
+    return 0
+
+
+# ---------------------------------------------------------------- operators
+
+cdef inline int operate(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *code = frame_of(r).code
+    cdef PyObject *op = (<Code>code).operator_at[at.a]
+    if (<InvokeCall>invoke_at)(op, <IValue *>r, (<Code>code).pool + at.b + 1, code, at) < 0:
+        return FAILED
+    return 0
+
+
+cdef inline int operate_scalar(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *code = frame_of(r).code
+    cdef PyObject *op = (<Code>code).operator_at[at.a]
+    if (<KernelCall>(<Operator>op).kernels[0])(op, <IValue *>r, (<Code>code).pool + at.b + 1) < 0:
+        return FAILED
+    return 0

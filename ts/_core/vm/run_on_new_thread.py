@@ -1,0 +1,66 @@
+"""Work that this thread waits for, on a thread of its own, which has a stack of its own.
+
+In: work; out: its result, or its error.
+
+    on_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
+
+The work is done as on this thread: under its limits, in its turn.  Ctrl-C reaches the work, which ends first.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from ts._core.value.build_lock import in_my_turn
+from ts._core.vm import recursion_limit
+from ts._core.vm.inherited import ThreadContextSnapshot
+from ts.errors import NestingError
+
+_T = TypeVar("_T")
+_starting = threading.Lock()  # the size of stacks is set for the whole process
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_starting._at_fork_reinit)  # type: ignore[attr-defined]
+
+
+def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
+    """The result of work(), done on a thread of that name; stack_bytes of 0 is what threads have."""
+    results: list[_T] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            results.append(inherited.run(work))
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    inherited = ThreadContextSnapshot()
+    thread = threading.Thread(target=in_my_turn(run), name=name, daemon=True)
+    try:
+        _start(thread, stack_bytes)
+        done.wait()
+    except BaseException:  # Ctrl-C: the work ends first, if it has begun
+        if thread.ident is not None:
+            recursion_limit.interrupt(thread.ident)
+            while thread.is_alive() and not done.wait(0.01):
+                pass
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _start(thread: threading.Thread, stack_bytes: int) -> None:
+    with _starting:
+        before = threading.stack_size(stack_bytes)
+        try:
+            thread.start()
+        except RuntimeError:
+            raise NestingError("the program is nested deeply, and there is no memory for that") from None
+        finally:
+            threading.stack_size(before)

@@ -1,0 +1,155 @@
+"""Elements of tensors as numbers in registers, without a tensor for each.
+
+In: registers that hold a tensor and one index per dimension.  Out: the number, or NULL where there is no such element.
+
+    LOAD_FLOAT   r3, (r0, r1, r2), 6     r3 := r0[r1, r2], a 32-bit float
+    STORE_FLOAT  (r0, r1, r2), r3, 6     and back; the write is counted, as every write to a tensor
+
+What HAS_ELEMENTS has found may change while a loop runs, if another thread changes the tensor: each access looks
+again at all that keeps it within the tensor's memory.
+"""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_of
+from ts._core.thread.context cimport LAYERED, context_flags
+from ts._core.value.ivalue cimport IValue
+from ts._core.vm.code cimport Code, Instruction
+from ts._core.vm.frame cimport Frame
+from ts._core.vm.exit_status cimport BAD_ELEMENT
+from ts._core.vm.operand_macros cimport F, I, O
+
+cdef extern from *:
+    """
+    #include <string.h>
+
+    /* PyTorch's numbers of dtypes; memory may be aligned to bytes. */
+    static inline double load_float_of(const char *p, int dtype) {
+        float x;
+        double y;
+        if (dtype == 6) { memcpy(&x, p, 4); return x; }
+        memcpy(&y, p, 8);
+        return y;
+    }
+    static inline void store_float_of(char *p, int dtype, double y) {
+        float x = (float)y;
+        if (dtype == 6) memcpy(p, &x, 4); else memcpy(p, &y, 8);
+    }
+    static inline int64_t load_int_of(const char *p, int dtype) {
+        int16_t h;
+        int32_t w;
+        int64_t x;
+        switch (dtype) {
+            case 0: return *(const unsigned char *)p;
+            case 1: return *(const signed char *)p;
+            case 2: memcpy(&h, p, 2); return h;
+            case 3: memcpy(&w, p, 4); return w;
+            case 11: return *p != 0;
+            default: memcpy(&x, p, 8); return x;
+        }
+    }
+    static inline void store_int_of(char *p, int64_t x) { memcpy(p, &x, 8); }
+    """
+    double load_float_of(const char *p, int dtype) noexcept nogil
+    void store_float_of(char *p, int dtype, double y) noexcept nogil
+    int64_t load_int_of(const char *p, int dtype) noexcept nogil
+    void store_int_of(char *p, int64_t x) noexcept nogil
+
+cdef enum:
+    DTYPE_BITS = 0xFF                  # of what HAS_ELEMENTS asks for: PyTorch's ScalarType
+    RANK_SHIFT = 8                     # ... how many dimensions
+    IS_WRITTEN = 1 << 16               # ... and whether the elements are written
+    ALIGNED_FLAG = 0x0100              # NumPy's
+    WRITEABLE_FLAG = 0x0400
+
+
+cdef inline PyArrayObject *array_in(PyObject *x) noexcept nogil:
+    return <PyArrayObject *>(<Tensor>x).array
+
+
+cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *x = O(r, at.b)
+    cdef int flags
+    I(r, at.a)[0] = 0
+    if (<Tensor>x).backend != BACKEND_CPU or (<Tensor>x).scalar_type != (at.c & DTYPE_BITS) or (<Tensor>x).wants_grad:
+        return 0
+    if context_flags() & LAYERED:
+        return 0
+    if ndim_of(array_in(x)) != (at.c >> RANK_SHIFT) & 0xFF:
+        return 0
+    flags = flags_of(array_in(x))
+    if not flags & ALIGNED_FLAG or (at.c & IS_WRITTEN and not flags & WRITEABLE_FLAG):
+        return 0
+    I(r, at.a)[0] = 1
+    return 0
+
+
+cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
+    """Where an element is, by a place in the pool; NULL where there is none."""
+    cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
+    cdef PyObject *x = (<IValue *>r)[items[1]].v.o
+    cdef PyArrayObject *a = array_in(x)
+    cdef int rank = items[0] - 1, k
+    cdef int64_t i
+    cdef npy_intp n
+    cdef char *place
+    if (<Tensor>x).scalar_type != dtype or (<Tensor>x).backend != BACKEND_CPU or ndim_of(a) != rank:
+        return NULL
+    place = data_of(a)
+    for k in range(rank):
+        i, n = (<IValue *>r)[items[k + 2]].v.i, dims_of(a)[k]
+        if <uint64_t>i >= <uint64_t>n:
+            i += n
+            if <uint64_t>i >= <uint64_t>n:
+                return NULL
+        place += i * strides_of(a)[k]
+    return place
+
+
+cdef inline void count_write(char *r, int32_t offset) noexcept nogil:
+    """As `wrote`, without references."""
+    cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
+    cdef PyObject *x = counter_of((<IValue *>r)[items[1]].v.o)
+    (<Tensor>x).version = (<Tensor>x).version + 1
+
+
+cdef inline int load_float(char *r, const Instruction *at) noexcept nogil:
+    cdef const char *place = element_at(r, at.b, at.c)
+    if place == NULL:
+        return BAD_ELEMENT
+    F(r, at.a)[0] = load_float_of(place, at.c)
+    return 0
+
+
+cdef inline int load_int(char *r, const Instruction *at) noexcept nogil:
+    cdef const char *place = element_at(r, at.b, at.c)
+    if place == NULL:
+        return BAD_ELEMENT
+    I(r, at.a)[0] = load_int_of(place, at.c)
+    return 0
+
+
+cdef inline int store_float(char *r, const Instruction *at) noexcept nogil:
+    cdef char *place = element_at(r, at.a, at.c)
+    if place == NULL or not flags_of(array_in((<IValue *>r)[pool_item(r, at.a)].v.o)) & WRITEABLE_FLAG:
+        return BAD_ELEMENT
+    store_float_of(place, at.c, F(r, at.b)[0])
+    count_write(r, at.a)
+    return 0
+
+
+cdef inline int store_int(char *r, const Instruction *at) noexcept nogil:
+    cdef char *place = element_at(r, at.a, at.c)
+    if place == NULL or not flags_of(array_in((<IValue *>r)[pool_item(r, at.a)].v.o)) & WRITEABLE_FLAG:
+        return BAD_ELEMENT
+    store_int_of(place, I(r, at.b)[0])
+    count_write(r, at.a)
+    return 0
+
+
+cdef inline int32_t pool_item(char *r, int32_t offset) noexcept nogil:
+    """The register of the tensor in a list of the pool."""
+    return (<Code>(<Frame *>r - 1).code).pool[offset + 1]

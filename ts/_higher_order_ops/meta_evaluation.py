@@ -1,0 +1,211 @@
+"""What functions would make of tensors like these: eager code looks before it runs.
+
+    preview = Preview()
+    preview.outcome(branch, (x,))        the `SubgraphResult`: shapes, dtypes, who shares memory, what is
+    written to
+
+Neither the tensors of the program nor its random numbers are touched. What depends on elements is not known
+(`DataDependentError`). Functions that were looked at with tensors of these kinds are not looked at again.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import ts
+from ts import devices, dtypes
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import TracingScope, current_tracer
+from ts._higher_order_ops.aliases import Aliases
+from ts._higher_order_ops.subgraph_checks import SubgraphResult, no_side_effects
+from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
+from ts.tracing.meta_tracer import MetaTracer
+from ts.tracing.types import arguments_of_to
+from ts.utils import _pytree as pytree
+
+_MAX_CACHED_CALLS: Final = 512  # kinds of calls that are remembered
+_seen: OrderedDict[Any, Exception | None] = OrderedDict()  # what came of it
+
+
+class DataDependentError(Exception):
+    """What comes next follows from elements."""
+
+
+def look(
+    operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
+) -> None:
+    """Check once what an operator's functions do with operands of these kinds."""
+    if current_tracer() is not None:  # of `ts.jit.trace`, or inside of another operator that is looked at
+        return
+    try:
+        key = (operator, *map(_kind_of, functions), *map(_kind, pytree.tree_leaves(operands)))
+        key = (*key, ts.is_grad_enabled())
+        known = key in _seen
+    except TypeError:  # something has no hash
+        return
+    if known:
+        return
+    try:
+        with no_side_effects(operator, functions):
+            check(MetaEvaluator())
+    except (UncapturedHigherOrderOpError, TorchRuntimeError):
+        raise
+    except Exception as error:  # of the program: it is raised again where that runs, if it does
+        _seen[key] = error.with_traceback(None)
+    else:
+        _seen[key] = None
+    if len(_seen) > _MAX_CACHED_CALLS:
+        _seen.popitem(last=False)
+
+
+def _kind(x: Any) -> Any:
+    return (x.shape, x.dtype, x.device) if isinstance(x, Tensor) else type(x)
+
+
+def _kind_of(function: Any, depth: int = 3) -> Any:
+    """What is equal for functions with the same code, over functions and tensors of the same kinds."""
+    if isinstance(function, types.MethodType):
+        return _kind_of(function.__func__), id(type(function.__self__))
+    if not isinstance(function, types.FunctionType):
+        return type(function)
+    cells = function.__closure__ or ()
+    found = []
+    for cell in cells if depth else ():
+        try:
+            inside = cell.cell_contents
+        except ValueError:  # not filled yet
+            continue
+        is_function = isinstance(inside, types.FunctionType | types.MethodType)
+        found.append(_kind_of(inside, depth - 1) if is_function else _kind(inside))
+    return function.__code__, tuple(found)
+
+
+class MetaEvaluator(MetaTracer):
+    """Computes on tensors of the meta device in place of those of the program, as a tracer of this thread."""
+
+    def __init__(self) -> None:
+        self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # of the program's tensors, by id
+        self._own: dict[int, Tensor] = {}
+        self._made: set[int] = set()  # ids in `_metas` of what functions make: of numbers, `y.data`
+        self._aliases = Aliases()
+
+    def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
+        """What the function does with these arguments; others it may have taken from around it."""
+        self._aliases = Aliases()
+        before = set(self._metas)
+        with TracingScope(self), ts.no_grad():
+            given = pytree.tree_map(self.like, args)
+            found = function(*given)
+        leaves, spec = pytree.tree_flatten(found)
+        leaves = [self.like(x) for x in leaves]
+        taken = [made for key, (_, made) in self._metas.items() if key not in before | self._made]
+        outside = [x for x in pytree.tree_leaves(given) if isinstance(x, Tensor)] + taken
+        return SubgraphResult(leaves, spec, outside, self._aliases)
+
+    def like(self, x: Any) -> Any:
+        """The tensor without elements that stands for one of the program; other values as they are."""
+        if not isinstance(x, Tensor) or id(x) in self._own:
+            return x
+        known = self._metas.get(id(x))
+        if known is None and x.is_meta and (shown := self._same_memory(x)) is not None:
+            known = self._metas[id(x)] = x, shown
+            self._made.add(id(x))
+        if known is None:
+            with TracingScope(None):
+                made = ts.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+            self._own[id(made)] = made
+            known = self._metas[id(x)] = x, made
+        return known[1]
+
+    def _same_memory(self, x: Tensor) -> Tensor | None:
+        """The tensor that `x` shows, where nobody saw how it came to be: `y.data`."""
+        return next((y for y in self._own.values() if y.array is x.array), None)
+
+    def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
+        """Another tensor like this one, or of another shape."""
+        with TracingScope(None):
+            made = ts.empty(x.shape if shape is None else shape, dtype=x.dtype, device="meta")
+        self._own[id(made)] = made
+        return made
+
+    # ---- what tracers are asked
+
+    def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        """An operator on what stands for its arguments."""
+        with TracingScope(None):
+            op, values, _ = operators.resolve(args, kwargs or {})
+        result = self._run(op, values)
+        return operators.for_python(op, result) if hasattr(operators, "for_python") else result
+
+    def _run(self, op: Any, values: list[Any]) -> Any:
+        kinds = [p.kind for p in op.signature.parameters]
+        has_tensors = any(isinstance(x, Tensor) for x in _flat(values))
+        lowered = [
+            devices.device("meta")
+            if kind == "Device" and (x is not None or not has_tensors)
+            else self._lowered(x)
+            for kind, x in zip(kinds, values, strict=True)
+        ]
+        with TracingScope(None):
+            result = op.call_list(lowered)
+        for y in _flat([result]):
+            if isinstance(y, Tensor):
+                self._own[id(y)] = y
+        self._aliases.note(op, lowered, result)
+        return result
+
+    def _lowered(self, x: Any) -> Any:
+        return [self._lowered(y) for y in x] if isinstance(x, list) else self.like(x)
+
+    def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
+        """Another operator inside: its result."""
+        return operator.previewed(self, *args)
+
+    def constructed(self, x: Tensor, function: str) -> None:
+        """A tensor of numbers: one of the function's own."""
+        self._metas[id(x)] = x, self.fresh(x)
+        self._made.add(id(x))
+
+    def stand_for(self, x: Tensor, recorded: Tensor) -> None:
+        """Treat `x` as the recorded tensor `recorded`."""
+        known = self._metas.get(id(recorded))
+        if known is not None:
+            self._metas[id(x)] = x, known[1]
+        if id(recorded) in self._made:
+            self._made.add(id(x))
+
+    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+        """A tensor becomes a value of Python: unknown."""
+        raise DataDependentError(kind)
+
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """x.to(...)"""
+        given = arguments_of_to(args, dict(kwargs))
+        other, dtype = given.get("other"), given.get("dtype")
+        wanted = other.dtype if other is not None else x.dtype if dtype is None else dtypes.as_dtype(dtype)
+        x = self.like(x)
+        return x if wanted is x.dtype and not given.get("copy") else self._converted(x, wanted)
+
+    def _converted(self, x: Tensor, dtype: Any) -> Tensor:
+        with TracingScope(None):
+            made: Tensor = x.to(dtype, copy=True)
+        self._own[id(made)] = made
+        return made
+
+    def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A scripted function: what it is written as runs."""
+        written = getattr(function, "__wrapped__", None)
+        if written is None:
+            raise DataDependentError("compiled")
+        return written(*args, **kwargs)
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for x in values:
+        if isinstance(x, list | tuple):
+            yield from _flat(x)
+        else:
+            yield x

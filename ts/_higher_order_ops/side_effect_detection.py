@@ -1,0 +1,139 @@
+"""What functions can reach: closures, globals, modules, containers; and whether they changed something of it.
+
+    kept = Surroundings([true_fn, false_fn])
+    true_fn(x)                                appends to a list
+    kept.restore()                            True: the list is again as it was
+
+Large containers are not looked into.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts.nn.modules.module import Module
+
+_MAX_DEPTH: Final = 8
+_MAX_ITEMS: Final = 1000
+_OF_MODULES: Final = ("_parameters", "_buffers", "_modules")
+_SIMPLE = int | float | str | bytes | bool | None | type | types.ModuleType
+_VALUES = int | float | str | bytes | bool
+
+
+def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Iterator[Any]:
+    """All that can be reached from an object, each once, with how one gets there; `join` makes names."""
+    seen = {} if seen is None else seen
+    if isinstance(x, _SIMPLE) or depth > _MAX_DEPTH or id(x) in seen:
+        return
+    seen[id(x)] = x
+    yield name, x
+    if not isinstance(x, Tensor | SymNumber):
+        for step, inside in _parts(x):
+            yield from walk(join(name, step), inside, join, depth + 1, seen)
+
+
+def _parts(x: Any) -> Iterable[tuple[str, Any]]:
+    """What is inside of an object, and how one gets there."""
+    if isinstance(x, types.FunctionType):
+        for i, cell in enumerate(x.__closure__ or ()):
+            yield f".closure[{i}]", cell
+        for name in x.__code__.co_names:
+            if isinstance(x.__globals__.get(name), Tensor | Module | types.FunctionType | list | dict):
+                yield f"g_{name}_", x.__globals__[name]
+    elif isinstance(x, types.CellType):
+        if is_filled(x):
+            yield ".cell_contents", x.cell_contents
+    elif isinstance(x, types.MethodType):
+        yield ".self", x.__self__
+        yield ".func", x.__func__
+    elif isinstance(x, functools.partial):
+        yield ".func", x.func
+        yield ".args", x.args
+        yield ".keywords", x.keywords
+    elif isinstance(x, Module):
+        yield from ((f".{name}", getattr(x, name)) for name in _OF_MODULES)
+        yield from ((f".{name}", inside) for name, inside in vars(x).items() if not name.startswith("_"))
+    elif isinstance(x, list | tuple):
+        yield from ((f"[{i}]", y) for i, y in enumerate(x if len(x) <= _MAX_ITEMS else ()))
+    elif isinstance(x, dict):
+        yield from ((f"[{key}]", y) for key, y in (x.items() if len(x) <= _MAX_ITEMS else ()))
+    elif hasattr(x, "__dict__") and not callable(x):
+        yield from ((f".{name}", y) for name, y in vars(x).items())
+
+
+def is_filled(cell: types.CellType) -> bool:
+    """Whether a variable of a closure has a value."""
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+class SideEffectSnapshot:
+    """What there is around functions, as it is now."""
+
+    def __init__(self, functions: Iterable[Any]) -> None:
+        self._kept: list[tuple[Any, Any]] = []
+        seen: dict[int, Any] = {}
+        for function in functions:
+            for _, x in walk("", function, lambda name, step: "", 0, seen):
+                self._keep(x)
+
+    def _keep(self, x: Any) -> None:
+        if isinstance(x, list | dict):
+            if len(x) <= _MAX_ITEMS:
+                self._kept.append((x, x.copy()))
+        elif isinstance(x, types.CellType):
+            self._kept.append((x, [x.cell_contents] if is_filled(x) else []))
+        elif isinstance(x, Module) or (
+            hasattr(x, "__dict__") and not callable(x) and not isinstance(x, Tensor)
+        ):
+            self._kept.append((x, dict(vars(x))))
+
+    def restore(self) -> bool:
+        """Let everything be as it was; whether something was not."""
+        changed = False
+        for x, before in self._kept:
+            if isinstance(x, types.CellType):
+                now: Any = [x.cell_contents] if is_filled(x) else []
+            else:
+                now = x if isinstance(x, list | dict) else _public(vars(x))
+            then = before if isinstance(x, list | dict | types.CellType) else _public(before)
+            if not _same(now, then):
+                changed = True
+                _put_back(x, before)
+        return changed
+
+
+def _public(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in attributes.items() if not name.startswith("_")}
+
+
+def _same(now: Any, then: Any) -> bool:
+    if len(now) != len(then):
+        return False
+    if isinstance(now, dict):
+        return list(now) == list(then) and _same(list(now.values()), list(then.values()))
+    return all(
+        a is b or (isinstance(a, _VALUES) and type(a) is type(b) and a == b)
+        for a, b in zip(now, then, strict=True)
+    )
+
+
+def _put_back(x: Any, before: Any) -> None:
+    if isinstance(x, list):
+        x[:] = before
+    elif isinstance(x, types.CellType):
+        if before:
+            x.cell_contents = before[0]
+        else:
+            del x.cell_contents
+    else:
+        inside = x if isinstance(x, dict) else vars(x)
+        inside.clear()
+        inside.update(before)

@@ -1,0 +1,182 @@
+"""What the functions of an operator may do and give, and the errors of those that do not: PyTorch's.
+
+In: the `SubgraphResult` of each function, on tensors without elements, which an export records and eager code
+looks at before it runs.  Out: nothing, or an error.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ts._core.tensor.sym_types import SymInt
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.aliases import Aliases
+from ts._higher_order_ops.side_effect_detection import SideEffectSnapshot
+from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
+
+SHOWN = {
+    "cond": "torch.cond",
+    "while_loop": "torch.while_loop",
+    "map_impl": "torch.ops.higher_order.map_impl",
+    "scan": "torch.ops.higher_order.scan",
+    "associative_scan": "torch.ops.higher_order.associative_scan",
+}
+_UNCAPTURED = (
+    "This higher order operator doesn't work unless it is captured completely with torch.compile. "
+    "Got graph break/error:\n\n"
+)
+
+
+class SubgraphResult(NamedTuple):
+    """What a function did with its arguments.
+
+    leaves   what it returned, flattened: tensors and numbers
+    spec     the tree of that
+    outside  the tensors that it was given or took from around it
+    aliases  who shares memory with whom, and what was written to
+    """
+
+    leaves: list[Any]
+    spec: Any
+    outside: Sequence[Tensor]
+    aliases: Aliases
+
+
+def uncaptured(operator: str, title: str, explanation: str, hint: str = "") -> UncapturedHigherOrderOpError:
+    """The error of a function that does what an operator's function may not."""
+    told = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {SHOWN[operator]}\n  Explanation: {explanation}"
+    return UncapturedHigherOrderOpError(told + (f"\n  Hint: {hint}" if hint else ""))
+
+
+def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
+    """The error of functions that do not fit together."""
+    return TorchRuntimeError(
+        "RuntimeError when making fake tensor call\n"
+        "  Explanation: Dynamo failed to run FX node with fake tensors: "
+        f"call_function {operator}(*({operands}), **{{}}): got {error!r}"
+    )
+
+
+def shown(x: Any) -> str:
+    """A tensor without elements in messages."""
+    if not isinstance(x, Tensor):
+        return str(x)
+    sizes = f"({', '.join(map(str, x.shape))}{',' if x.ndim == 1 else ''})"
+    dtype = "" if str(x.dtype) == "torch.float32" else f", dtype={x.dtype}"
+    return f"FakeTensor(..., size={sizes}{dtype})"
+
+
+@contextmanager
+def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
+    """Inside, functions run that may not change what is around them: that is put back, and refused."""
+    kept = SideEffectSnapshot(functions)
+    try:
+        yield
+    finally:
+        changed = kept.restore()
+    if changed:
+        raise uncaptured(
+            operator,
+            "HOP: Unsafe side effect",
+            "Mutating a variable from outside the scope of this HOP is not supported.",
+        )
+
+
+def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
+    """UncapturedHigherOrderOpError for a function that does not take as many arguments."""
+    given = list(args)
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError:
+        raise uncaptured(
+            operator,
+            "failed to bind arguments when attempting to inline",
+            f"Argument mismatch when attempting to trace function {getattr(function, '__name__', function)}.",
+        ) from None
+    except ValueError:  # a function in C, whose parameters nobody knows
+        return
+
+
+def check_memory(operator: str, found: SubgraphResult, writable: Callable[[Tensor], bool]) -> None:
+    """UncapturedHigherOrderOpError where memory from outside is written to, or shared by a result."""
+    aliases = found.aliases
+    roots = {aliases.root(x) for x in found.outside}
+    if any(aliases.root(x) in aliases.written and not writable(x) for x in found.outside):
+        raise uncaptured(
+            operator,
+            "Encountered input mutation during higher order op tracing",
+            "Higher order ops do not support input mutation. Found in torch.ops.higher_order." + operator,
+        )
+    for kind in ("Input-to-output", "Output-to-output"):
+        seen = set(roots) if kind == "Input-to-output" else set()
+        for x in found.leaves:
+            if not isinstance(x, Tensor):
+                continue
+            if aliases.root(x) in seen:
+                raise uncaptured(
+                    operator,
+                    "Encountered aliasing during higher order op tracing",
+                    "Higher order ops do not support aliasing. Found in torch.ops.higher_order." + operator,
+                    "Replace `return input` with `return input.clone()` to avoid aliasing.",
+                )
+            if kind == "Output-to-output":
+                seen.add(aliases.root(x))
+
+
+def check_numbers(operator: str, leaves: Iterable[Any]) -> None:
+    """UncapturedHigherOrderOpError for results that are neither tensors, whole numbers nor None."""
+    for x in leaves:
+        if not isinstance(x, Tensor | int | SymInt | None):
+            raise uncaptured(
+                operator,
+                "HOP body output unsupported",
+                "HigherOrderOperator body's output must consist of tensors or ints/bools only but got "
+                f"{type(x)}.",
+            )
+
+
+def check_same(
+    operator: str, left: Sequence[Any], right: Sequence[Any], left_name: str, right_name: str
+) -> None:
+    """UncapturedHigherOrderOpError where tensors that take each other's place differ."""
+    end = f"\n  Higher Order Operator: {SHOWN[operator]}"
+    if len(left) != len(right):
+        raise UncapturedHigherOrderOpError(
+            f"Expected {left_name} and {right_name} to have same number of outputs but got "
+            f"lhs:[{', '.join(map(shown, left))}] and rhs:[{', '.join(map(shown, right))}]{end}"
+        )
+    told = []
+    for i, (a, b) in enumerate(zip(left, right, strict=True)):
+        if isinstance(a, Tensor) and isinstance(b, Tensor):
+            found = [
+                f"{what}: {x} vs {y}"
+                for what, x, y in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype))
+                if (not _same_sizes(x, y) if what == "shape" else x is not y)
+            ]
+            if found:
+                told.append((i, repr(", ".join(found)), a, b))
+        elif isinstance(a, Tensor) or isinstance(b, Tensor):
+            told.append((i, repr(f"type: {shown(a)} vs {shown(b)}"), a, b))
+    if told:
+        raise UncapturedHigherOrderOpError(
+            f"Expected {left_name} and {right_name} to have same metadata but found:\n"
+            + "\n".join(
+                f"pair[{i}] differ in {what}, where lhs is {shown(a)} and rhs is {shown(b)}"
+                for i, what, a, b in told
+            )
+            + end
+        )
+
+
+def _same_sizes(a: Any, b: Any) -> bool:
+    return len(a) == len(b) and all(known_equal(n, m) for n, m in zip(a, b, strict=True))
+
+
+def known_equal(n: Any, m: Any) -> bool:
+    """Whether two sizes are certain to be the same."""
+    if isinstance(n, SymInt):
+        return bool(n.node.known_equal(m))
+    return bool(m.node.known_equal(n)) if isinstance(m, SymInt) else n == m

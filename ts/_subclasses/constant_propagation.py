@@ -1,0 +1,91 @@
+"""Numbers behind tensors without elements: `ts.tensor(3)` is 3, and so on for what is computed of such alone.
+
+with ts.fake():
+    n = ts.tensor(3)
+    (n + 1).item()              4: learning rates, counters and the like decide as they would
+    n.add_(ts.ones(()))         nothing is known of n from now on, nor of its views
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import ts
+from ts._core.dispatch_layers import level_stack
+from ts._core.tensor.tensor import Tensor, layer_of
+from ts._core.thread.context import TracingScope
+from ts.export.fake import is_fake, tensors_in
+
+MAX_ELEMENTS: Final = 1024  # of what Python's numbers are kept for
+
+
+class Constant:
+    """What a fake tensor is.
+
+    tensor   with elements
+    shared   whether that is known still: one list for all that show the same memory
+    """
+
+    __slots__ = ("shared", "tensor")
+
+    def __init__(self, tensor: Tensor, shared: list[bool] | None = None) -> None:
+        self.tensor = tensor
+        self.shared = [True] if shared is None else shared
+
+
+def constant_of(x: Any) -> Constant | None:
+    """What a fake tensor is known to be."""
+    found: Constant | None = layer_of(x).constant if is_fake(x) else None
+    return found if found is not None and found.shared[0] else None
+
+
+def known(values: list[Any]) -> list[Any] | None:
+    """Arguments with what their tensors are known to be; None where there are others, or none."""
+    tensors = list(tensors_in(values))
+    if not tensors or any(x.requires_grad or constant_of(x) is None for x in tensors):
+        return None
+    return [_with_elements(x) for x in values]
+
+
+def _with_elements(x: Any) -> Any:
+    if isinstance(x, list):
+        return [_with_elements(y) for y in x]
+    return layer_of(x).constant.tensor if isinstance(x, Tensor) else x
+
+
+def carry(op: Any, values: list[Any], result: Any) -> None:
+    """Let the results of an operator be known where its arguments are."""
+    if not any(is_fake(x) and layer_of(x).constant is not None for x in tensors_in(values)):
+        return
+    given = known(values)
+    parameters = op.signature.parameters
+    shared = [
+        layer_of(x).constant.shared
+        for p, value in zip(parameters, values, strict=True)
+        for x in (tensors_in([value]) if p.alias or p.written else ())
+        if is_fake(x) and layer_of(x).constant is not None
+    ]
+    small = all(constant_of(x) or x.numel() <= 1 for x in tensors_in([result])) or shared
+    elsewhere = any(p.kind == "Device" and x is not None for p, x in zip(parameters, values, strict=True))
+    if given is None or op.record.nondeterministic or elsewhere or not small:
+        for p, value in zip(parameters, values, strict=True):
+            for x in tensors_in([value]) if p.written else ():
+                if is_fake(x) and layer_of(x).constant is not None:
+                    layer_of(x).constant.shared[0] = False
+        return
+    found = computed(op, given)
+    for made, real in zip(tensors_in([result]), tensors_in([found]), strict=True):
+        if is_fake(made) and layer_of(made).constant is None:
+            layer_of(made).constant = Constant(real, shared[0] if shared else None)
+
+
+def computed(op: Any, given: list[Any]) -> Any:
+    """What an operator makes of tensors with elements, unseen."""
+    with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
+        return op.call_list(given)
+
+
+def number(x: Constant) -> Any:
+    """The only element."""
+    with TracingScope(None), level_stack.no_transforms():
+        return x.tensor.item()

@@ -1,0 +1,227 @@
+"""What an archive needs and `ts` does not have: told before anything of it runs.
+
+In: a path or an open file.  Out: a record for each thing that is missing, with its places:
+
+    for each in missing("model.pt"):
+        print(each)
+
+    operator quantized::linear
+        code/__torch__/net.py:12
+    class __torch__.torch.classes.quantized.LinearPackedParamsBase
+        code/__torch__/net.py:4
+        data.pkl
+
+Names come first, by the syntax of the code and by the pickles.  Functions all of whose names are known are
+compiled to graphs, which tells the calls that no overload takes, and are forgotten; no code is made of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+from ts.archive.module_reader import NEWEST_VERSION, Reader, may_be_named, read_sources
+from ts.archive.unpickler import Global, Unpickler, blank
+from ts.archive.zip_records import ZipRecords, opened
+from ts.errors import ArchiveError, FrontendError, SchemaMatchError
+from ts.frontend import parse
+from ts.frontend.dependencies import is_operator, needs
+from ts.frontend.source_importer import ArchiveUnit
+from ts.frontend.source_ranges import Ranges
+from ts.ir.source import Source, SourceRange
+from ts.ir.types import CUSTOM_CLASS_PREFIX, CUSTOM_CLASSES, ClassType
+
+_SHOWN: Final = 5  # places of one thing
+_BACKENDS: Final = "__torch__.torch.classes.__backends__."
+
+Definition = ast.ClassDef | ast.FunctionDef
+
+
+@dataclass(frozen=True)
+class MissingFeature:
+    """One thing that an archive needs.
+
+    kind      "version" of the format, "operator", "overload" of an operator (no form takes these arguments),
+              "class" that is neither the archive's nor of `ts`, "backend" that a part of the model was made
+              for, "code" that does not compile for another reason
+    name      `aten::relu`, `__torch__.torch.classes.quantized.Conv2dPackedParamsBase`, ...
+    places    `code/__torch__/net.py:12`, `data.pkl`
+    why       the compiler's message, for "overload" and "code"
+    """
+
+    kind: str
+    name: str
+    places: tuple[str, ...]
+    why: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind} {self.name}"]
+        lines += [f"    {place}" for place in self.places[:_SHOWN]]
+        if len(self.places) > _SHOWN:
+            lines.append(f"    and {len(self.places) - _SHOWN} more")
+        return "\n".join(lines)
+
+
+def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
+    """What an archive of a scripted module needs and is not there, in the order in which it is met."""
+    with opened(f) as file, ZipRecords(file) as records:
+        return _CompatibilityScan(records).run()
+
+
+class _CompatibilityScan:
+    """The search through one archive."""
+
+    def __init__(self, records: ZipRecords) -> None:
+        self.records = records
+        self.sources = read_sources(records)
+        self.files = {name: _definitions(source) for name, source in self.sources.items()}
+        self.found: dict[tuple[str, str], dict[str, None]] = {}  # by kind and name: the places
+        self.reasons: dict[tuple[str, str], str] = {}
+        self.stopped: set[ast.AST] = set()  # functions that name something which is missing
+
+    def run(self) -> list[MissingFeature]:
+        """All that is missing."""
+        version = self.records.version
+        if version > NEWEST_VERSION:
+            self.add("version", str(version), self.records.version_name)
+        for name, source in self.sources.items():
+            self.names_of_file(name, source)
+        for pickle in ("data.pkl", "constants.pkl"):
+            self.names_of_pickle(pickle)
+        if version <= NEWEST_VERSION:
+            self.calls()
+        return [
+            MissingFeature(kind, name, tuple(places), self.reasons.get((kind, name), ""))
+            for (kind, name), places in self.found.items()
+        ]
+
+    def add(self, kind: str, name: str, place: str, why: str = "") -> None:
+        self.found.setdefault((kind, name), {})[place] = None
+        if why:
+            self.reasons.setdefault((kind, name), why)
+
+    # ---- names ---------------------------------------------------------------------------------------
+
+    def names_of_file(self, name: str, source: Source) -> None:
+        ranges = Ranges(source, whole_subscripts=True)
+        for definition in self.files[name].values():
+            for part in _parts(definition):
+                for need in needs(part, ranges):
+                    if need.kind == "operator":
+                        if is_operator(need.name):
+                            continue
+                        self.add("operator", need.name, _place(need.range))
+                    elif self.is_defined(need.name):
+                        continue
+                    else:
+                        self.add(*_kind_of_name(need.name), _place(need.range))
+                    self.stopped.add(part)
+
+    def is_defined(self, name: str) -> bool:
+        """Whether a name, or what stands before its last dots, is defined in the archive."""
+        if name in CUSTOM_CLASSES:
+            return True
+        prefix, _, last = name.rpartition(".")
+        while prefix:
+            if last in self.files.get(f"code/{prefix.replace('.', '/')}.py", {}):
+                return name.startswith("__torch__.")
+            prefix, _, last = prefix.rpartition(".")
+        return False
+
+    def names_of_pickle(self, record: str) -> None:
+        def names(module: str, name: str) -> Global:
+            full = f"{module}.{name}"
+            if not (self.is_defined(full) or may_be_named(module, name)):
+                self.add(*_kind_of_name(full), record)
+            return blank(module, name)
+
+        Unpickler(self.records.bytes(record), names, lambda reference: None).load()
+
+    # ---- calls ---------------------------------------------------------------------------------------
+
+    def calls(self) -> None:
+        """Compile the functions whose names are known to graphs."""
+        try:
+            unit = Reader(self.records, None).unit
+        except ArchiveError:  # its constants are among what is missing
+            if self.found:
+                return
+            raise
+        seen = {place for places in self.found.values() for place in places}
+        for error in self.errors(unit):
+            source = None if error.range is None else error.range.source  # type: ignore[attr-defined]
+            if source is None or source.filename not in self.sources:
+                continue
+            range: Any = error.range
+            place = _place(range)
+            if place in seen:
+                continue
+            if isinstance(error, SchemaMatchError):
+                self.add("overload", _operator_at(range), place, error.message)
+            else:
+                self.add("code", error.message.strip().split("\n")[0], place, error.message)
+
+    def errors(self, unit: ArchiveUnit) -> Iterator[FrontendError]:
+        for name, definitions in self.files.items():
+            prefix = name.removeprefix("code/").removesuffix(".py").replace("/", ".")
+            for last, definition in definitions.items():
+                try:
+                    found = unit.find(f"{prefix}.{last}")
+                except FrontendError as error:
+                    yield error
+                    continue
+                for function in self.functions(found, definition):
+                    try:
+                        function.ensure_compiled()
+                    except FrontendError as error:
+                        yield from (error, *error.others)
+
+    def functions(self, found: Any, definition: Definition) -> Iterable[Any]:
+        if isinstance(definition, ast.FunctionDef):
+            unreached = found is None  # no name leads to its file: "code/../x.py"
+            return () if unreached or definition in self.stopped else (found,)
+        if not isinstance(found, ClassType):
+            return ()
+        return (
+            found.methods[part.name]
+            for part in definition.body
+            if isinstance(part, ast.FunctionDef) and part not in self.stopped
+        )
+
+
+def _definitions(source: Source) -> dict[str, Definition]:
+    body = parse.syntax_tree(source).body
+    return {node.name: node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+
+
+def _parts(definition: Definition) -> Iterable[ast.AST]:
+    """A function; of a class what its body holds."""
+    return (definition,) if isinstance(definition, ast.FunctionDef) else definition.body
+
+
+def _kind_of_name(name: str) -> tuple[str, str]:
+    """What sort of thing a name that is not defined stands for, and its name without members."""
+    if name.startswith(_BACKENDS):
+        return "backend", name.removeprefix(_BACKENDS).partition(".")[0]
+    if name.startswith(CUSTOM_CLASS_PREFIX):
+        return "class", ".".join(name.split(".")[:5])
+    if name.endswith("LoweredModule"):
+        return "backend", name.rpartition(".")[2].removesuffix("LoweredModule")
+    return "class", name.removesuffix(".__new__")
+
+
+def _operator_at(range: SourceRange) -> str:
+    """The operator whose call a range is."""
+    match range.text().split("."):
+        case ["torch", name]:
+            return f"aten::{name}"
+        case ["ops", space, name]:
+            return f"{space}::{name}"
+    return range.text()
+
+
+def _place(range: SourceRange) -> str:
+    return f"{range.source.filename}:{range.line}"

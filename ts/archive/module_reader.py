@@ -1,0 +1,274 @@
+"""Reads archives: the zip files that `torch.jit.save` and `ts.jit.save` write.
+
+In: a path or an open file.  Out: the object of the module in it:
+
+    handle = read("model.pt", map_location="cpu", extra_files={"labels.txt": ""})
+
+    model/data.pkl                  the module and what it holds: objects, containers, tensors
+    model/data/0                    the storage of tensors
+    model/code/__torch__/net.py     the classes and functions, as source
+    model/constants.pkl             the constants without a literal that the source calls CONSTANTS.c0, ...
+    model/version                   of the operators' meaning
+
+Nothing of an archive runs while it is loaded, except a module's own `__setstate__`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import IO, Any, Final
+
+from ts._core.value.ivalue import new_object, object_set, to_core
+from ts._core.value.objects import Object
+from ts._core.value.spec import KINDS, TypeSpec
+from ts._core.value.type_of import infer_spec, is_small
+from ts.archive import quantized
+from ts.archive.debug_info import read_places
+from ts.archive.storages import storage_type
+from ts.archive.unpickler import Global, Unpickler, ordered_dict
+from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_named, opened
+from ts.bytecode.typespec import object_class, type_spec
+from ts.errors import ArchiveError
+from ts.frontend.compile import compile_all
+from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.frontend.source_importer import ArchiveUnit
+from ts.ir.source import Source
+from ts.ir.types import CUSTOM_CLASS_PREFIX, ClassType, EnumType, ModuleType, NoneType, OptionalType
+from ts.passes.unwrap_numbers import as_number
+
+NEWEST_VERSION: Final = 10
+_MAX_ELEMENTS: Final = 1 << 20  # of a constant of the code; tensors are one each
+
+
+def read(
+    f: str | os.PathLike[str] | IO[bytes],
+    map_location: Location = None,
+    extra_files: dict[str, Any] | None = None,
+    terms: LoadPolicy = ANY_TERMS,
+    mapped: bool = False,
+) -> Object:
+    """The object of the module that an archive holds.
+
+    `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
+    archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
+    keys of `extra_files` name additional records, whose contents are filled in.  The `terms` hold for all
+    that is ever done with the code; where they restrict its operators, all of it is compiled now.
+    With `mapped`, large storages of a file that is given by its path are mapped into memory.
+    """
+    mapped = mapped and isinstance(f, str | os.PathLike)
+    with opened(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:
+        if extra_files is not None:
+            for name in extra_files:
+                found = records.has(f"extra/{name}")
+                extra_files[name] = records.bytes(f"extra/{name}") if found else b""
+        made = Reader(records, map_location, terms).value("data")
+        if not isinstance(made, Object):
+            raise ArchiveError("the archive holds no scripted module")
+        if terms.restricted:
+            compile_all(_methods(made.cls.type))
+    return made
+
+
+def read_sources(records: ZipRecords) -> dict[str, Source]:
+    """The source files; with debug records they know which program they were made from."""
+    sources = {}
+    for name in records.entries:
+        if name.startswith("code/") and name.endswith(".py"):
+            source = sources[name] = Source(records.text(name), name)
+            if records.has(f"{name}.debug_pkl"):
+                source.origins = read_places(records.bytes(f"{name}.debug_pkl"))
+    return sources
+
+
+def _methods(root: ClassType) -> Iterator[Any]:
+    """All that can be called from outside, of a module and those in it."""
+    types: dict[ClassType, None] = {root: None}
+    rest = [root]
+    while rest:
+        type = rest.pop()
+        yield from type.methods.values()
+        below = [t for t in type.attributes.values() if isinstance(t, ModuleType) and t not in types]
+        types.update(dict.fromkeys(below))
+        rest += below
+
+
+class Reader(TensorLoader):
+    """Reads the pickles of one archive."""
+
+    def __init__(self, records: ZipRecords, map_location: Location, terms: LoadPolicy = ANY_TERMS) -> None:
+        super().__init__(records, map_location)
+        version = records.version
+        if version > NEWEST_VERSION:
+            raise ArchiveError(
+                f"Attempted to read a PyTorch file with version {version}, but the maximum supported version "
+                f"for reading is {NEWEST_VERSION}. Your ts installation may be too old."
+            )
+        self.converted: dict[tuple[int, TypeSpec], tuple[Any, Any]] = {}
+        self.unfilled: dict[int, Object] = {}  # objects that are made, and have nothing yet
+        constants: list[object] = []
+        self.unit = ArchiveUnit(read_sources(records), constants, version, terms)
+        values = self.value("constants")
+        if not isinstance(values, tuple):
+            raise ArchiveError("constants.pkl holds no tuple")
+        for i, value in enumerate(values):
+            if not is_small(value, _MAX_ELEMENTS) or not _fits_program(value):
+                raise ArchiveError(f"CONSTANTS.c{i} in constants.pkl is too large, or nested too deeply")
+            constants.append(as_number(value))
+
+    def value(self, archive: str) -> Any:
+        """What the pickle of that name holds."""
+        data = self.records.bytes(f"{archive}.pkl")
+        made = Unpickler(data, self.name, partial(self.storage, archive)).load()
+        for each in self.unfilled.values():
+            raise ArchiveError(f"an object of {each.cls.type} has no attributes")
+        return made
+
+    # ---- names ---------------------------------------------------------------------------------------
+
+    def name(self, module: str, name: str) -> Global:
+        """What a pickle may name."""
+        full = f"{module}.{name}"
+        if module == "__torch__" or module.startswith("__torch__."):
+            return self.definition(full)
+        if not may_be_named(module, name):
+            raise ArchiveError(f"the archive names {full}, which is not among what may be in an archive")
+        if full == _TENSOR:
+            return Global(full, self.tensor)
+        if full == quantized.REBUILD:
+            return Global(full, partial(quantized.tensor, self.located))
+        call = _CALLS.get(full)
+        return Global(name) if call is None else Global(full, call)
+
+    def definition(self, name: str) -> Global:
+        if name.startswith(CUSTOM_CLASS_PREFIX):
+            custom = quantized.custom_class(name)
+            if custom is not None:
+                return custom
+        found = self.unit.find(name)
+        if isinstance(found, EnumType) and found.python_class is not None:
+            return Global(name, partial(_member, found.python_class))
+        if isinstance(found, ClassType):
+            return Global(name, new=partial(self.new, found), build=self.set_state)
+        raise ArchiveError(f"Unknown type name '{name}': the archive's code does not define it")
+
+    # ---- objects -------------------------------------------------------------------------------------
+
+    def new(self, type: ClassType) -> Object:
+        """An object that has its attributes still to come."""
+        made = new_object(object_class(type))
+        if type.attributes:
+            self.unfilled[id(made)] = made
+        return made
+
+    def set_state(self, made: Object, state: Any) -> None:
+        """Give an object its attributes, or leave that to its `__setstate__`."""
+        type: ClassType = made.cls.type
+        self.unfilled.pop(id(made), None)
+        restore = type.methods.get("__setstate__")
+        try:
+            if restore is not None:
+                if len(restore.schema.arguments) != 2:
+                    raise ArchiveError(f"__setstate__ of {type} does not take one argument")
+                restore(made, self.typed(state, type_spec(restore.schema.arguments[1].type)))
+                return
+            for slot, (name, attribute) in enumerate(type.attributes.items()):
+                if not isinstance(state, dict) or name not in state:
+                    if isinstance(attribute, OptionalType | NoneType):
+                        continue
+                    raise ArchiveError(f"an object of {type} has no attribute '{name}'")
+                object_set(made, slot, self.typed(state[name], type_spec(attribute)))
+        except TypeError as error:
+            raise ArchiveError(f"an object of {type} does not fit its class: {error}") from error
+
+    def typed(self, value: Any, spec: TypeSpec) -> Any:
+        """A container as the core holds it: one that several objects share stays one, looked at once."""
+        if not isinstance(value, list | dict | tuple):
+            return value
+        known = self.converted.get((id(value), spec))
+        if known is not None:
+            return known[1]
+        made = self.container(value, spec)
+        self.converted[id(value), spec] = value, made
+        return made
+
+    def container(self, value: Any, spec: TypeSpec) -> Any:
+        """A list, dictionary or tuple as one of the core; TypeError for one of another type."""
+        kind, parts = spec.kind, spec.children
+        if kind == KINDS["AnyType"] or spec.text in ("list", "tuple"):
+            return self.typed(value, infer_spec(value))
+        if kind == KINDS["OptionalType"]:
+            return self.typed(value, parts[0])
+        if kind == KINDS["UnionType"]:
+            return self.member(value, spec)
+        made: Any = value
+        if kind == KINDS["ListType"] and isinstance(value, list):
+            made = [self.typed(v, parts[0]) for v in value]
+        elif kind == KINDS["DictType"] and isinstance(value, dict):
+            made = {k: self.typed(v, parts[1]) for k, v in value.items()}
+        elif kind == KINDS["TupleType"] and isinstance(value, tuple) and len(value) == len(parts):
+            made = tuple(map(self.typed, value, parts))
+        else:
+            raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {spec.text}")
+        return to_core(made, spec)
+
+    def member(self, value: Any, union: TypeSpec) -> Any:
+        """The container under the first type of a union that it is of."""
+        for spec in union.children:
+            try:
+                return self.typed(value, spec)
+            except TypeError:
+                continue
+        raise TypeError(f"it holds a {type(value).__name__} instead of a value of type {union.text}")
+
+
+def _fits_program(value: Any) -> bool:
+    """Whether the ints of a constant are ints of programs."""
+    if isinstance(value, list | tuple):
+        return all(map(_fits_program, value))
+    if isinstance(value, dict):
+        return all(map(_fits_program, value)) and all(map(_fits_program, value.values()))
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
+
+
+def _device(name: Any) -> Any:
+    if not isinstance(name, str):
+        raise ArchiveError("a device has no name")
+    return device_named(name)
+
+
+def _member(enum: type[Any], value: Any) -> Any:
+    """The member of an enumeration with that value."""
+    if not isinstance(value, int | float | str):
+        raise ArchiveError(f"a member of {enum.__name__} is no number and no text")
+    try:
+        return enum(value)
+    except ValueError:
+        raise ArchiveError(f"{enum.__name__} has no such member") from None
+
+
+def _first(value: Any, *rest: Any) -> Any:
+    """Containers come with their types, which their place has as well."""
+    return value
+
+
+_TENSOR: Final = "torch._utils._rebuild_tensor_v2"
+_CALLS: Final[dict[str, Callable[..., Any]]] = {
+    "torch.jit._pickle.restore_type_tag": _first,
+    "torch.jit._pickle.build_intlist": _first,
+    "torch.jit._pickle.build_doublelist": _first,
+    "torch.jit._pickle.build_boollist": _first,
+    "torch.jit._pickle.build_tensorlist": _first,
+    "collections.OrderedDict": ordered_dict,
+    "builtins.complex": complex,
+    "__builtin__.complex": complex,
+    "torch.device": _device,
+}
+
+
+def may_be_named(module: str, name: str) -> bool:
+    """Whether pickles of archives may name this of PyTorch and Python."""
+    full = f"{module}.{name}"
+    known = (_TENSOR, quantized.REBUILD, *_CALLS, *quantized.SCHEMES)
+    return full in known or (module == "torch" and storage_type(name, in_module=True) is not None)

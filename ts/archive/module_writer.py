@@ -1,0 +1,134 @@
+"""Writes archives: zip files that `ts.jit.load` and PyTorch's `torch.jit.load` read.
+
+In: the object behind a scripted module, and a path or an open file.  Out: the file:
+
+    write(module.archived(), "model.pt", {"labels.txt": "cat\\ndog"})
+    to_bytes(module.archived())                                         the same as bytes
+
+The layout is that of `ts.archive.module_reader`.  Contents of records begin at multiples of 64 bytes, so that
+they can be mapped into memory.  A file is written under another name beside the old one, which it replaces
+when it is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Mapping
+from typing import IO, Any, Final
+
+from ts._core.value.objects import Object
+from ts.archive.debug_info import write_places
+from ts.archive.pickler import Pickler
+from ts.archive.storages import StorageWriter
+from ts.archive.zip_writer import replaced, write_record
+from ts.errors import ArchiveError
+from ts.ir.attributes import type_of_constant
+from ts.ir.class_printer import ArchiveNamespace, DefinitionPrinter
+from ts.ir.graph import Graph
+from ts.ir.types import NONE, TupleType
+
+ExtraFiles = Mapping[str, str | bytes] | None
+
+_OLDEST_VERSION: Final = 3
+_NEW_PLACE: Final = 6  # since this version it stands in `.data/version`
+
+
+def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: ExtraFiles = None) -> None:
+    """Write the object of a module to a path or a file."""
+    if isinstance(f, str | os.PathLike):
+        replaced(os.fspath(f), lambda file, name: _write(handle, file, name, extra_files))
+    else:
+        f.write(to_bytes(handle, extra_files))
+
+
+def to_bytes(handle: Object, extra_files: ExtraFiles = None) -> bytes:
+    """The bytes of the archive of a module."""
+    buffer = io.BytesIO()
+    _write(handle, buffer, "archive", extra_files)
+    return buffer.getvalue()
+
+
+def _write(handle: Object, file: IO[bytes], root: str, extra_files: ExtraFiles) -> None:
+    with zipfile.ZipFile(file, "w") as zip_file:
+        ArchiveWriter(zip_file, root).write(handle, extra_files or {})
+
+
+class ArchiveWriter:
+    """Writes the records of one archive."""
+
+    def __init__(self, file: zipfile.ZipFile, root: str) -> None:
+        self.file = file
+        self.root = root
+        self.names = ArchiveNamespace()
+        self.constants: list[Any] = []
+        self.version = _OLDEST_VERSION
+        self.digest = hashlib.sha256()
+
+    def write(self, handle: Object, extra_files: Mapping[str, str | bytes]) -> None:
+        """All records of the archive of a module."""
+        for name, contents in extra_files.items():
+            self.record(f"extra/{name}", contents.encode() if isinstance(contents, str) else contents)
+        self.pickle("data", handle, handle.cls.type)
+        self.code()
+        types = [type_of_constant(value) for value in self.constants]
+        if None in types:
+            raise ArchiveError(f"the constant {self.constants[types.index(None)]!r} cannot be saved")
+        self.pickle("constants", tuple(self.constants), TupleType(type for type in types if type is not None))
+        version = "version" if self.version < _NEW_PLACE else ".data/version"
+        self.record(version, f"{self.version}\n".encode())
+        self.record("byteorder", b"little")
+        identity = int.from_bytes(self.digest.digest()[:16], "big")
+        self.record(".data/serialization_id", f"{identity:040d}".encode())
+
+    def pickle(self, archive: str, value: Any, type: Any) -> None:
+        """A pickle, and before it the storages of its tensors."""
+        storages = StorageWriter()
+        data = Pickler(self.names.spell, self.names.name, storages.place).dump(value, type)
+        for key, elements in storages.arrays.items():
+            self.record(f"{archive}/{key}", elements.data)
+        self.record(f"{archive}.pkl", data)
+
+    def code(self) -> None:
+        """The source files: every definition that the module's data and the definitions before it name."""
+        files: dict[str, list[str]] = {}
+        printers: dict[str, DefinitionPrinter] = {}
+        for thing in self.names.things:  # which grows while definitions are printed
+            prefix = self.names.name(thing).rpartition(".")[0]
+            printer = printers.get(prefix)
+            if printer is None:
+                printer = DefinitionPrinter(self.names, self.constants, self.check)
+                printers[prefix], files[prefix] = printer, []
+            known = len(self.constants)
+            files[prefix].append(printer.definition(thing))
+            for constant in self.constants[known:]:  # objects among them have classes
+                self.names.spell(type_of_constant(constant) or NONE)
+        for prefix, definitions in files.items():
+            text, places = printers[prefix].marks.split("".join(definitions) + "\n")
+            name = f"code/{prefix.replace('.', '/')}.py"
+            self.record(name, text.encode(), zipfile.ZIP_DEFLATED)
+            self.record(f"{name}.debug_pkl", write_places(places), zipfile.ZIP_DEFLATED)
+
+    def check(self, function: Any) -> None:
+        """Refuse what no archive can hold, and note which version of the operators a function needs."""
+        graph: Graph = function.graph
+        for node in graph.all_nodes():
+            kind = node.kind()
+            operator = node.operator()
+            if operator is not None and operator.record is not None:
+                self.version = max(self.version, operator.record.since)
+            if kind == "prim::PythonOp":
+                name = node.get("name")
+                where = node.range.highlight() if node.range is not None else ""
+                raise ArchiveError(
+                    f"\nCould not export Python function call '{name}'. Remove calls to Python functions "
+                    "before export. Did you forget to add @script or @script_method annotation? If this is a "
+                    f"nn.ModuleList, add it to __constants__:\n{where}"
+                )
+
+    def record(self, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED) -> None:
+        """One record."""
+        write_record(self.file, f"{self.root}/{name}", data, method)
+        self.digest.update(data)

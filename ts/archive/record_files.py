@@ -1,0 +1,78 @@
+"""Archives as files of records, whatever the records are: `PyTorchFileWriter` and `PyTorchFileReader`.
+
+writer = PyTorchFileWriter(path)                     reader = PyTorchFileReader(path)
+writer.write_record("notes", data, len(data))        reader.get_record("notes")
+writer.write_end_of_file()                           reader.get_all_records()
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from ts.archive.zip_records import ZipRecords
+from ts.archive.zip_writer import write_record
+from ts.errors import ArchiveError
+
+_VERSION = b"3\n"  # of the format of these files
+
+
+class PyTorchFileWriter:
+    """Writes records one by one; the file is whole after `write_end_of_file`."""
+
+    def __init__(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
+        path = file if isinstance(file, (str, os.PathLike)) else None
+        self._name = "archive" if path is None else Path(path).stem
+        self._zip = zipfile.ZipFile(file, "w")
+        self._written: set[str] = set()
+        self._finished = False
+
+    def archive_name(self) -> str:
+        """The folder that all records are in."""
+        return self._name
+
+    def get_all_written_records(self) -> set[str]:
+        return set(self._written)
+
+    def write_record(self, name: str, data: bytes | str, size: int) -> None:
+        """The first `size` bytes of `data` under a name that is not there yet."""
+        if self._finished:
+            raise RuntimeError("the file is finished: no record can be added")
+        if name in self._written:
+            raise RuntimeError(f"Tried to serialize file twice: {name}")
+        content = data.encode() if isinstance(data, str) else data
+        self._written.add(name)
+        write_record(self._zip, f"{self._name}/{name}", memoryview(content)[:size])
+
+    def write_end_of_file(self) -> None:
+        """Close the file; records of the format come last."""
+        self.write_record("version", _VERSION, len(_VERSION))
+        self.write_record("byteorder", b"little", len(b"little"))
+        self._zip.close()
+        self._finished = True
+
+
+class PyTorchFileReader:
+    """Reads records by their names."""
+
+    def __init__(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
+        try:
+            opened = open(file, "rb") if isinstance(file, (str, os.PathLike)) else file  # noqa: SIM115 -- kept open
+        except OSError as error:
+            told = f"open file failed because of errno {error.errno} on fopen: {error}"
+            raise ArchiveError(told) from error
+        self._records = ZipRecords(opened, scripted=None)
+
+    def get_all_records(self) -> list[str]:
+        return list(self._records.entries)
+
+    def has_record(self, name: str) -> bool:
+        return self._records.has(name)
+
+    def get_record(self, name: str) -> bytes:
+        return self._records.read(name).tobytes()
+
+    def get_record_size(self, name: str) -> int:
+        return len(self._records.read(name))

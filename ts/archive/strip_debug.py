@@ -1,0 +1,36 @@
+"""Archives without debug records: the same model, which knows no more from which lines of a program it came.
+
+In: the records of an archive, and a path.  Out: a file with all other records as they are.
+
+    with open("model.pt", "rb") as file, Records(file) as records:
+        strip_debug(records, "small.pt")
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from typing import IO, Final
+
+from ts.archive.zip_records import ZipRecords
+from ts.archive.zip_writer import replaced, write_record
+
+_DEBUG: Final = ".debug_pkl"
+
+
+def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
+    """Write all records but those; how many bytes were left out."""
+
+    def write(file: IO[bytes], root: str) -> None:
+        with zipfile.ZipFile(file, "w") as made:
+            for name, entry in records.entries.items():
+                if not name.endswith((_DEBUG, "/")):
+                    write_record(made, f"{root}/{name}", records.read(name).data, _method(entry))
+
+    replaced(os.fspath(path), write)
+    return sum(entry.compress_size for name, entry in records.entries.items() if name.endswith(_DEBUG))
+
+
+def _method(entry: zipfile.ZipInfo) -> int:
+    """Stored as it was, or deflated: what else there is PyTorch does not read."""
+    return zipfile.ZIP_STORED if entry.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED

@@ -1,0 +1,601 @@
+"""`ts.save` and `ts.load`: values of Python with tensors in them, in the zip format of `torch.save`.
+
+In: a value and a path or an open file; out: the file, and the value again:
+
+    ts.save({"weight": x, "step": 3}, "state.pt")          torch.load reads it
+    ts.load("state.pt", map_location="cpu")                so does this what torch.save wrote
+
+    state/data.pkl        the value, pickled; tensors as places in storages
+    state/data/0          the bytes of a storage, which several tensors may share
+
+Reading builds the listed types and nothing else, as `weights_only=True` does in PyTorch: numbers, texts,
+containers, tensors, parameters, dtypes, devices, shapes.  With `weights_only=False` whatever the file names
+is imported and called, modules of `ts.nn` and of programs among it: that is for files which one has written
+oneself.  Classes of `ts` have PyTorch's names in files, so that modules go both ways.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import pickle
+import zipfile
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from functools import cache, partial
+from types import FunctionType
+from typing import IO, Any, Final
+
+import numpy as np
+
+from ts import devices, dtypes
+from ts._core.tensor.interop import is_wrapper, sparse_of_parts, sparse_parts
+from ts._core.tensor.size import Size
+from ts._core.tensor.storage import TypedStorage, UntypedStorage
+from ts._core.tensor.tensor import Tensor
+from ts.archive import legacy_format, quantized
+from ts.archive.safe_globals import safe_global
+from ts.archive.storages import LoadedStorage, Storage, StorageWriter, TensorStorageRef, storage_type
+from ts.archive.unpickler import Global, Unpickler, ordered_dict
+from ts.archive.zip_records import Location, TensorLoader, ZipRecords, device_named
+from ts.archive.zip_writer import replaced, write_record
+from ts.errors import ArchiveError
+from ts.module_names import is_own, torch_name
+
+_VERSION: Final = 3
+_PROTOCOL: Final = 2
+
+
+class _Named:
+    """Stands for a function or class of PyTorch in a pickle that is being written."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module = module
+        self.name = name
+
+    def __call__(self, *args: Any) -> Any:
+        raise TypeError("this is a name in a pickle")
+
+
+class _Reference:
+    """Stands for a storage there."""
+
+    def __init__(self, identity: tuple[Any, ...]) -> None:
+        self.identity = identity
+
+
+_TENSOR: Final = _Named("torch._utils", "_rebuild_tensor_v2")
+_TENSOR_OF_DTYPE: Final = _Named("torch._utils", "_rebuild_tensor_v3")
+_SPARSE_TENSOR: Final = _Named("torch._utils", "_rebuild_sparse_tensor")
+_LAYOUT: Final = _Named("torch.serialization", "_get_layout")
+_PARAMETER: Final = _Named("torch._utils", "_rebuild_parameter")
+_WRAPPER: Final = _Named("torch._utils", "_rebuild_wrapper_subclass")
+_WITH_ATTRIBUTES: Final = _Named("torch._tensor", "_rebuild_from_type_v2")
+_TENSOR_CLASS: Final = _Named("torch", "Tensor")
+_SIZE: Final = _Named("torch", "Size")
+_DEVICE: Final = _Named("torch", "device")
+_DTYPES: Final = {d: _Named("torch", d.name) for d in dtypes.ALL}
+
+
+# The pickler written in Python, since the one in C looks every name up in its module.
+_PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
+
+
+class _Writer(_PythonPickler):  # type: ignore[misc]
+    """Writes tensors as places in storages, and names of PyTorch that are not there."""
+
+    def __init__(self, file: IO[bytes], legacy: bool = False) -> None:
+        super().__init__(file, _PROTOCOL)
+        self.legacy = legacy
+        self.storages = StorageWriter()
+        self.references: dict[str, _Reference] = {}
+        self.named: dict[Any, _Named] = {}
+
+    def save(self, obj: Any, save_persistent_id: bool = True) -> None:
+        if isinstance(obj, _Named):
+            found = self.memo.get(id(obj))
+            if found is not None:
+                self.write(self.get(found[0]))
+                return
+            self.write(f"c{obj.module}\n{obj.name}\n".encode())
+            self.memoize(obj)
+            return
+        super().save(obj, save_persistent_id)
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        """A class or function by its name; those of `ts` have PyTorch's."""
+        if is_own(getattr(obj, "__module__", "")):
+            self.save(self.named.setdefault(obj, _name_in_pytorch(obj)))
+        else:
+            super().save_global(obj, name)
+
+    def persistent_id(self, obj: Any) -> Any:
+        if isinstance(obj, TypedStorage | UntypedStorage):
+            return self.reference(self.storages.place_of_storage(obj)).identity
+        return obj.identity if isinstance(obj, _Reference) else None
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Tensor):
+            return self.tensor(obj)
+        if hasattr(type(obj), "archived"):
+            raise ArchiveError(
+                f"Tried to serialize object of type {type(obj).__name__} which does not have a __getstate__ "
+                "method defined! ts.jit.save writes scripted modules and functions"
+            )
+        if isinstance(obj, dtypes.layout):
+            return _LAYOUT, (str(obj),)
+        if isinstance(obj, Size):
+            return _SIZE, (tuple(obj),)
+        if isinstance(obj, devices.device):
+            return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
+        if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):  # state_dict of a module
+            return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
+        return NotImplemented
+
+    def reference(self, place: TensorStorageRef) -> _Reference:
+        """What stands for the storage of a place."""
+        found = self.references.get(place.key)
+        if found is None:
+            identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)
+            found = _Reference((*identity, None) if self.legacy else identity)
+            self.references[place.key] = found
+        if found.identity[1] is not _named_storage(place.storage):
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same data as different types"
+            )
+        return found
+
+    def tensor(self, x: Tensor) -> Any:
+        from ts.nn.parameter import Parameter
+
+        if is_wrapper(x):
+            metadata = x.storage_offset(), x.layout, x.device, x.requires_grad
+            build_arguments = type(x), x.dtype, tuple(x.shape), x.stride(), *metadata
+            return _WITH_ATTRIBUTES, (_WRAPPER, type(x), build_arguments, dict(x.__dict__))
+        if isinstance(x, Parameter):
+            return _PARAMETER, (x.detach(), x.requires_grad, OrderedDict())
+        if x.layout is not dtypes.strided:
+            *parts, size = _parts_of_sparse(x)
+            return _SPARSE_TENSOR, (x.layout, (*parts, *size))
+        place = self.storages.place(x)
+        untyped = place.storage == "UntypedStorage"
+        arguments: tuple[Any, ...] = (
+            self.reference(place), place.offset, place.size, place.stride, x.requires_grad, OrderedDict(),
+        )  # fmt: skip
+        build = _TENSOR
+        if untyped:
+            build, arguments = _TENSOR_OF_DTYPE, (*arguments, _DTYPES[x.dtype])
+        if x.__dict__:
+            return _WITH_ATTRIBUTES, (build, _TENSOR_CLASS, arguments, dict(x.__dict__))
+        return build, arguments
+
+
+def _parts_of_sparse(x: Tensor) -> tuple[Any, ...]:
+    """Return the tensors of a sparse tensor, then its size and, of a COO tensor, `is_coalesced`."""
+    parts = sparse_parts(x)
+    tensors = [part for part in parts if isinstance(part, Tensor)]
+    return (*tensors, (Size(parts[len(tensors)]), *parts[len(tensors) + 1 :]))
+
+
+def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
+    """Build a sparse tensor from its parts; ArchiveError if they are inconsistent."""
+    count = 2 if layout is dtypes.sparse_coo else 3
+    known = layout in (dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc) and isinstance(parts, tuple)
+    if not known or len(parts) < count + 1 or not all(isinstance(x, Tensor) for x in parts[:count]):
+        raise ArchiveError(f"a tensor of layout {layout} has other parts than its indices, values and size")
+    size = parts[count]
+    if not isinstance(size, (tuple, list)) or not all(isinstance(n, int) and n >= 0 for n in size):
+        raise ArchiveError(f"a sparse tensor has the size {size!r}, expected a tuple of lengths")
+    try:
+        return sparse_of_parts(layout, parts)
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise ArchiveError(f"a sparse tensor does not fit together: {error}") from error
+
+
+def _layout(name: Any) -> dtypes.layout:
+    """Return the layout with the name in the file."""
+    found = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
+    if found is None:
+        raise ArchiveError(f"there is no layout {name!r}")
+    return found
+
+
+def _name_in_pytorch(obj: Any) -> _Named:
+    """The name there of a class or a function of `ts`: layers stand in other files of the same packages."""
+    from ts import nn
+    from ts.nn import functional
+
+    name: str = obj.__name__
+    for package, home in (("torch.nn", nn), ("torch.nn.functional", functional)):
+        if hasattr(home, name) and getattr(home, name) is obj:
+            return _Named(package, name)
+    return _Named(torch_name(obj.__module__), obj.__qualname__)
+
+
+@cache
+def _named_storage(name: str) -> _Named:
+    return _Named("torch.storage" if name == "UntypedStorage" else "torch", name)
+
+
+def _save_dtype(writer: Any, d: dtypes.dtype) -> None:
+    writer.save(_DTYPES[d])
+
+
+_Writer.dispatch = {
+    **_PythonPickler.dispatch,
+    dtypes.dtype: _save_dtype,
+    FunctionType: _Writer.save_global,
+}
+
+
+def save(
+    obj: Any,
+    f: str | os.PathLike[str] | IO[bytes],
+    pickle_module: Any = pickle,
+    pickle_protocol: int = _PROTOCOL,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:
+    """Write a value to a path or a file, as `torch.save`."""
+    write = _write if _use_new_zipfile_serialization else _write_legacy
+    if isinstance(f, (str, os.PathLike)):
+        replaced(os.fspath(f), partial(write, obj))
+    elif not _use_new_zipfile_serialization:
+        _write_legacy(obj, f, "")
+    else:
+        buffer = io.BytesIO()
+        write(obj, buffer, "archive")
+        f.write(buffer.getbuffer())
+
+
+def _write(obj: Any, file: IO[bytes], root: str) -> None:
+    data = io.BytesIO()
+    writer = _Writer(data)
+    writer.dump(obj)
+    with zipfile.ZipFile(file, "w") as archive:
+        write_record(archive, f"{root}/data.pkl", data.getvalue())
+        write_record(archive, f"{root}/byteorder", b"little")
+        for key, elements in writer.storages.arrays.items():
+            write_record(archive, f"{root}/data/{key}", elements.data)
+        write_record(archive, f"{root}/version", f"{_VERSION}\n".encode())
+
+
+def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
+    data = io.BytesIO()
+    writer = _Writer(data, legacy=True)
+    writer.dump(obj)
+    numbers = {reference.identity[2]: reference.identity[4] for reference in writer.references.values()}
+    storages = writer.storages.arrays.items()
+    legacy_format.write(file, data.getvalue(), ((key, numbers[key], elements) for key, elements in storages))
+
+
+# ---------------------------------------------------------------- reading
+
+
+_Build = Callable[[bytes, "_Reader"], Any]  # from a pickle to its value
+
+
+class IsTorchScriptArchiveError(ArchiveError):
+    """The file is one of `ts.jit.save`."""
+
+
+def load(
+    f: str | os.PathLike[str] | IO[bytes],
+    map_location: Location = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = True,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
+) -> Any:
+    """The value that a file of `torch.save` or `ts.save` holds.
+
+    `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
+    file to others, or a function of a storage's elements and its device that gives a tensor or None.
+    Unless `weights_only` is False, nothing but the listed types is built.  With `mmap`, large tensors of a
+    file are mapped into memory: they take none before they are read; writing to them leaves the file alone.
+    `encoding` is that of texts which Python 2 wrote; "bytes" leaves them as they are.
+    """
+    options = {"encoding": "utf-8", **pickle_load_args}
+    trusted = weights_only is not None and not weights_only
+    build: _Build = partial(_trusted, options) if trusted else partial(_value, options["encoding"])
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return _load(file, map_location, build, bool(mmap))
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    try:
+        begin = f.tell()
+    except (AttributeError, OSError):  # a pipe
+        return _load(io.BytesIO(f.read()), map_location, build, False)
+    contents = _contents(f)
+    value = _load(contents, map_location, build, False)
+    f.seek(begin + contents.tell())  # what follows may be another value
+    return value
+
+
+def _contents(f: IO[bytes]) -> io.BytesIO:
+    """What is left of a file, without a copy of it where the file fills memory by itself."""
+    if not hasattr(f, "readinto"):
+        return io.BytesIO(f.read())
+    begin = f.tell()
+    f.seek(0, io.SEEK_END)
+    size = f.tell() - begin
+    f.seek(begin)
+    contents = io.BytesIO()
+    if size > 0:
+        contents.seek(size - 1)
+        contents.write(b"\0")
+        contents.seek(0)
+        with contents.getbuffer() as memory:
+            filled = 0
+            while filled < size and (count := f.readinto(memory[filled:])):
+                filled += count
+        contents.truncate(filled)
+    return contents
+
+
+def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) -> Any:
+    """The value at the start of a file, whose position is behind it afterwards."""
+    beginning = file.read(len(legacy_format.BEGINNING))
+    file.seek(0)
+    if beginning == legacy_format.BEGINNING:
+        parts = legacy_format.read(file)
+        file.seek(parts.end)
+        return build(parts.pickle, _LegacyReader(parts.storages, map_location))
+    if not beginning.startswith(b"PK"):
+        raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 0.2 wrote it")
+    with ZipRecords(file, scripted=False, mapped=mapped) as records:
+        if records.has("constants.pkl"):
+            raise IsTorchScriptArchiveError("the file holds a scripted module: ts.jit.load reads it")
+        value = build(records.bytes("data.pkl"), _Reader(records, map_location))
+    file.seek(0, io.SEEK_END)
+    return value
+
+
+def _value(encoding: str, data: bytes, reader: _Reader) -> Any:
+    """What a pickle holds, of the listed types."""
+    return Unpickler(data, reader.name, partial(reader.storage, "data"), encoding).load()
+
+
+def _trusted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
+    """What a pickle holds."""
+    return _UnrestrictedUnpickler(data, reader, options).load()
+
+
+class _UnrestrictedUnpickler(pickle.Unpickler):
+    """Reads a pickle whose names are imported, PyTorch's as their namesakes in `ts`."""
+
+    def __init__(self, data: bytes, reader: _Reader, options: dict[str, Any]) -> None:
+        super().__init__(io.BytesIO(data), **options)
+        self.reader = reader
+
+    def find_class(self, module: str, name: str) -> Any:
+        """What a name stands for; without limits."""
+        known = self.reader.known(module, name)
+        if known is not None:
+            return known
+        _refuse_unknown_tensors(module, name)
+        if module.partition(".")[0] != "torch":
+            return super().find_class(module, name)
+        from ts import nn
+
+        if module.startswith("torch.nn.modules.") and hasattr(nn, name):
+            return getattr(nn, name)
+        return super().find_class(f"ts{module.removeprefix('torch')}", name)
+
+    def persistent_load(self, pid: Any) -> Any:
+        """The storage of a reference."""
+        return self.reader.storage("data", pid)
+
+
+class _Reader(TensorLoader):
+    """What the pickle of a file may name."""
+
+    values: dict[int, LoadedStorage]
+
+    def __init__(self, records: ZipRecords, map_location: Location) -> None:
+        super().__init__(records, map_location)
+        self.values = {}
+
+    def name(self, module: str, name: str) -> Any:
+        found = self.known(module, name)
+        if found is None:
+            _refuse_unknown_tensors(module, name)
+            raise pickle.UnpicklingError(
+                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed "
+                f"global by default. Please use `torch.serialization.add_safe_globals([{module}.{name}])` or "
+                f"the `torch.serialization.safe_globals([{module}.{name}])` context manager to "
+                "allowlist this global if you trust this class/function; "
+                "weights_only=False says that the file may run code."
+            )
+        return found
+
+    def known(self, module: str, name: str) -> Any:
+        """What is listed under a name; None if nothing is."""
+        full = f"{module}.{name}".replace("__builtin__.", "builtins.")
+        if module == "torch" and name in dtypes.NAMES:
+            return dtypes.by_name(name)
+        if module in ("torch", "torch.storage") and (
+            storage_type(name, in_module=True) is not None or name == "Tensor"
+        ):
+            return Global(name)
+        if full in quantized.SCHEMES:
+            return Global(name)
+        calls: dict[str, Any] = {
+            "torch._utils._rebuild_tensor": self.tensor_of_old,
+            "torch._utils._rebuild_tensor_v2": self.tensor,
+            "torch._utils._rebuild_tensor_v3": self.tensor_of_dtype,
+            "torch._utils._rebuild_meta_tensor_no_storage": _meta_tensor,
+            "torch._utils._rebuild_sparse_tensor": _sparse_tensor,
+            "torch.serialization._get_layout": _layout,
+            quantized.REBUILD: self.quantized_tensor,
+            "torch._utils._rebuild_parameter": _parameter,
+            "torch._tensor._rebuild_from_type_v2": _with_attributes,
+            "torch._utils._rebuild_wrapper_subclass": _wrapper,
+            "torch.Size": Size,
+            "torch.device": _device,
+            "builtins.complex": complex,
+            "builtins.set": set,
+            "builtins.frozenset": frozenset,
+            "builtins.bytearray": _bytearray,
+            "builtins.slice": slice,
+            "collections.Counter": Counter,
+            "_codecs.encode": _bytes,
+        }
+        if full == "collections.OrderedDict":
+            return Global(full, ordered_dict, build=_set_attributes)
+        return Global(full, calls[full]) if full in calls else safe_global(full)
+
+    def storage(self, archive: str, reference: Any) -> Any:
+        """The storage that a persistent id means: part of the value, or of a tensor in it."""
+        return self.loaded(super().storage(archive, reference))
+
+    def loaded(self, stored: Storage) -> LoadedStorage:
+        """A storage as a value; one is one object."""
+        found = self.values.get(id(stored.elements))
+        if found is None:
+            found = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
+        return found
+
+    def tensor(self, storage: Any, *place: Any) -> Tensor:
+        """The tensor at a place of a storage."""
+        return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *place)
+
+    def tensor_of_old(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+        """The tensor at a place of a storage, as PyTorch before 0.4 wrote it."""
+        return self.tensor(storage, offset, size, stride, False, None)
+
+    def tensor_of_dtype(
+        self,
+        storage: Any,
+        offset: Any,
+        size: Any,
+        stride: Any,
+        grad: Any,
+        hooks: Any,
+        dtype: Any,
+        marks: Any = None,
+    ) -> Tensor:
+        """The tensor at a place of a storage of bytes."""
+        if not isinstance(storage, LoadedStorage) or not isinstance(dtype, dtypes.dtype):
+            raise ArchiveError("a tensor has no storage or no dtype")
+        storage = storage.stored
+        if len(storage.elements) % dtype.itemsize:
+            raise ArchiveError(f"a storage of {len(storage.elements)} bytes has no elements of {dtype}")
+        typed = Storage(storage.elements.view(dtype.numpy_dtype), storage.location)
+        return self.tensor(typed, offset, size, stride, grad, hooks, marks)
+
+    def quantized_tensor(self, storage: Any, *place: Any) -> Tensor:
+        """The tensor of integers and scales, dequantised."""
+        return quantized.tensor(
+            self.located, storage.stored if isinstance(storage, LoadedStorage) else storage, *place
+        )
+
+
+class _LegacyReader(_Reader):
+    """The same for a file whose storages are read already."""
+
+    def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
+        self.values = {}
+        self.found = storages
+        self.map_location = map_location
+
+    def storage(self, archive: str, reference: Any) -> Any:
+        """The storage that a persistent id means, or a part of it; or a class of modules."""
+        # of texts of Python 2, which `encoding="bytes"` leaves as they are
+        reference = [part.decode("ascii") if isinstance(part, bytes) else part for part in reference]
+        if reference[0] == "module":
+            return reference[1]
+        *_, key, _, _, view = reference  # of a form that `legacy.read` has looked at
+        return self.loaded(legacy_format.part_of(self.found[key], view))
+
+
+_UNKNOWN: Final = {
+    "_rebuild_nested_tensor": "a nested tensor",
+    "_rebuild_wrapper_subclass": "a tensor of a subclass",
+}
+
+
+def _refuse_unknown_tensors(module: str, name: str) -> None:
+    """Say what a tensor is that only PyTorch has."""
+    what = _UNKNOWN.get(name) if module == "torch._utils" else None
+    if module == "torch" and name.startswith("float4_"):
+        what = f"a tensor of the dtype torch.{name}"
+    if what is not None:
+        raise ArchiveError(f"the file holds {what}, which ts does not have")
+
+
+def _meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    """A tensor without elements."""
+    from ts._core.tensor.factories import from_numpy
+
+    if not isinstance(dtype, dtypes.dtype) or not isinstance(requires_grad, bool):
+        raise ArchiveError("a tensor of the device 'meta' has no dtype")
+    try:
+        any_tensor = from_numpy(np.empty(0, np.float32))
+        made: Tensor = any_tensor.new_empty_strided(size, stride, dtype=dtype, device="meta")
+        made.requires_grad = requires_grad
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise ArchiveError(f"a tensor of the device 'meta' has no good place: {error}") from error
+    return made
+
+
+def _parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
+    from ts.nn.parameter import Parameter
+
+    if not isinstance(data, Tensor):
+        raise ArchiveError("a parameter is no tensor")
+    return Parameter(data, bool(requires_grad))
+
+
+def _wrapper(cls: Any, *metadata: Any) -> Tensor:
+    """Return a tensor of a wrapper subclass; the metadata are those of `Tensor._make_wrapper_subclass`."""
+    if not isinstance(cls, type) or not issubclass(cls, Tensor) or len(metadata) != 7:
+        raise ArchiveError(f"a tensor of a wrapper subclass is made of {cls!r} and {len(metadata)} values")
+    dtype, size, stride, offset, layout, device, requires_grad = metadata
+    made: Tensor = Tensor._make_wrapper_subclass(
+        cls,
+        size,
+        strides=stride,
+        storage_offset=offset,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        requires_grad=requires_grad,
+    )
+    return made
+
+
+def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:
+    """A tensor with attributes that a user hung on it."""
+    if not isinstance(build, Global) or build.call is None or not isinstance(arguments, tuple):
+        raise ArchiveError("a tensor is made of nothing")
+    made = build.call(*arguments)
+    _set_attributes(made, state)
+    return made
+
+
+def _set_attributes(made: Any, state: Any) -> None:
+    if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
+        raise ArchiveError("the attributes of an object are no dictionary")
+    made.__dict__.update(state)
+
+
+def _device(kind: Any, index: Any = None) -> devices.device:
+    return device_named(kind if index is None else f"{kind}:{index}")
+
+
+def _bytes(text: Any, encoding: Any = "latin1") -> bytes:
+    if not isinstance(text, str) or encoding != "latin1":
+        raise ArchiveError("bytes are written as another text than latin1")
+    return codecs.latin_1_encode(text)[0]
+
+
+def _bytearray(data: Any = b"", *rest: Any) -> bytearray:
+    if isinstance(data, str):
+        data = _bytes(data, "latin1")
+    if not isinstance(data, bytes):
+        raise ArchiveError("a bytearray is made of no bytes")
+    return bytearray(data)

@@ -1,0 +1,121 @@
+"""Plans of differentiable graphs: which functions run there and back, and what one leaves for the other.
+
+In: the rule of a part, and arguments.  Out: a `DifferentiablePlan`, or None where the tape takes the part's
+operators one by one: what they do is nothing that a graph could hold.
+
+    forward(x, w) -> y, s            y is what the part gives, s what the way back reads beside x, w and y
+    backward(grad, x, w, s)          for the gradient of y
+    backward(grad_s, x, w, s)        for that of s, where a way back is itself differentiated
+
+What is saved is as little as it can be: a value that is computed from others that are saved, element by
+element and quickly, or is a view of one, is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts._core.autograd.differentiable_graph import BackwardVariant, DifferentiablePlan, GraphRule, set_planner
+from ts._core.dispatch.op_log import identity
+from ts._core.tensor.tensor import Tensor
+from ts.autodiff.tape_to_graph import (
+    Input,
+    Line,
+    Trace,
+    backward_graph,
+    forward_graph,
+    is_untraceable,
+)
+from ts.bytecode.subgraph_functions import SubgraphFunction
+from ts.passes.pass_logging import debug
+
+Place = tuple[int, int]
+
+
+def plan_of(rule: GraphRule, args: list[Any], wanted: list[bool]) -> DifferentiablePlan | None:
+    """The plan for arguments like these."""
+    inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, wanted, strict=True)]
+    try:
+        return _Planner(rule, inputs).plan()
+    except Exception as error:
+        if not is_untraceable(error):
+            raise
+        debug("autodiff", "operators run one by one: {}", error)
+        return None
+
+
+class _Planner:
+    def __init__(self, rule: GraphRule, inputs: Sequence[Input]) -> None:
+        self.rule = rule
+        self.trace = Trace(rule.function, inputs)
+        self.saved: list[Place] = []  # beside the outputs
+
+    def plan(self) -> DifferentiablePlan:
+        trace = self.trace
+        outputs = [trace.place[identity(x)] for x in trace.outputs]
+        roots = [x for x in trace.outputs if x.requires_grad]
+        reads = self.lessened(self.read_by(roots)) if roots else []
+        hidden = [self.hidden_base(place) for place in outputs]
+        saved = [*(place for place in reads if place[0] >= 0), *(place for place in hidden if place)]
+        self.saved = [place for place in dict.fromkeys(saved) if place not in outputs]
+        results = [*outputs, *self.saved]
+        forward = SubgraphFunction(forward_graph(trace, self.saved), self.rule.prepare, "<forward>")
+        saves = tuple(i if number < 0 else -1 - results.index((number, i)) for number, i in reads)
+        wants = tuple(trace.tensor(place).requires_grad and not trace.is_input(place) for place in results)
+        self.reads = {place: -1 - i for i, place in enumerate(reads)}
+        bases = tuple(-1 if place is None else results.index(place) for place in hidden)
+        return DifferentiablePlan(forward, len(outputs), wants, bases, saves, self.backward)
+
+    def hidden_base(self, place: Place) -> Place | None:
+        """What the output at a place is a view of, if the program does not see that."""
+        start, trace = place, self.trace
+        while place[0] >= 0 and _is_view(trace.lines[place[0]]):
+            place = trace.place[identity(trace.lines[place[0]][1][0])]
+        return None if place == start or trace.is_input(place) else place
+
+    def read_by(self, roots: Sequence[Tensor]) -> list[Place]:
+        """The places of what the way back from some results reads."""
+        return backward_graph(self.trace, self.trace.back(roots), [])[1]
+
+    def lessened(self, reads: list[Place]) -> list[Place]:
+        """Without those that are computed quickly from others that are read, or are arguments that are."""
+        kept = dict.fromkeys(reads)
+        self.again: list[int] = []  # lines of the way there that the way back has, too
+        for place in sorted(reads):
+            if place[0] >= 0 and self.is_quick(place, kept):
+                del kept[place]
+                self.again.append(place[0])
+        return list(kept)
+
+    def is_quick(self, place: Place, kept: dict[Place, None]) -> bool:
+        operator, args, results = line = self.trace.lines[place[0]]
+        record = operator.record
+        if len(results) != 1 or record.variant or not _is_cheap(line):
+            return False
+        known = {*kept, *((number, 0) for number in self.again)}
+        return all(self.trace.place.get(identity(x)) in known for x in args if isinstance(x, Tensor))
+
+    def backward(self, given: tuple[int, ...]) -> BackwardVariant:
+        """The way back for the gradients of some of the results."""
+        trace = Trace(self.rule.function, self.trace.inputs)
+        outputs = [trace.place[identity(x)] for x in trace.outputs]
+        roots = [trace.tensor([*outputs, *self.saved][k]) for k in given]
+        graph, places, gives = backward_graph(trace, trace.back(roots), self.again)
+        function = SubgraphFunction(graph, self.rule.prepare, "<backward>")
+        return BackwardVariant(function, (*given, *(self.reads[place] for place in places)), tuple(gives))
+
+
+def _is_cheap(line: Line) -> bool:
+    """Whether it costs less to compute than to save: a view, or what makes no floats of integers."""
+    record = line[0].record
+    return _is_view(line) or bool(record.ufunc and record.promotion != "float")
+
+
+def _is_view(line: Line) -> bool:
+    """Whether the results may be views of the first argument."""
+    returned = line[0].schema.returns
+    return bool(returned) and returned[0].alias is not None and isinstance(line[1][0], Tensor)
+
+
+set_planner(plan_of)

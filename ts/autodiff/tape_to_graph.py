@@ -1,0 +1,288 @@
+"""The tape written down: what a function computes for tensors of some sizes, there and back.
+
+In: a function, what its arguments are like, which of them want gradients.  Out: graphs over tensors.
+
+    y = (x * w).tanh()              forward(x, w)                 backward(grad, y, x, w)
+                             =>       t = mul(x, w)           ,     g = mul(grad, rsub(mul(y, y), 1))
+                                      y = tanh(t)                   mul(g, w), mul(g, x)
+                                      return y
+
+The function runs on meta tensors, which have sizes and no elements, with the tape on, and then the engine
+goes back: derivatives have one implementation.  Branches and numbers of the program, and what formulas ask of
+sizes, are decided while that happens, so the graphs have operators on tensors only, and hold for such
+arguments alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from ts._core.autograd.engine import run_backward
+from ts._core.autograd.rule import DifferentiationKind
+from ts._core.dispatch.op_log import OperatorLog, identity
+from ts._core.dispatch.operator import Operator
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import GradMode
+from ts.devices import device
+from ts.errors import InternalError, LimitExceeded, TsError
+from ts.fusion.program import KIND
+from ts.ir.graph import Graph, Value
+from ts.ir.types import ANY, TENSOR, ListType, OptionalType, TensorType, Type
+from ts.ops import aten
+from ts.ops.derivatives.tape_rules import rule_of
+
+Line = tuple[Operator, list[Any], list[Any]]
+
+
+class UntraceableError(TsError):
+    """What ran cannot be written down as operators on tensors."""
+
+
+def is_untraceable(error: Exception) -> bool:
+    """Whether an error says that there is no trace: what ran needs elements, has no derivative, or fails."""
+    return not isinstance(error, LimitExceeded | InternalError)
+
+
+class Input(NamedTuple):
+    """An argument: a tensor, of which this is known, or a value, which is known."""
+
+    value: Any  # None for a tensor
+    dtype: Any = None  # None: it is no tensor
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    device: Any = None
+    wanted: bool = False  # its gradient
+
+    @staticmethod
+    def of(x: Any, wanted: bool) -> Input:
+        """What there is to know about an argument."""
+        if not isinstance(x, Tensor):
+            return Input(list(x) if type(x).__name__ == "List" else x)
+        return Input(None, x.dtype, tuple(x.shape), tuple(x.stride()), x.device, wanted)
+
+    def blank(self) -> Any:
+        """The argument without its elements."""
+        if self.dtype is None:
+            return self.value
+        made = aten.empty_strided(self.shape, self.strides, dtype=self.dtype, device="meta")
+        return made._marked(True) if self.wanted else made
+
+    @property
+    def type(self) -> TensorType:
+        """Of its value in a graph."""
+        return TensorType(self.dtype.code, self.shape, None, str(self.device))
+
+
+class Trace:
+    """One run of a function, and the way back from some of its results."""
+
+    def __init__(self, function: Any, inputs: Sequence[Input]) -> None:
+        self.inputs = inputs
+        self.device = next(i.device for i in inputs if i.dtype is not None)
+        self.blanks = [i.blank() for i in inputs]
+        with GradMode(True), self._writer() as writer:
+            made = function(*self.blanks)
+        self.outputs: list[Tensor] = list(made) if isinstance(made, tuple) else [made]
+        self.lines = writer.lines
+        if any(line[0].schema.is_mutable for line in self.lines):
+            raise UntraceableError("it writes to tensors")  # which have no views without elements
+        self.place: dict[int, tuple[int, int]] = {}  # by identity: (-1, argument) or (line, result)
+        for found, place in self._places():
+            self.place.setdefault(found, place)  # what a line gives back as it is stays where it was
+        self._check_outputs()
+
+    @staticmethod
+    def _writer() -> OperatorLog:
+        return OperatorLog(_is_group, _looks_inside)
+
+    def _places(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        for i, x in enumerate(self.blanks):
+            if isinstance(x, Tensor):
+                yield identity(x), (-1, i)
+        for number, (_, _, results) in enumerate(self.lines):
+            for i, x in enumerate(_tensors(results)):
+                yield identity(x), (number, i)
+
+    def _check_outputs(self) -> None:
+        """UntraceableError for a result that has, or lacks, the gradient of what it shares elements with."""
+        seen: dict[int, set[bool]] = {}  # by identity
+        for found, place in self._places():
+            seen.setdefault(found, set()).add(self.tensor(place).requires_grad)
+        if any(len(seen.get(identity(x), ())) == 2 for x in self.outputs):
+            raise UntraceableError("a result is detached from another tensor, or another from it")
+
+    def is_input(self, place: tuple[int, int]) -> bool:
+        """Whether the tensor at a place is an argument."""
+        return place[0] < 0
+
+    def tensor(self, place: tuple[int, int]) -> Tensor:
+        """The tensor at a place."""
+        number, i = place
+        found: Tensor = self.blanks[i] if number < 0 else list(_tensors(self.lines[number][2]))[i]
+        return found
+
+    def back(self, roots: Sequence[Tensor]) -> BackwardGraph:
+        """The way back from `roots`, which have gradients."""
+        grads = [aten.empty(list(x.shape), dtype=x.dtype, device="meta") for x in roots]
+        wanted = [x for x, i in zip(self.blanks, self.inputs, strict=True) if i.wanted]
+        with GradMode(True), self._writer() as writer:
+            found = run_backward(list(roots), list(grads), True, False, wanted, False)
+        return BackwardGraph(grads, writer.lines, found)
+
+
+class BackwardGraph(NamedTuple):
+    """A way back."""
+
+    grads: list[Tensor]  # of the roots
+    lines: list[Line]
+    found: list[Tensor | None]  # of the arguments that want one
+
+
+def _is_group(operator: Operator) -> bool:
+    return operator.name in (KIND, "prim::DifferentiableGraph")
+
+
+def _looks_inside(operator: Operator, args: list[Any]) -> bool:
+    return _is_transparent(operator) and any(x.requires_grad for x in _tensors(args))
+
+
+@cache
+def _is_transparent(operator: Operator) -> bool:
+    return bool(operator.record.whole) and rule_of(operator.record).how == DifferentiationKind.INSIDE
+
+
+def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
+    for x in values:
+        if isinstance(x, Tensor):
+            yield x
+        elif isinstance(x, list | tuple):
+            yield from _tensors(x)
+
+
+# ---------------------------------------------------------------- graphs
+
+
+class GraphBuilder:
+    """A graph that is made of lines."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.graph = Graph()
+        self.values: dict[int, Value] = {}  # of tensors, by identity
+
+    def add_input(self, x: Tensor) -> Value:
+        """An input that is such a tensor."""
+        value = self.graph.add_input(type=self.type_of(x))
+        self.values[identity(x)] = value
+        return value
+
+    def type_of(self, x: Tensor) -> TensorType:
+        """The type of a tensor that has elements, on the trace's device."""
+        return TensorType(x.dtype.code, tuple(x.shape), None, str(self.trace.device))
+
+    def missing(self, x: Tensor) -> Value:
+        """The value of a tensor that no line has made; a constant where it has elements."""
+        if x.is_meta:
+            raise UntraceableError("a tensor comes from nowhere")
+        return self.graph.insert_constant(x)
+
+    def value_of(self, x: Any, kind: Type = ANY) -> Value:
+        """The value of an argument, of that type where `x` does not say."""
+        if isinstance(x, Tensor):
+            found = self.values.get(identity(x))
+            return self.missing(x) if found is None else found
+        if isinstance(x, list) and any(isinstance(item, Tensor) for item in x):
+            items = [self.value_of(item) for item in x]
+            if not all(isinstance(item, Tensor) for item in x):
+                raise UntraceableError("a list of tensors and other things")
+            return self.graph.insert("prim::ListConstruct", items, ListType(TENSOR))
+        if isinstance(x, device) and x.type == "meta":
+            x = self.trace.device
+        empty = x == [] and kind is not ANY
+        found = self.graph.try_insert_constant(x, type=_present(kind) if empty else None)
+        if found is None:
+            raise UntraceableError(f"a graph has no constant that is a {type(x).__name__}")
+        return found
+
+    def add(self, line: Line) -> None:
+        """The node of a line."""
+        operator, args, results = line
+        kinds = [argument.type for argument in operator.schema.arguments]
+        inputs = [self.value_of(x, kind) for x, kind in zip(args, kinds, strict=True)]
+        node = self.graph.create(operator.name, inputs, len(results))
+        node.set_operator(operator)
+        self.graph.insert_node(node)
+        for value, x in zip(node.outputs(), results, strict=True):
+            self.note(value, x)
+
+    def note(self, value: Value, x: Any) -> None:
+        """A result of a node."""
+        if isinstance(x, Tensor):
+            value.set_type(self.type_of(x))
+            self.values[identity(x)] = value
+        elif isinstance(x, list) and x and all(isinstance(item, Tensor) for item in x):
+            value.set_type(ListType(TENSOR))
+            unpack = self.graph.insert_node(self.graph.create("prim::ListUnpack", [value], len(x)))
+            for output, item in zip(unpack.outputs(), x, strict=True):
+                self.note(output, item)
+        else:
+            raise UntraceableError(f"an operator gives a {type(x).__name__}")
+
+
+def _present(kind: Type) -> Type:
+    return kind.elem if isinstance(kind, OptionalType) else kind
+
+
+class BackwardGraphBuilder(GraphBuilder):
+    """The graph of a way back: what it reads of the way there becomes inputs, or is computed again."""
+
+    def __init__(self, trace: Trace, again: Sequence[int]) -> None:
+        super().__init__(trace)
+        self.again = again  # lines of the way there
+        self.reads: dict[tuple[int, int], Value] = {}  # places of the way there
+
+    def missing(self, x: Tensor) -> Value:
+        place = self.trace.place.get(identity(x))
+        if place is None:
+            return super().missing(x)
+        if place[0] in self.again:
+            self.add(self.trace.lines[place[0]])
+            return self.values[identity(x)]
+        value = self.add_input(x)
+        self.reads[place] = value
+        return value
+
+
+def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
+    """The way there: all arguments to the outputs, and then what else is saved."""
+    writing = GraphBuilder(trace)
+    for i, x in zip(trace.inputs, trace.blanks, strict=True):
+        if i.dtype is None:
+            writing.graph.add_input()
+        else:
+            writing.add_input(x)
+    for line in trace.lines:
+        writing.add(line)
+    for x in [*trace.outputs, *map(trace.tensor, saved)]:
+        writing.graph.register_output(writing.value_of(x))
+    return writing.graph
+
+
+def backward_graph(
+    trace: Trace, back: BackwardGraph, again: Sequence[int]
+) -> tuple[Graph, list[tuple[int, int]], list[int]]:
+    """The way back; where what it reads beside the roots' gradients is; which arguments it has results for.
+
+    `again`: the lines of the way there that it computes anew.
+    """
+    reading = BackwardGraphBuilder(trace, again)
+    for x in back.grads:
+        reading.add_input(x)
+    for line in back.lines:
+        reading.add(line)
+    gives = [i for i, x in enumerate(back.found) if x is not None]
+    for i in gives:
+        reading.graph.register_output(reading.value_of(back.found[i]))
+    return reading.graph, list(reading.reads), gives

@@ -1,0 +1,471 @@
+"""What `gradcheck` compares, and how.
+
+In: a function, its arguments, `Options`; out: nothing, or a GradcheckError that says what differs.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import ts
+from ts import Tensor
+from ts._core.autograd.backward import grad
+from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched
+from ts.autograd import forward_ad
+from ts.autograd.numerical_jacobian import (
+    Function,
+    as_tuple,
+    by_differences,
+    by_tangents,
+    by_tape,
+    differentiable,
+    has_tangents,
+    wanted,
+)  # fmt: skip
+from ts.errors import GradcheckError
+
+
+class Options(NamedTuple):
+    """What `gradcheck` was asked for."""
+
+    eps: float
+    atol: float
+    rtol: float
+    nondet_tol: float
+    check_undefined_grad: bool
+    check_grad_dtypes: bool
+    check_batched_grad: bool
+    check_batched_forward_grad: bool
+    check_forward_ad: bool
+    check_backward_ad: bool
+    fast_mode: bool
+    masked: bool
+
+
+class Part(NamedTuple):
+    """A function with real results, or of real arguments: what is compared at once."""
+
+    function: Function
+    inputs: tuple[Any, ...]
+    found: tuple[Any, ...]  # its results
+    forward: bool
+    prefix: dict[int, str]  # what to say first of complex results, or arguments, by number
+
+    @property
+    def results(self) -> tuple[Tensor, ...]:
+        """Those that want gradients."""
+        return differentiable(self.found)
+
+
+def first_pass(
+    func: Function, inputs: Any, grad_outputs: Any, spread: bool
+) -> tuple[Function, tuple[Any, ...]]:
+    """The gradients of `func` as a function of its arguments and of gradients of its results; and these."""
+    first = as_tuple(inputs)
+    if grad_outputs is None:
+        found = differentiable(func(*first))
+        if not found:
+            raise ValueError("gradgradcheck expects at least one output that requires gradient")
+        given = tuple(_random_gradient(y, spread) for y in found)
+    else:
+        given = as_tuple(grad_outputs)
+    n = len(first)
+    of_inputs, of_given = wanted(first), wanted(given)
+
+    def gradients(*arguments: Any) -> tuple[Tensor, ...]:
+        xs, gs = arguments[:n], arguments[n:]
+        for x in (*(xs[i] for i in of_inputs), *(gs[i] for i in of_given)):
+            x.requires_grad_()
+        results = differentiable(func(*xs))
+        made = grad(results, [xs[i] for i in of_inputs], gs, create_graph=True, allow_unused=True)
+        return tuple(g for g in made if g is not None)
+
+    return gradients, first + given
+
+
+def _random_gradient(y: Tensor, spread: bool) -> Tensor:
+    shape = [*y.shape, 2] if spread and y.numel() > 1 else list(y.shape)
+    made = ts.rand(shape, dtype=y.dtype, device=y.device) * 2 - 1
+    if y.is_complex():
+        made = made - 1j * ts.rand(shape, dtype=y.dtype, device=y.device)
+    return (made[..., 0] if spread and y.numel() > 1 else made).detach().requires_grad_()
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+def check(func: Function, arguments: Any, options: Options) -> None:
+    """Compare; GradcheckError says what differs."""
+    inputs = as_tuple(arguments)
+    _check_inputs(inputs)
+    found = func(*inputs)
+    if options.check_backward_ad:
+        for part in _real_results(func, inputs, as_tuple(found)):
+            _compare(part, options)
+    if options.check_forward_ad:
+        for part in _real_arguments(func, inputs, as_tuple(found)):
+            _compare(part, options)
+            if options.check_undefined_grad:
+                _check_absent_tangents(part)
+    if options.check_batched_forward_grad:
+        _check_batched_tangents(func, inputs)
+    if not options.check_backward_ad:
+        return
+    results = differentiable(found)
+    if options.check_batched_grad:
+        for i, y in enumerate(results):
+            _check_batched(inputs, y, i)
+    _check_zero(results, inputs, options.masked)
+    if options.check_undefined_grad:
+        _check_absent(func, inputs)
+
+
+def _check_inputs(inputs: tuple[Any, ...]) -> None:
+    for i in wanted(inputs):
+        x = inputs[i]
+        if x.dtype not in (ts.float64, ts.complex128):
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. "
+                "This check will likely fail if all the inputs are not of double precision floating point or "
+                "complex. ",
+                stacklevel=4,
+            )
+        if x.numel() and not all(step > 0 or n <= 1 for step, n in zip(x.stride(), x.shape, strict=True)):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call "
+                ".contiguous on the input before passing it to gradcheck."
+            )
+    if not wanted(inputs):
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have "
+            "requires_grad=True."
+        )
+
+
+def _real_results(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[Part]:
+    """The function, or where it has complex results their imaginary and real parts."""
+    if not any(isinstance(y, Tensor) and y.is_complex() for y in found):
+        return [Part(func, inputs, found, False, {})]
+    complex_ones = [i for i, y in enumerate(differentiable(found)) if y.is_complex()]
+    parts = []
+    for name in ("imag", "real"):
+
+        def part(*arguments: Any, name: str = name) -> tuple[Any, ...]:
+            return tuple(getattr(y, name) if y.is_complex() else y for y in as_tuple(func(*arguments)))
+
+        parts.append(Part(part, inputs, part(*inputs), False, _prefixes(name, "outputs", complex_ones)))
+    return parts
+
+
+def _real_arguments(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[Part]:
+    """The function, or where it has complex arguments that of their imaginary and of their real parts."""
+    places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()]
+    if not places:
+        return [Part(func, inputs, found, True, {})]
+    parts = []
+    for name in ("imag", "real"):
+
+        def part(*arguments: Any, name: str = name) -> tuple[Any, ...]:
+            given = list(arguments)
+            for i in places:
+                whole, x = inputs[i], given[i]
+                given[i] = whole.real + x * 1j if name == "imag" else x + whole.imag * 1j
+            return as_tuple(func(*given))
+
+        real = tuple(getattr(x, name) if i in places else x for i, x in enumerate(inputs))
+        parts.append(Part(part, real, part(*real), True, _prefixes(name, "inputs", places)))
+    return parts
+
+
+def _prefixes(name: str, what: str, places: list[int]) -> dict[int, str]:
+    word = "imaginary" if name == "imag" else "real"
+    return dict.fromkeys(places, f"While considering the {word} part of complex {what} only, ")
+
+
+def _compare(part: Part, options: Options) -> None:
+    if not part.results:
+        _check_flat(part, options)
+    elif options.fast_mode:
+        _compare_fast(part, options)
+    else:
+        _compare_all(part, options)
+
+
+def _check_flat(part: Part, options: Options) -> None:
+    for i in wanted(part.inputs):
+        for matrix in by_differences(part.function, part.inputs, i, options.eps, forward=part.forward):
+            if (matrix != 0).any():
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+
+
+def _compare_all(part: Part, options: Options) -> None:
+    numerical = [
+        by_differences(part.function, part.inputs, i, options.eps, forward=part.forward)
+        for i in wanted(part.inputs)
+    ]
+    # by result, of those that want gradients
+    by_result = [[of[k] for of in numerical] for k, y in enumerate(part.found) if y.requires_grad]
+    if part.forward:
+        tangents = _by_tangents(part, None, options)
+        analytical = [list(column) for column in zip(*tangents, strict=True)]
+    else:
+        analytical = [_by_tape(part, y, options, None) for y in part.results]
+    for k, (of_differences, of_rules) in enumerate(zip(by_result, analytical, strict=False)):
+        for i, (n, a) in enumerate(zip(of_differences, of_rules, strict=True)):
+            if not _close(a, n, options.rtol, options.atol):
+                raise GradcheckError(_mismatch(part, a, n, k, i))
+
+
+def _by_tangents(part: Part, directions: list[Any] | None, options: Options) -> list[list[Tensor]]:
+    try:
+        return by_tangents(part.function, part.inputs, directions, options.check_grad_dtypes)
+    except TypeError as error:
+        if "Forward AD gradient" not in str(error):
+            raise
+        raise GradcheckError(str(error)) from None
+
+
+def _by_tape(part: Part, y: Tensor, options: Options, direction: Tensor | None) -> list[Tensor]:
+    rows, again = (by_tape(y, part.inputs, direction) for _ in range(2))
+    if not rows.dtypes_hold and options.check_grad_dtypes:
+        raise GradcheckError("Gradient has dtype mismatch")
+    if not rows.sizes_hold:
+        raise GradcheckError("Analytical gradient has incorrect size")
+    for a, b in zip(rows.matrices, again.matrices, strict=True):
+        if a.numel() and (a - b).abs().max() > options.nondet_tol:
+            raise GradcheckError(
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
+                "times gives different values, although analytical gradient matches numerical gradient."
+                f"The tolerance for nondeterminism was {options.nondet_tol}."
+            )
+    return rows.matrices
+
+
+def _close(a: Tensor, b: Tensor, rtol: float, atol: float) -> bool:
+    dtype = ts.promote_types(a.dtype, b.dtype)
+    return bool(ts.allclose(a.to(dtype), b.to(dtype), rtol, atol))
+
+
+def _mismatch(part: Part, a: Tensor, n: Tensor, result: int, argument: int) -> str:
+    prefix = part.prefix.get(argument if part.forward else result, "")
+    mode = "computed with forward mode " if part.forward else ""
+    return (
+        f"{prefix}Jacobian {mode}mismatch for output {result} with respect to input {argument},\n"
+        f"numerical:{n}\nanalytical:{a}\n"
+    )
+
+
+# ---------------------------------------------------------------- along one direction
+
+
+_draw: Final = random.Random().random  # of its own: it disturbs no generator
+
+
+def _direction(x: Tensor, real: bool) -> Tensor:
+    dtype = x.real.dtype if real and x.is_complex() else x.dtype
+    drawn = ts.tensor([_draw() for _ in range(x.numel())], dtype=ts.float64).to(dtype)
+    return drawn / drawn.norm()
+
+
+def _compare_fast(part: Part, options: Options) -> None:
+    places = wanted(part.inputs)
+    xs = [part.inputs[i] for i in places]
+    us: list[Any] = [
+        (_direction(x, True), _direction(x, True)) if x.is_complex() else _direction(x, True) for x in xs
+    ]
+    vs = None if part.forward else [_direction(y.detach(), False) for y in part.results]
+    numerical = [
+        by_differences(part.function, part.inputs, i, options.eps, u, forward=part.forward)
+        for i, u in zip(places, us, strict=True)
+    ]
+    kept = [k for k, y in enumerate(part.found) if (has_tangents(y) if part.forward else y.requires_grad)]
+    if vs is None:
+        analytical = _by_tangents(part, us, options)
+    else:
+        by_result = [_by_tape(part, y, options, v) for y, v in zip(part.results, vs, strict=True)]
+        analytical = [[_projected(of[i].reshape(-1), u) for of in by_result] for i, u in enumerate(us)]
+    for i, (of_differences, of_rules) in enumerate(zip(numerical, analytical, strict=True)):
+        for k, a in enumerate(of_rules):
+            n = of_differences[kept[k]]
+            if vs is not None:
+                n = (vs[k] * n).sum()
+            atol = options.atol * _weight(us[i]) * (1.0 if vs is None else float(vs[k].sum()))
+            if not _close(a, n, options.rtol, atol):
+                raise GradcheckError(_mismatch(part, a, n, k, i) + _in_detail(part, options, i, k, kept[k]))
+
+
+def _weight(u: Any) -> float:
+    return float(u[0].sum()) + float(u[1].sum()) if isinstance(u, tuple) else float(u.sum())
+
+
+def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
+    if isinstance(u, tuple):
+        return (g.real * u[0]).sum() + 1j * (g.imag * u[1]).sum()
+    return (g * u).sum()
+
+
+def _in_detail(part: Part, options: Options, i: int, result: int, place: int) -> str:
+    """The whole matrices of the pair that differs."""
+    argument = wanted(part.inputs)[i]
+    n = by_differences(part.function, part.inputs, argument, options.eps, forward=part.forward)[place]
+    if part.forward:
+        a = by_tangents(part.function, part.inputs, None, False)[i][result]
+    else:
+        a = by_tape(part.results[result], part.inputs).matrices[i]
+    text = (
+        "\nThese were compared along one direction (fast mode). Element by element they are\n\n"
+        f"Numerical:\n {n}\nAnalytical:\n{a}\n\n"
+        f"The max per-element difference (slow mode) is: {(n - a).abs().max()}.\n"
+    )
+    if _close(a, n, options.rtol, options.atol):
+        text += "Fast gradcheck failed but element-wise differences are small: fast_mode=False would pass."
+    return text
+
+
+# ---------------------------------------------------------------- what is not there
+
+
+def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bool) -> None:
+    """Gradients of zero give gradients of zero, which look like the arguments."""
+    if not results:
+        return
+    leaves = [inputs[i] for i in wanted(inputs)]
+    found = grad(results, leaves, [ts.zeros_like(y) for y in results], allow_unused=True)
+    for x, g in zip(leaves, found, strict=True):
+        if g is None:
+            continue
+        if not (ts.allclose(g, ts.zeros_like(g)) if masked else (g == 0).all()):
+            raise GradcheckError("backward not multiplied by grad_output")
+        for same, what in (
+            (g.dtype is x.dtype, "type"), (g.device == x.device, "device"), (g.shape == x.shape, "size"),
+        ):  # fmt: skip
+            if not same:
+                raise GradcheckError(f"grad is incorrect {what}")
+
+
+def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
+    """Results that nobody uses: all, then each alone."""
+    leaves = [inputs[i] for i in wanted(inputs)]
+    n = len(differentiable(func(*inputs)))
+    absent: list[Callable[[int], bool]] = [lambda k: True]
+    if n > 1:
+        absent += [lambda k, one=one: k == one for one in range(n)]  # type: ignore[misc]
+    for is_absent in absent:
+        results = differentiable(func(*inputs))
+        used = [y for k, y in enumerate(results) if not is_absent(k)]
+        if not used:  # as a sum of no parts: a gradient that is not there
+            used = [_NoGradient.of(y) for y in results]
+        if not used:
+            continue
+        try:
+            found = grad(used, leaves, [ts.zeros_like(y) for y in used], allow_unused=True)
+        except RuntimeError as error:
+            raise GradcheckError(
+                'Expected backward function to handle undefined output grads. Please look at "Notes about '
+                'undefined output gradients" in "tools/autograd/derivatives.yaml"'
+            ) from error
+        if any(g is not None and not (g == 0).all() for g in found):
+            raise GradcheckError(
+                "Expected all input grads to be undefined or zero when all output grads are undefined or "
+                "zero. "
+                'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+            )
+
+
+class _NoGradient:
+    """A result whose gradient is None on the way back."""
+
+    @staticmethod
+    def of(y: Tensor) -> Tensor:
+        same = y.view_as(y)
+        assert same.grad_fn is not None
+        same.grad_fn.register_hook(lambda found, given: tuple(None for _ in found))
+        return same
+
+
+def _check_absent_tangents(part: Part) -> None:
+    """An argument without a tangent is as one whose tangent is zero."""
+    places = wanted(part.inputs)
+    us = [_direction(part.inputs[i], True).reshape(part.inputs[i].shape) for i in places]
+    with forward_ad.dual_level():
+
+        def run(absent: int, zeros: bool) -> list[Tensor | None]:
+            given = list(part.inputs)
+            for i, u in zip(places, us, strict=True):
+                x = part.inputs[i].detach()
+                if i != absent:
+                    given[i] = forward_ad.make_dual(x, u)
+                else:
+                    given[i] = forward_ad.make_dual(x, ts.zeros_like(x)) if zeros else x
+            found = [y for y in as_tuple(part.function(*given)) if has_tangents(y)]
+            return [forward_ad.unpack_dual(y).tangent for y in found]
+
+        for i in places:
+            for k, (a, b) in enumerate(zip(run(i, True), run(i, False), strict=True)):
+                if a is not None and b is not None and not ts.allclose(a, b):
+                    raise GradcheckError(
+                        "Mismatch in tangent values for output with index: ", k, " when input: ",
+                        part.inputs[i], " has an undefined tangent value. ", " Got: ", a,
+                        " but expected: ", b,
+                    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- several at once
+
+_FAILED: Final = "gradcheck or gradgradcheck failed while testing batched gradient computation."
+_FAILED_FORWARD: Final = "gradcheck failed while testing batched gradient computation with forward-mode AD."
+
+
+def _check_batched(inputs: tuple[Any, ...], y: Tensor, number: int) -> None:
+    leaves = [inputs[i] for i in wanted(inputs)]
+
+    def pass_back(g: Tensor, batched: bool) -> list[Tensor | None]:
+        return list(grad(y, leaves, g, retain_graph=True, allow_unused=True, is_grads_batched=batched))
+
+    given = [ts.randn_like(y) for _ in range(2)]
+    expected = [pass_back(g, False) for g in given]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="There is a performance drop")
+        try:
+            found = pass_back(ts.stack(given), True)
+        except RuntimeError as error:
+            raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_FAILED}") from error
+    for i, (got, pair) in enumerate(zip(found, zip(*expected, strict=True), strict=True)):
+        _compare_batched(got, pair, number, i, _FAILED)
+
+
+def _compare_batched(got: Tensor | None, pair: Any, result: int, argument: int, text: str) -> None:
+    if got is None and pair[0] is None:
+        return
+    want = ts.stack(list(pair))
+    if got is None or not ts.allclose(got, want):
+        raise GradcheckError(
+            f"For output {result} and input {argument}:\n\n{text}\n\nGot:\n{got}\n\nExpected:\n{want}"
+        )
+
+
+def _check_batched_tangents(func: Function, inputs: tuple[Any, ...]) -> None:
+    for i in wanted(inputs):
+
+        def tangents(direction: Tensor, i: int = i) -> tuple[Tensor, ...]:
+            with forward_ad.dual_level():
+                given = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
+                given[i] = forward_ad.make_dual(given[i], direction)
+                pairs = [forward_ad.unpack_dual(y) for y in as_tuple(func(*given)) if y is not None]
+                return tuple(ts.zeros_like(p) if t is None else t for p, t in pairs)
+
+        directions = [ts.randn_like(inputs[i]) for _ in range(2)]
+        expected = [tangents(d) for d in directions]
+        try:
+            with opened_batch(len(directions)) as level:
+                found = [unbatched(level, t) for t in tangents(batched(level, ts.stack(directions)))]
+        except RuntimeError as error:
+            raise GradcheckError(
+                f"While computing batched gradients, got: {error}\n\n{_FAILED_FORWARD}"
+            ) from error
+        for k, (got, pair) in enumerate(zip(found, zip(*expected, strict=True), strict=True)):
+            _compare_batched(got, pair, k, k, _FAILED_FORWARD)

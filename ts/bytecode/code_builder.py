@@ -1,0 +1,276 @@
+"""Code builder: virtual registers, instructions and tables, assembled to a `Code`.
+
+In: values of a graph and instructions, in order.  Out: `assemble()`, a verified `Code`:
+
+    emission.emit("ADD_I64", emission.define(sum), emission.use(a), emission.use(b))
+    emission.emit("RETURN", emission.use(sum))
+    emission.assemble([INT, INT], INT)
+
+Each value has a register of the class of its type: i(nt), f(loat), b(ool), o(bject), or x for values of any
+class. Registers of constants are filled before the code runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from ts._core.value.ivalue import to_core
+from ts._core.value.spec import TypeSpec
+from ts._core.vm.code import Code
+from ts.bytecode.bytecode_peephole import tidy
+from ts.bytecode.instruction import SCALARS, Instruction, Label
+from ts.bytecode.opcodes import BY_NAME, NUMBER, register_format
+from ts.bytecode.register_allocation import RegisterAllocator
+from ts.bytecode.serialized_code import SerializedCode
+from ts.bytecode.typespec import register_class, type_spec
+from ts.errors import CompilationError, InternalError
+from ts.ir.graph import Graph, Node, Value
+from ts.ir.types import STR, Type
+
+
+@cache
+def _operand_kinds(name: str) -> tuple[str, ...]:
+    """Return the kind of each operand of an opcode: register, label, pool or "" (a plain number)."""
+    return tuple(map(_operand_kind, BY_NAME[name].operands))
+
+
+def _operand_kind(format: str) -> str:
+    """Return the kind of an operand format; "" for a plain number, encoded unchanged."""
+    if register_format(format):
+        return "register"
+    return "label" if format in "<>" else "pool" if format == "P" else ""
+
+
+class Handler(NamedTuple):
+    """Exception region of a `with` statement: `function` is called if an instruction in it fails.
+
+    `register` holds the context object that is passed to `function`.
+    """
+
+    register: int
+    function: Any
+    start: Label
+    end: Label
+
+
+class CodeBuilder:
+    """Builder of the code of one graph, a base class of `branches.Branches` and `lower.Lowering`."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph = graph
+        self.name = name
+        self.code: list[Instruction] = []
+        self.line: Any = None
+        self.depth = 0
+        self.terminated = False  # the next position is unreachable
+        self.classes: list[str] = []  # of the virtual registers, by index
+        self.register: dict[Value, int] = {}
+        self.constants: dict[Any, int] = {}
+        self.constant_values: dict[int, Any] = {}
+        self.strings: set[int] = set()  # string registers, which need no DROP
+        self.uninitialized: set[int] = set()  # registers of prim::Uninitialized
+        self.operators: dict[int, tuple[int, Any]] = {}
+        self.functions: dict[int, tuple[int, Any]] = {}
+        self.types: dict[Type, int] = {}
+        self.active_handlers: list[Handler] = []  # `with` statements that enclose the next instruction
+        self.handlers: list[Handler] = []
+        self.program: SerializedCode | None = None  # set by `assemble`
+
+    # ---- registers -------------------------------------------------------------------------------------
+
+    def new_register(self, kind: str) -> int:
+        """Return a new virtual register of the given class."""
+        self.classes.append(kind)
+        return len(self.classes) - 1
+
+    def define(self, value: Value) -> int:
+        """Return the register of a value that the next instruction writes."""
+        register = self.register.get(value)
+        if register is None:
+            register = self.register[value] = self.new_register(register_class(value.type()))
+            if value.type().kind() == "StringType":
+                self.strings.add(register)
+        return register
+
+    def use(self, value: Value) -> int:
+        """Return the register of a value that the next instruction reads."""
+        register = self.register.get(value)
+        if register is None:
+            node = value.node()
+            if node.kind() != "prim::Constant":
+                message = f"%{value.debug_name()} is read before it is computed"
+                raise InternalError(message, "lowering", str(self.graph))
+            register = self.register[value] = self.constant_of(node)
+        return register
+
+    def constant_of(self, node: Node) -> int:
+        """Return the register of a constant node's value."""
+        value, type = node.get("value"), node.output().type()
+        kind = register_class(type)
+        if value is None:
+            return self.constant(None, "x")
+        if kind == "b":
+            return self.constant(bool(value), "b")
+        if kind == "i" and isinstance(value, int):
+            return self.constant(int(value), "i")
+        if kind == "f":
+            return self.constant(float(value), "f")
+        if type is not STR or not isinstance(value, str):
+            try:
+                value = to_core(value, type_spec(type))
+            except TypeError as error:
+                message = f"a constant is not of its type {type.annotation_str}: {error}"
+                raise CompilationError(message, node.range) from None
+        return self.constant(value, kind)
+
+    def constant(self, value: Any, kind: str) -> int:
+        """Return the register of a constant; equal numbers and strings share one."""
+        key = (kind, type(value), repr(value) if isinstance(value, int | float | str | None) else id(value))
+        register = self.constants.get(key)
+        if register is None:
+            register = self.constants[key] = self.new_register(kind)
+            self.constant_values[register] = value
+        return register
+
+    def is_constant(self, value: Value) -> bool:
+        """Return whether a value is the output of a constant node."""
+        return value.node().kind() == "prim::Constant"
+
+    def number(self, value: Value) -> Any:
+        """Return the value of a constant, None for any other value."""
+        return value.node().get("value") if self.is_constant(value) else None
+
+    # ---- instructions ----------------------------------------------------------------------------------
+
+    def emit(
+        self, name: str, a: Any = 0, b: Any = 0, c: Any = 0, pool: list[int] | None = None, results: int = 0
+    ) -> Instruction:
+        """Append an instruction at the current source line and return it."""
+        instruction = Instruction(name, a, b, c, pool, results, self.line, self.depth)
+        if self.active_handlers:
+            instruction.keeps = tuple(context.register for context in self.active_handlers)
+        instruction.refresh()
+        self.code.append(instruction)
+        self.terminated = name in ("RETURN", "RAISE")
+        return instruction
+
+    def move(self, target: int, source: int) -> None:
+        """Emit `target := source`, with a conversion between register classes if necessary."""
+        a, b = self.classes[target], self.classes[source]
+        if target == source or (source in self.uninitialized and a in SCALARS):  # numbers are always set
+            return
+        if a in SCALARS and a == b:
+            self.emit("MOVE", target, source)
+        elif a == "f" and b == "i":
+            self.emit("INT_TO_FLOAT", target, source)
+        elif a in SCALARS and b == "x":
+            self.emit("CAST", target, source)
+        elif a == "o" and b == "x":
+            self.emit("CAST_OBJECT", target, source)
+        elif a == "x" or a == b:
+            self.emit("COPY", target, source)
+        else:
+            message = f"a register of class {b} cannot become one of class {a}"
+            raise InternalError(message, "lowering", str(self.graph))
+
+    def bind_label(self, label: Label) -> None:
+        """Bind a label to the current position."""
+        self.code.append(Instruction("", label, depth=self.depth))
+        self.terminated = False
+
+    # ---- tables ----------------------------------------------------------------------------------------
+
+    def type_number(self, type: Type) -> int:
+        """Return the index of a type in the type table, adding it if necessary."""
+        return self.types.setdefault(type, len(self.types))
+
+    def function_number(self, function: Any) -> int:
+        """Return the index of a function in the function table, adding it if necessary."""
+        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        return number
+
+    def operator_number(self, operator: Any) -> int:
+        """Return the index of an operator in the operator table, adding it if necessary."""
+        number, _ = self.operators.setdefault(id(operator), (len(self.operators), operator))
+        return number
+
+    def stack_of(self, line: Any) -> tuple[tuple[str, Any], ...]:
+        """Return the script's call stack at a node: (function, source range), outermost first.
+
+        A node stores the calls that it was inlined through as (callee, range of the call).
+        """
+        if line is None:
+            return ((self.name, None),)
+        calls, place = line
+        if not calls:
+            return ((self.name, place),)
+        names = [self.name, *(callee for callee, _ in calls)]
+        places = [*(where for _, where in calls), place]
+        return tuple(zip(names, places, strict=True))
+
+    def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
+        """Allocate registers, resolve labels and pool offsets, and return the verified `Code`.
+
+        `parameters` and `result` are the types of the function's signature.
+        """
+        constants = set(self.constant_values)
+        allocator = RegisterAllocator(self.code, self.classes, len(parameters), constants, self.strings)
+        place, real = allocator.run()
+        code = tidy(self.code, place)
+        used = sorted({r for i in code for r in i.reads if r in constants})
+        for number, register in enumerate(used, len(real)):
+            place[register] = number
+        target: dict[int, int] = {}
+        position = 0
+        for instruction in code:
+            if instruction.name:
+                position += 1
+            else:
+                target[id(instruction.a)] = position
+        rows, lines = [], []
+        pool: list[int] = []
+        pools: dict[tuple[int, ...], int] = {}
+        line, stack = None, self.stack_of(None)
+        for instruction in code:
+            if not instruction.name:
+                continue
+            words = [NUMBER[instruction.name]]
+            operands = (instruction.a, instruction.b, instruction.c)
+            for operand, kind in zip(operands, _operand_kinds(instruction.name), strict=True):
+                if kind == "register":
+                    operand = place[operand] if operand >= 0 else ~operand
+                elif kind == "label":
+                    operand = target[id(operand)]
+                elif kind == "pool":
+                    items = tuple([place[r] for r in instruction.pool or ()])
+                    if items not in pools:
+                        pools[items] = len(pool)
+                        pool += [len(items), *items]
+                    operand = pools[items]
+                words.append(operand)
+            rows.append(tuple(words))
+            if instruction.line is not line:
+                line = instruction.line
+                stack = self.stack_of(line)
+            lines.append(stack)
+        self.program = SerializedCode(
+            self.name,
+            rows,
+            "".join(real) + "".join(self.classes[r] for r in used),
+            parameters,
+            [self.constant_values[r] for r in used],
+            pool,
+            [operator for _, operator in self.operators.values()],
+            [function for _, function in self.functions.values()],
+            [type_spec(type) for type in self.types],
+            lines,
+            [
+                (target[id(h.start)], target[id(h.end)], place[h.register], h.function)
+                for h in self.handlers[::-1]
+                if h.register in place
+            ],
+            result,
+        )
+        return self.program.code()

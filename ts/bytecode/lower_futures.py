@@ -1,0 +1,79 @@
+"""Lowering of futures: starting asynchronous calls and waiting for their results.
+
+%f : Future[int] = prim::fork(%x)                      FORK f, part, x
+%y : int = aten::wait(%f)                              WAIT y, f, int
+
+%y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       starts the call
+                                                       WAIT y, f, Tensor
+%y : Tensor = aten::to_here(%r, %timeout)              likewise, if the operator has an asynchronous start
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.dispatch.operator import Operator
+from ts.bytecode.lower_containers import ContainerLowering
+from ts.bytecode.subgraph_functions import Prepare, SubgraphFunction
+from ts.ir.graph import Node
+from ts.ir.types import FutureType
+from ts.ops.registry import OperatorRecord
+from ts.ops.rpc_ops import SYNC, CallRecord
+
+
+class FutureLowering(ContainerLowering):
+    """Lowering of futures, a base class of `lower.Lowering`."""
+
+    prepare: Prepare
+    beginnings: dict[str, Operator]  # asynchronous starts, by the key of the operator
+
+    def lower_fork(self, node: Node) -> None:
+        """Lower `prim::fork`."""
+        function = SubgraphFunction(node.get("Subgraph"), self.prepare, "<forked function>")
+        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        self.emit("FORK", self.define(node.output()), number, pool=[self.use(v) for v in node.inputs()])
+
+    def lower_wait(self, node: Node) -> None:
+        """Lower `aten::wait`."""
+        self.wait(node, self.use(node.input()))
+
+    def wait(self, node: Node, future: int) -> None:
+        """Emit a WAIT that suspends the frame until a future has the value of a node's output."""
+        output = node.output()
+        self.emit("WAIT", self.define(output), future, self.type_number(output.type()))
+
+    def lower_remote_call(self, node: Node) -> None:
+        """Lower an RPC: start the call, and for `rpc_sync` wait for its result."""
+        kind = node.kind()
+        record = CallRecord(kind, node.get("callee"), len(node.inputs()))
+        operator = Operator(record.schema_text, record)
+        if kind == SYNC:
+            self.wait(node, self.begin(node, operator))
+            return
+        output = node.output()
+        if isinstance(output.type(), FutureType):
+            self.begin(node, operator, self.define(output))
+        else:
+            reference = self.begin(node, operator, self.new_register("x"))
+            self.emit("CAST_TO", self.define(output), reference, self.type_number(output.type()))
+
+    def lower_beginning(self, node: Node, operator: Any) -> None:
+        """Lower an operator that starts asynchronously (`Record.begins`): start it, then wait."""
+        start_operator = self.beginnings.get(operator.key)
+        if start_operator is None:
+            record: OperatorRecord = operator.record
+            text = f"{record.schema_text.partition(' -> ')[0]} -> Future(Any)"
+            assert record.begins is not None
+            start_record = OperatorRecord(
+                text, record.begins, record.family, where="", whole=True, side_effect=True
+            )
+            start_operator = self.beginnings[operator.key] = Operator(text, start_record)
+        self.wait(node, self.begin(node, start_operator))
+
+    def begin(self, node: Node, operator: Operator, result: int | None = None) -> int:
+        """Emit a call of an operator with the inputs of a node; return the register of its result."""
+        if result is None:
+            result = self.new_register("o")
+        pool = [*(self.use(v) for v in node.inputs()), result]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
+        return result

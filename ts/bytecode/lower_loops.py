@@ -1,0 +1,189 @@
+"""Lowering of loops: counters over range values, and copies to the next iteration.
+
+    %t : int = prim::Loop(%n, %true, %zero)           MOVE %s, %zero
+      block0(%i : int, %s : int):                     JUMP_LE_I64 end, %n, %zero
+        %u : int = aten::add(%s, %i)            =>    MOVE %i, %zero
+        -> (%true, %u)                              head:
+                                                      ADD_I64 %u, %s, %i
+                                                      MOVE %s, %u
+                                                      LOOP_STEP head, %i, %n
+                                                    end:
+
+Each loop-carried variable has one register for all iterations and for the loop's result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ts.bytecode.instruction import Label
+from ts.bytecode.lower_branches import BranchLowering, line_of
+from ts.ir.graph import Block, Graph, Node, Value
+
+INT_MAX = 2**63 - 1
+
+
+class LoopLowering(BranchLowering):
+    """Lowering of loops, a base class of `lower.Lowering`."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        super().__init__(graph, name)
+        self.counters: set[Value] = set()  # outputs of `__derive_index` that serve as counters
+
+    def lower_loop(self, node: Node) -> None:
+        """Lower `prim::Loop`, with a counter if it has a trip count or reads its index."""
+        (body,) = node.blocks()
+        trip, start, *initial = node.inputs()
+        index, *carried = body.inputs()
+        condition, *results = body.outputs()
+        counted = self.number(trip) != INT_MAX
+        variables = [self.define(v) for v in carried]
+        for output, variable in zip(node.outputs(), variables, strict=True):
+            self.register[output] = variable
+        self.copy_all(zip(variables, [self.use(v) for v in initial], strict=True))
+        head, end = Label(), Label()
+        self.depth += 1
+        self.branch(start, end, False)
+        counter = limit = step = 0
+        if counted or index.has_uses():
+            counter, limit, step = self.start_counter(index, trip, body, end)
+        self.bind_label(head)
+        first = len(self.code)
+        self.lower_nodes(body)
+        if not self.terminated:
+            line = self.line
+            self.settle_condition(condition, {*body.inputs()})
+            self.copy_back(variables, [self.use(v) for v in results], first)
+            self.line = line_of(node) or line
+            if not counted:
+                if index.has_uses():
+                    self.emit("ADD_I64", counter, counter, self.constant(1, "i"))
+                self.loop_branch(condition, head, end)
+            else:
+                self.branch(condition, end, False)
+                self.close_counter(counter, limit, step, head)
+        self.depth -= 1
+        self.bind_label(end)
+        self.terminated = False
+
+    def settle_condition(self, condition: Value, changing: set[Value]) -> None:
+        """Compute a condition that reads the loop's variables before these are overwritten."""
+        if not self.reads_any(condition, changing | self.counters):
+            return
+        if self.is_deferred_value(condition):
+            self.compute(condition)
+        else:  # a loop variable itself: its register is about to receive the next value
+            saved = self.new_register("b")
+            self.emit("MOVE", saved, self.use(condition))
+            self.register[condition] = saved
+
+    def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
+        """Return registers of the counter, its limit and its step (0 for a step of one).
+
+        Emits a jump to `end` if the loop has no iterations. If the only use of the index is
+        `__derive_index(i, start, step)`, the counter takes the values of the range itself.
+        """
+        derive = self.derived_index(index, body)
+        zero, one = self.constant(0, "i"), self.constant(1, "i")
+        if derive is None:
+            counter, limit = self.define(index), self.use(trip)
+            if self.number(trip) is None or self.number(trip) <= 0:
+                self.emit("JUMP_LE_I64", end, limit, zero)
+            self.emit("MOVE", counter, zero)
+            return counter, limit, 0
+        low, step = derive.input(1), derive.input(2)
+        counter = self.define(derive.output())
+        self.counters.add(derive.output())
+        if self.is_deferred(trip.node()):
+            start, limit = self.use(low), self.use(trip.node().input(1))
+            self.emit("JUMP_LE_I64", end, limit, start)
+            self.emit("MOVE", counter, start)
+            return counter, limit, 0
+        trips, start = self.use(trip), self.use(low)
+        self.emit("JUMP_LE_I64", end, trips, zero)
+        limit = self.new_register("i")
+        if self.number(step) == 1:
+            self.emit("ADD_I64", limit, trips, start)
+        else:
+            self.emit("MUL_I64", limit, trips, self.use(step))
+            self.emit("ADD_I64", limit, limit, start)
+        self.emit("MOVE", counter, start)
+        return counter, limit, 0 if self.number(step) == 1 else self.use(step) or one
+
+    def close_counter(self, counter: int, limit: int, step: int, head: Label) -> None:
+        """Emit the increment of the counter and the jump back to `head`."""
+        if step == 0:
+            self.emit("LOOP_STEP", head, counter, limit)
+        else:
+            self.emit("ADD_I64", counter, counter, step)
+            self.emit("LOOP_NE_I64", head, counter, limit)
+
+    def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
+        """Emit the copies at the end of a loop's body, each as early as its target is no longer read.
+
+        a, b = b, a + b                  ADD  %t, %a, %b
+        ADD  %t, %a, %b          =>      MOVE %a, %b
+        (%a, %b) := (%b, %t)             MOVE %b, %t          %t and %b can share a register now
+        """
+        pending = [pair for pair in zip(variables, results, strict=True) if pair[0] != pair[1]]
+        changed = True
+        while changed and len(pending) > 1:
+            changed = False
+            for pair in pending:
+                target, source = pair
+                if any(target == other for _, other in pending) or source in self.constant_values:
+                    continue
+                at = self.last_mention(target, source, first)
+                if at is None:
+                    continue
+                following = self.code[at:]
+                del self.code[at:]
+                self.move(target, source)
+                self.code += following
+                pending.remove(pair)
+                changed = True
+                break
+        self.copy_all(pending)
+
+    def last_mention(self, target: int, source: int, first: int) -> int | None:
+        """Return the earliest position in the loop body at which `source` can be copied to `target`."""
+        for at in range(len(self.code) - 1, first - 1, -1):
+            instruction = self.code[at]
+            if target in instruction.reads or target in instruction.writes or source in instruction.writes:
+                if instruction.depth != self.depth:
+                    # Inside a branch or an inner loop: go on after the label that ends it, the only one of
+                    # this depth.
+                    count = len(self.code)
+                    while at < count and (self.code[at].name or self.code[at].depth != self.depth):
+                        at += 1
+                    return self.after_jumps(first, at + 1) if at < len(self.code) else None
+                return at + 1
+        return first
+
+    def after_jumps(self, first: int, at: int) -> int:
+        """Return the first position from `at` on that every path passes through."""
+        while True:
+            targets = {id(i.target) for i in self.code[first:at] if i.target is not None}
+            crossed = [
+                place
+                for place in range(at, len(self.code))
+                if not self.code[place].name and id(self.code[place].a) in targets
+            ]
+            if not crossed:
+                return at
+            at = crossed[-1] + 1
+
+    def copy_all(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Emit a parallel copy: each source is read before any target is written."""
+        pending = [(target, source) for target, source in pairs if target != source]
+        while pending:
+            sources = {source for _, source in pending}
+            ready = next((pair for pair in pending if pair[0] not in sources), None)
+            if ready is None:  # only cycles are left: break one with a temporary register
+                target, source = pending[0]
+                temporary = self.new_register(self.classes[source])
+                self.move(temporary, source)
+                pending[0] = (target, temporary)
+            else:
+                self.move(*ready)
+                pending.remove(ready)

@@ -1,0 +1,148 @@
+"""Background compilation of hot code, in a thread that exits when its queue is empty.
+
+    attend()                      from now on, hot Codes are queued for compilation
+    compile_now(code)             compile synchronously, for tests and measurements
+    is_compiling(code)            whether the code's compilation is pending
+    finish()                      wait until the queue is empty
+
+Requires llvmlite; TS_NATIVE=0 disables compilation.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from functools import cache
+from importlib.util import find_spec
+from typing import Final
+
+from ts._core.dispatch.recorder import Stage
+from ts._core.vm.code import Code
+from ts._core.vm.native import layout, register_compiler
+
+HOT_LOOP_THRESHOLD: Final = 65_536  # backward jumps, some 100 microseconds, before a Code is compiled
+is_wanted: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
+
+failures: list[tuple[str, Exception]] = []  # codes that LLVM failed to compile, for diagnosis
+
+_lock = threading.RLock()  # reentrant: a finalizer may run a program that requests code
+_queue: deque[Code] = deque()
+_compiling: Code | None = None  # the code being compiled
+_thread: threading.Thread | None = None
+
+
+def start_background_compilation() -> None:
+    """Start compiling hot code in the background, unless TS_NATIVE disables it."""
+    if is_wanted:
+        register_compiler(_request, HOT_LOOP_THRESHOLD)
+
+
+@cache
+def is_available() -> bool:
+    """Return whether llvmlite is installed."""
+    return find_spec("llvmlite") is not None
+
+
+def why(code: Code) -> str:
+    """Return the reason why a Code cannot have machine code, or ""."""
+    from ts.bytecode.native.side_exits import LARGE, MAX_INSTRUCTIONS, REASON_NO_LOOP, loops_of
+
+    loops = loops_of(code)
+    if not loops:
+        return REASON_NO_LOOP
+    if code.size > MAX_INSTRUCTIONS:
+        return LARGE
+    return "" if any(not loop.refusal for loop in loops) else loops[0].refusal
+
+
+def compile_now(code: Code, forced: bool = False) -> str:
+    """Compile a Code; return the reason if it cannot be compiled, else "".
+
+    With `forced`, the machine code can exit at any instruction: `force_exit`.
+    """
+    reason = why(code)
+    if reason or code.machine_code is not None:
+        return reason
+    from ts.bytecode.native.codegen import translate
+    from ts.bytecode.native.llvm_compiler import compile  # importing LLVM takes longer than most programs run
+    from ts.bytecode.native.side_exits import loops_of
+
+    loops = loops_of(code)
+    with Stage("compile: machine code", code.name):
+        machine_code = compile(translate(code, loops, layout(), forced))
+    code.adopt(machine_code.address, [loop.end for loop in loops if not loop.refusal], machine_code)
+    return ""
+
+
+def finish() -> None:
+    """Wait until the compilation queue is empty."""
+    thread = _thread
+    if thread is not None:
+        thread.join()
+
+
+def is_compiling(code: Code) -> bool:
+    """Return whether compilation of a Code, or of a caller, is pending."""
+    with _lock:
+        pending = [*_queue, *([] if _compiling is None else [_compiling])]
+    return code.machine_code is None and any(
+        code is each for one in pending for each in (one, *_callees(one))
+    )
+
+
+def _request(code: Code) -> None:
+    """Queue a hot Code; called by the meter, in the program's thread."""
+    global _thread
+    if not is_available():
+        register_compiler(None, 0)
+        return
+    with _lock:
+        _queue.append(code)
+        if _thread is not None:
+            return
+        _thread = threading.Thread(target=_work, name="ts machine code")
+        try:
+            _thread.start()
+        except RuntimeError:  # no more threads, or interpreter shutdown
+            _thread = None
+            _queue.clear()
+        except BaseException:
+            _thread = None
+            raise
+
+
+def _work() -> None:
+    global _compiling, _thread
+    while True:
+        with _lock:
+            _compiling = None
+            if not _queue or not threading.main_thread().is_alive():
+                _thread = None
+                return
+            _compiling = code = _queue.popleft()
+        for each in (code, *_callees(code)):
+            try:
+                compile_now(each)
+            except Exception as error:  # the interpreter continues to run it
+                failures.append((each.name, error))
+
+
+def _callees(code: Code) -> list[Code]:
+    """Return the compiled callees of a code: its counted jumps may be theirs."""
+    codes = (getattr(function, "made_code", None) for function in code.functions)
+    return [code for code in codes if isinstance(code, Code)]
+
+
+def _reset_after_fork() -> None:
+    """Reset the state in a forked child: its thread is gone, and LLVM may be in an inconsistent state."""
+    global _compiling, _lock, _thread
+    _compiling, _lock = None, threading.RLock()
+    _queue.clear()
+    if _thread is not None:
+        _thread = None
+        register_compiler(None, 0)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset_after_fork)

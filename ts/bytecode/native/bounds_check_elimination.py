@@ -1,0 +1,247 @@
+"""Bounds-check elimination for counted loops: indices affine in the counter are checked once.
+
+    for k in range(n):               r9 the counter, r5 and r7 loop invariants
+        s += a[i * n + k]            r5 + r9
+             * b[k * n + j]          r9 * r0 + r7
+
+An index that is affine in the counter always lies between its first and its last value, and as ints wrap
+around at 2**64 only those two must be computed exactly.  Lists that no instruction of the loop can change
+keep their length and item storage.  If an index would be out of range, or negative, the loop runs with its
+checks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ts.bytecode.native.liveness import reads_and_writes
+from ts.bytecode.native.range_analysis import is_counted, jumps_to
+from ts.bytecode.native.side_exits import Loop
+from ts.bytecode.native.tensor_operands import TensorOperand, access_registers, tensor_operands_of
+from ts.bytecode.opcodes import NUMBER, OPCODES
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+# Opcodes besides arithmetic, comparisons and jumps that cannot change the length or storage of a list.
+_STEADY: Final = frozenset(
+    (
+        *("MOVE", "CAST", "IS_NONE", "IS_NOT_NONE", "NOT", "AND", "OR", "XOR", "EQ_BOOL"),
+        *("RETURN", "RAISE", "LIST_LEN", "LIST_GET_SCALAR", "LIST_SET_SCALAR", "LIST_CHECK_LEN"),
+        *("ATTR_GET_SCALAR", "ATTR_SET_SCALAR", "LOAD_FLOAT", "LOAD_INT", "STORE_FLOAT", "STORE_INT"),
+        "ROUND_F32",
+        *("CALL_SCALAR", "INT_TO_FLOAT", "FLOAT_TO_INT", "BOOL_TO_INT", "INT_TO_BOOL", "FLOAT_TO_BOOL"),
+    )
+)
+_TURNED: Final = str.maketrans("LG", "GL")
+_ONE: Final = -1  # the key of the constant term, instead of a register
+_MAX_TERMS: Final = 4
+_MAX_FACTOR: Final = 1 << 20
+_MAX_INSTRUCTIONS: Final = 100  # limit, because the loop is compiled twice
+_SHORT: Final = 12  # instructions of a short loop body
+
+Sum = dict[int, int]  # factors by loop-invariant register, or `_ONE`
+Holder = int | tuple[TensorOperand, int]  # the indexed object: a list register, or a dimension of a tensor
+
+
+@dataclass(frozen=True)
+class AffineIndex:
+    """Affine index: slope * counter + offset."""
+
+    slope: Sum
+    offset: Sum
+
+
+@dataclass(frozen=True)
+class LoopStep:
+    """Counting of a loop whose step is not one: `while i < n: ...; i += 2`, or a range with a step."""
+
+    counter: int
+    relation: str  # between counter and bound, while the loop continues
+    bound: int
+    step: int  # a loop-invariant register, like the bound
+    is_subtracted: bool  # `counter -= step`
+
+
+@dataclass(frozen=True)
+class HoistableChecks:
+    """A loop whose bounds checks can be hoisted."""
+
+    head: int
+    end: int
+    steps: LoopStep | None
+    # (indexed object, index), by instruction and dimension
+    indices: dict[tuple[int, int], tuple[Holder, AffineIndex]]
+    has_other_indices: bool  # indices that are not affine
+
+    @property
+    def lists(self) -> list[int]:
+        """Registers of the lists with hoisted checks."""
+        return sorted({holder for holder, _ in self.indices.values() if isinstance(holder, int)})
+
+    @property
+    def has_remaining_checks(self) -> bool:
+        """Whether the loop has a short body with remaining checks."""
+        return self.has_other_indices and self.end - self.head <= _SHORT
+
+    @property
+    def lengths(self) -> list[tuple[TensorOperand, int]]:
+        """Tensor dimensions with hoisted checks."""
+        return sorted({holder for holder, _ in self.indices.values() if not isinstance(holder, int)})
+
+
+def is_simple(code: Code, loop: Loop) -> bool:
+    """Return whether a loop is a counted loop with its own jump as the only exit and budget check."""
+    if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
+        return False
+    return is_counted(code, loop.end, jumps_to(code))
+
+
+def _is_closed(code: Code, loop: Loop) -> bool:
+    for op, a, *_ in code.instructions[loop.head : loop.end]:
+        row = OPCODES[op]
+        if row.name == "CALL_OPERATOR" or row.format[0] == "<" or (row.jumps and a > loop.end):
+            return False
+    return True
+
+
+def _steps(code: Code, loop: Loop, written: set[int]) -> LoopStep | None:
+    """Return how a loop counts, if its step is invariant and runs once in each iteration."""
+    rows, span = code.instructions, range(loop.head, loop.end)
+    op, _, counter, bound = rows[loop.end]
+    relation, _, type = OPCODES[op].name.removeprefix("LOOP_").partition("_")
+    if type != "I64" or relation == "EQ" or not _is_closed(code, loop):
+        return None
+    if counter not in written:
+        counter, bound, relation = bound, counter, relation.translate(_TURNED)
+    places = [pc for pc in span if counter in reads_and_writes(code, pc)[1]]
+    if len(places) != 1 or bound in written:
+        return None
+    (place,) = places
+    op, _, augend, step = rows[place]
+    name = OPCODES[op].name
+    if name not in ("ADD_I64", "SUB_I64") or augend != counter or step in written:
+        return None
+    if any(OPCODES[rows[pc][0]].jumps and rows[pc][1] > place for pc in range(loop.head, place)):
+        return None
+    return LoopStep(counter, relation, bound, step, name == "SUB_I64")
+
+
+def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> HoistableChecks | None:
+    """Return a loop's hoistable bounds checks of lists and, if `tensors`, of tensors; None without any."""
+    rows = code.instructions
+    span = range(loop.head, loop.end)
+    if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):
+        return None
+    written = {register for pc in (*span, loop.end) for register in reads_and_writes(code, pc)[1]}
+    steps = None if is_simple(code, loop) else _steps(code, loop, written)
+    if steps is None and not is_simple(code, loop):
+        return None
+    indices: dict[tuple[int, int], tuple[Holder, AffineIndex]] = {}
+    has_other_indices = False
+    counter = steps.counter if steps else rows[loop.end][2]
+    affine: dict[int, AffineIndex] = {counter: AffineIndex({_ONE: 1}, {})}
+    sources = jumps_to(code)
+    for pc in span:
+        for source in sources.get(pc, ()):  # a jump may have skipped the writes since its source
+            for between in range(source, pc):
+                for register in reads_and_writes(code, between)[1]:
+                    affine.pop(register, None)
+        operands = _indexed_operands(code, pc, tensors)
+        for k, (holder, index) in enumerate(operands):
+            line = _affine_form(code, affine, written, index)
+            register = holder if isinstance(holder, int) else holder[0].register
+            if line is not None and register not in written:
+                indices[pc, k] = holder, line
+            else:
+                has_other_indices = True
+        result = _affine_result(code, affine, written, pc)
+        for register in reads_and_writes(code, pc)[1]:
+            affine.pop(register, None)
+        if result is not None:
+            affine[rows[pc][1]] = result
+    return HoistableChecks(loop.head, loop.end, steps, indices, has_other_indices) if indices else None
+
+
+def _indexed_operands(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:
+    """Return the index registers of an instruction, with the objects that they index."""
+    op, a, b, c = code.instructions[pc]
+    if op == NUMBER["LIST_GET_SCALAR"]:
+        return [(b, c)]
+    if op == NUMBER["LIST_SET_SCALAR"]:
+        return [(a, b)]
+    tensor = tensor_operands_of(code, pc) if tensors else None
+    if tensor is None:
+        return []
+    return [((tensor, k), index) for k, index in enumerate(access_registers(code, pc)[1:])]
+
+
+def _is_safe_opcode(name: str) -> bool:
+    return name.endswith(("_I64", "_F64")) or name.startswith("JUMP") or name in _STEADY
+
+
+def _affine_form(
+    code: Code, affine: dict[int, AffineIndex], written: set[int], register: int
+) -> AffineIndex | None:
+    """Return the affine form of a register's value, or None."""
+    if register in affine:
+        return affine[register]
+    first = code.first_constant()
+    if register >= first:
+        value = code.constants[register - first]
+        if type(value) is not int or abs(value) > _MAX_FACTOR:
+            return None
+        return AffineIndex({}, {_ONE: value} if value else {})
+    return AffineIndex({}, {register: 1}) if register not in written else None
+
+
+def _affine_result(
+    code: Code, affine: dict[int, AffineIndex], written: set[int], pc: int
+) -> AffineIndex | None:
+    """Return the affine form of an instruction's result, or None."""
+    op, _, b, c = code.instructions[pc]
+    name = OPCODES[op].name
+    if name not in ("MOVE", "ADD_I64", "SUB_I64", "MUL_I64") or code.classes[b] != "i":
+        return None
+    x = _affine_form(code, affine, written, b)
+    if x is None or name == "MOVE":
+        return x
+    y = _affine_form(code, affine, written, c)
+    if y is None:
+        return None
+    if name == "MUL_I64":
+        return _product(x, y) or _product(y, x)
+    sign = 1 if name == "ADD_I64" else -1
+    return _bounded(_sum(x.slope, y.slope, sign), _sum(x.offset, y.offset, sign))
+
+
+def _sum(x: Sum, y: Sum, sign: int) -> Sum:
+    both = {register: x.get(register, 0) + sign * y.get(register, 0) for register in (*x, *y)}
+    return {register: factor for register, factor in both.items() if factor}
+
+
+def _product(x: AffineIndex, y: AffineIndex) -> AffineIndex | None:
+    """Return the product of an affine form and a loop invariant, or None.
+
+    A constant factor is always possible; a register only if `x` has constant factors only.
+    """
+    if y.slope or len(y.offset) > 1:
+        return None
+    (register, factor), *_ = y.offset.items() or [(_ONE, 0)]
+    if register != _ONE and (set(x.slope) | set(x.offset)) - {_ONE}:
+        return None
+
+    def times(sum: Sum) -> Sum:
+        return {(register if of == _ONE else of): number * factor for of, number in sum.items() if factor}
+
+    return _bounded(times(x.slope), times(x.offset))
+
+
+def _bounded(slope: Sum, offset: Sum) -> AffineIndex | None:
+    """Return an affine form if its values fit in 128 bits: 2**63 * 2**62 and a few terms of 2**84."""
+    if len(slope) > 1 or len(offset) > _MAX_TERMS or any(abs(f) > _MAX_FACTOR for f in offset.values()):
+        return None
+    if any(abs(factor) > (_MAX_FACTOR if register == _ONE else 1) for register, factor in slope.items()):
+        return None
+    return AffineIndex(slope, offset)

@@ -1,0 +1,195 @@
+"""Code generation from verified bytecode to LLVM IR: the loops of a Code become one function.
+
+    text = translate(code, loops)         the module's text, which is also the key of the disk cache
+
+    define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
+
+The function is entered at the end of a loop.  `builders` defines the IR of each opcode.  Every backward jump
+spends budget, as in the interpreter, so that fuel, deadlines and suspension work alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ts.bytecode.native.bounds_check_elimination import HoistableChecks, find_hoistable_checks, is_simple
+from ts.bytecode.native.ir_builder import MEMORY, FunctionBuilder
+from ts.bytecode.native.liveness import live_before, reachable, reads_and_writes
+from ts.bytecode.native.loop_prologue import enter
+from ts.bytecode.native.opcode_codegen import BUILDERS, c_function
+from ts.bytecode.native.range_analysis import ValueRanges
+from ts.bytecode.native.side_exits import LEFT_ALONE, Loop
+from ts.bytecode.native.tensor_access_codegen import DENSE, TensorAccesses
+from ts.bytecode.opcodes import NUMBER, OPCODES
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+_CALL_SCALAR = NUMBER["CALL_SCALAR"]
+
+
+def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], forced: bool = False) -> str:
+    """Return the LLVM module for the loops of a code that can be compiled.
+
+    With `forced`, each instruction first checks whether to exit there, for tests.
+    """
+    entries = [loop.end for loop in loops if not loop.refusal]
+    within = sorted(reachable(code, entries))
+    live = live_before(code)
+    dirty = 0
+    numbers: set[int] = set()
+    for pc in within:
+        reads, writes = reads_and_writes(code, pc)
+        numbers.update(reads, writes)
+        for register in writes:
+            dirty |= 1 << register
+    w = FunctionBuilder(code, layout, live, dirty, ValueRanges(code))
+    variables = [r for r in sorted(numbers) if w.is_number(r) and not w.is_constant(r)]
+    w.label("entry")
+    w.do("%left = alloca i64")
+    for register in variables:
+        w.do(f"%r{register}.v = alloca {w.type(register)}")
+        if w.type(register) == "double":
+            w.do(f"%r{register}.s = alloca float")
+    w.tensors = TensorAccesses(w, within)
+    for loop in loops:
+        for name in ("base", "limit", "iteration", "iterations"):
+            w.do(f"%{name}.{loop.end} = alloca i64")
+        for items in _lists(find_hoistable_checks(code, loop)):
+            w.do(f"%items.{loop.end}.{items} = alloca ptr")
+        if is_simple(code, loop):
+            w.count(loop.end)
+    w.do("%call_result = alloca i64")
+    initial = w.new("load i64, ptr %budget")
+    budget = w.new(f"call i64 @llvm.smax.i64(i64 {initial}, i64 0)")  # `spend_one` requires that
+    w.do(f"store i64 {budget}, ptr %left")
+    _load_functions(
+        w, {code.instructions[pc][1] for pc in within if code.instructions[pc][0] == _CALL_SCALAR}
+    )
+    at, first = (w.new(f"ptrtoint ptr {p} to i64") for p in ("%at", "%instructions"))
+    offset = w.new(f"sub i64 {at}, {first}")
+    cases = " ".join(f"i64 {pc * layout['instruction']}, label %enter.{pc}" for pc in entries)
+    w.do(f"switch i64 {offset}, label %nowhere [{cases}]")
+    for pc in entries:
+        w.label(f"enter.{pc}")
+        w.pc = pc
+        for register in variables:
+            if live[pc] >> register & 1:
+                w.load(register)
+        w.reload_tensors(pc)
+        if w.tensors.versions:
+            w.branch(w.tensors.are_dense(w, pc), f"begin.{pc}{DENSE}", f"begin.{pc}")
+        else:
+            w.jump(f"begin.{pc}")
+    for version in (*w.tensors.versions, ""):
+        w.version = version
+        counted_loops = {
+            loop.end: find_hoistable_checks(code, loop, version == DENSE)
+            for loop in loops
+            if loop.end in within
+        }
+        counted_loops = {end: checks for end, checks in counted_loops.items() if checks or w.counts(end)}
+        w.heads = frozenset(code.instructions[end][1] for end in counted_loops)
+        for pc in entries:
+            w.label(f"begin.{pc}{w.version}")
+            _enter(w, pc, counted_loops)
+        for pc in within:
+            _instruction(w, pc, forced)
+        for end, hoistable in counted_loops.items():
+            _enter_from_head(w, end, hoistable)
+        # A second version of each loop, without the hoisted checks.
+        for w.unchecked_loop in filter(None, counted_loops.values()):
+            for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
+                if pc in within:
+                    _instruction(w, pc, forced)
+        w.unchecked_loop = None
+    w.write_exits()
+    w.label("nowhere")
+    w.do("unreachable")
+    return _MODULE.format(body="\n".join(w.lines), memory=MEMORY)
+
+
+def _lists(hoistable: HoistableChecks | None) -> list[int]:
+    return [] if hoistable is None else hoistable.lists
+
+
+def _load_functions(w: FunctionBuilder, operators: set[int]) -> None:
+    """Load the addresses of C functions of this process from the operators."""
+    for number in sorted(operators):
+        function = c_function(w.code, number)
+        if function is None:
+            continue
+        place = "%registers"
+        for offset in (w.layout["code"], w.layout["operators"], 8 * number, w.layout["data"], function[0]):
+            address = w.new(f"getelementptr i8, ptr {place}, i64 {offset}")
+            place = w.new(f"load ptr, ptr {address}, !invariant.load !5")
+        w.do(f"%direct.{number} = getelementptr i8, ptr {place}, i64 0")
+
+
+def _enter(w: FunctionBuilder, pc: int, counted_loops: dict[int, HoistableChecks | None]) -> None:
+    """Emit a copy of the LOOP for the entry, so that the loop proper has a single entry, its head.
+
+    LLVM only recognizes natural loops.
+    """
+    w.pc = pc
+    op, a, b, c = w.code.instructions[pc]
+    build = BUILDERS[OPCODES[op].name]
+    if pc in counted_loops:
+        hoistable = counted_loops[pc]
+        holds = enter(w, pc, hoistable, 1)
+        if hoistable:
+            known, unknown = w.fresh(), w.fresh()
+            w.branch(holds, known, unknown)
+            w.label(known)
+            w.unchecked_loop = hoistable
+            build(w, pc, a, b, c)
+            w.unchecked_loop = None
+            w.label(unknown)
+    build(w, pc, a, b, c)
+
+
+def _enter_from_head(w: FunctionBuilder, end: int, hoistable: HoistableChecks | None) -> None:
+    """Emit the edge from the code before a loop to its first instruction, with the loop's prologue."""
+    head = w.code.instructions[end][1]
+    w.label(f"into.{head}{w.version}")
+    w.pc = head
+    holds = enter(w, end, hoistable, 0)
+    if hoistable:
+        w.branch(holds, w.at(head, hoistable), w.at(head))
+    else:
+        w.jump(w.at(head))
+
+
+def _instruction(w: FunctionBuilder, pc: int, forced: bool) -> None:
+    op, a, b, c = w.code.instructions[pc]
+    row = OPCODES[op]
+    w.pc = pc
+    w.label(w.at(pc))
+    if row.name in LEFT_ALONE:
+        w.jump(w.leave(pc))
+        return
+    if forced:
+        counter = w.function(w.layout["until_exit"])
+        count = w.new(f"load i64, ptr {counter}")
+        w.do(f"store i64 {w.new(f'sub i64 {count}, 1')}, ptr {counter}")
+        w.branch_unlikely(w.new(f"icmp eq i64 {count}, 0"), w.leave(pc))
+    BUILDERS[row.name](w, pc, a, b, c)
+    if not row.jumps:
+        w.jump(w.at(pc + 1))
+
+
+_MODULE = """\
+define i64 @run(
+  ptr noalias %registers, ptr noalias %budget, ptr %table, ptr %instructions, ptr %at
+) nounwind "no-builtins" {{
+{body}
+}}
+declare double @llvm.fabs.f64(double)
+declare double @llvm.floor.f64(double)
+declare i64 @llvm.sadd.sat.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
+declare {{i64, i1}} @llvm.usub.with.overflow.i64(i64, i64)
+{memory}!4 = !{{!"branch_weights", i32 1, i32 2000}}
+!5 = !{{}}
+"""

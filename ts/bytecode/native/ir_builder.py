@@ -1,0 +1,370 @@
+"""LLVM IR builder for one function, used by the code generators of instructions.
+
+    w.value(2)                     the number in r2: an immediate, or the name of a loaded value
+    w.set(1, w.new("add i64 …"))   r1 := a value
+    w.leave(pc)                    the label of a side exit at `pc`
+
+A register that holds numbers is a local variable (an `alloca`, which LLVM promotes to a machine register);
+all other registers stay in the frame.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from ts.bytecode.native.bounds_check_elimination import HoistableChecks
+from ts.bytecode.native.float32_narrowing import singles_before
+from ts.bytecode.native.range_analysis import ValueRanges
+from ts.bytecode.native.side_exits import SideExit
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+    from ts.bytecode.native.tensor_access_codegen import TensorAccesses
+
+# Alias classes (TBAA) of the memory that machine code accesses; accesses of different classes never alias: !1
+# registers of the frame, !2 headers of lists, objects and tensors, !3 attributes of objects, !6 elements of
+# tensors, !7 version counters, !8 !9 !10 items of lists of ints, floats, bools.
+_KINDS = {1: "frame", 2: "head", 3: "slot", 6: "element", 7: "writes", 8: "int", 9: "float", 10: "bool"}
+MEMORY = '!0 = !{!"memory"}\n' + "".join(
+    f'!{10 + k} = !{{!"{name}", !0}}\n!{k} = !{{!{10 + k}, !{10 + k}, i64 0}}\n' for k, name in _KINDS.items()
+)
+# Metadata of backward jumps of loops to unroll four times.
+MEMORY += '!30 = distinct !{!30, !31}\n!31 = !{!"llvm.loop.unroll.count", i32 4}\n'
+FRAME, HEAD, SLOT, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
+_ITEM = {"i": "!tbaa !8", "f": "!tbaa !9", "b": "!tbaa !10"}
+_ITEM_TYPE = {"i": "i64", "f": "double", "b": "i8"}
+
+_TYPE = {"i": "i64", "b": "i64", "f": "double"}
+
+
+class FunctionBuilder:
+    """Builder of one LLVM function."""
+
+    def __init__(
+        self, code: Code, layout: dict[str, int], live: list[int], dirty: int, bounds: ValueRanges
+    ) -> None:
+        self.code = code
+        self.layout = layout
+        self.lines: list[str] = []
+        self.tensors: TensorAccesses | None = None
+        self.heads: frozenset[int] = frozenset()  # of loops entered from the preceding instruction
+        self.version = ""  # the version of the code being written: "" or `DENSE`
+        self._live = live
+        self._dirty = dirty
+        self._bounds = bounds
+        self._singles = singles_before(code)
+        self.pc = 0  # the current instruction
+        self._block = ""  # label of the current block
+        self._constants = self._immediates()
+        self._exits: dict[str, tuple[SideExit, HoistableChecks | None]] = {}  # by label
+        self._names = 0
+        self._counted: dict[int, tuple[int, int]] = {}  # (end, counter) of the counted loop, by instruction
+        self.unchecked_loop: HoistableChecks | None = None  # the loop being written without hoisted checks
+
+    # ---- text ----------------------------------------------------------------------------------------
+
+    def do(self, line: str) -> None:
+        """Append an instruction without a result."""
+        self.lines.append("  " + line)
+
+    def new(self, expression: str) -> str:
+        """Append an instruction with a result and return its name."""
+        self._names += 1
+        self.lines.append(f"  %t{self._names} = {expression}")
+        return f"%t{self._names}"
+
+    def label(self, name: str = "") -> str:
+        """Begin a basic block, with a new label by default; return its label."""
+        if not name:
+            name = self.fresh()
+        self.lines.append(f"{name}:")
+        self._block = name
+        return name
+
+    def fresh(self) -> str:
+        """Return a new label."""
+        self._names += 1
+        return f"b{self._names}"
+
+    def at(self, pc: int, loop: HoistableChecks | None = None) -> str:
+        """Return the label of an instruction, in the current version of the code or that of `loop`."""
+        if pc in self.heads and pc == self.pc + 1:
+            return f"into.{pc}{self.version}"
+        loop = loop or self.unchecked_loop
+        inside = loop is not None and loop.head <= pc <= loop.end
+        return f"{'unchecked' if inside else 'at'}.{pc}{self.version}"
+
+    def jump(self, label: str) -> None:
+        """Append an unconditional branch."""
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: str, yes: str, no: str) -> None:
+        """Append a conditional branch."""
+        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
+
+    def branch_unlikely(self, condition: str, label: str) -> None:
+        """Append a branch that is seldom taken, and begin the block after it."""
+        after = self.fresh()
+        self.do(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
+        self.label(after)
+
+    # ---- registers -----------------------------------------------------------------------------------
+
+    def is_number(self, register: int) -> bool:
+        """Return whether a register holds numbers, as a variable or immediate."""
+        return self.code.classes[register] in _TYPE
+
+    def is_bool(self, register: int) -> bool:
+        """Return whether a register holds bools."""
+        return self.code.classes[register] == "b"
+
+    def type(self, register: int) -> str:
+        """Return LLVM's type of a number register."""
+        return _TYPE[self.code.classes[register]]
+
+    def is_constant(self, register: int) -> bool:
+        """Return whether a register is a constant."""
+        return register in self._constants
+
+    def is_non_negative(self, pc: int, register: int) -> bool:
+        """Return whether an int is provably non-negative before an instruction."""
+        return self._bounds.of(pc, register)[0] >= 0
+
+    def is_positive(self, pc: int, register: int) -> bool:
+        """Return whether an int is provably positive before an instruction."""
+        return self._bounds.of(pc, register)[0] > 0
+
+    def is_single(self, register: int) -> bool:
+        """Return whether a float register has a float32 value before the current instruction."""
+        return bool(self._singles[self.pc] >> register & 1)
+
+    def single(self, register: int) -> str:
+        """Return the value of a register as LLVM `float`."""
+        if register in self._constants:
+            return self.new(f"fptrunc double {self._constants[register]} to float")
+        return self.new(f"load float, ptr %r{register}.s")
+
+    def set_single(self, register: int, value: str) -> None:
+        """Set a register to a float32 value, in single and double precision."""
+        self.do(f"store float {value}, ptr %r{register}.s")
+        self.set(register, self.new(f"fpext float {value} to double"))
+
+    def value(self, register: int) -> str:
+        """Return the value of a number register."""
+        if register in self._constants:
+            return self._constants[register]
+        if self.is_single(register):
+            return self.new(f"fpext float {self.single(register)} to double")
+        return self.new(f"load {self.type(register)}, ptr %r{register}.v")
+
+    def set(self, register: int, value: str) -> None:
+        """Set a number register."""
+        self.do(f"store {self.type(register)} {value}, ptr %r{register}.v")
+
+    def set_truth(self, register: int, condition: str) -> None:
+        """Set a bool register from an i1."""
+        self.set(register, self.new(f"zext i1 {condition} to i64"))
+
+    def place(self, register: int) -> str:
+        """Return the address of a register in the frame."""
+        return self.new(f"getelementptr i8, ptr %registers, i64 {register * self.layout['value']}")
+
+    def tag(self, register: int) -> str:
+        """Return the tag of a register in the frame."""
+        offset = register * self.layout["value"] + self.layout["tag"]
+        place = self.new(f"getelementptr i8, ptr %registers, i64 {offset}")
+        return self.new(f"load i64, ptr {place}, {FRAME}")
+
+    def load(self, register: int) -> None:
+        """Load a number register from the frame, before the current instruction."""
+        value = self.new(f"load {self.type(register)}, ptr {self.place(register)}, {FRAME}")
+        if self.is_single(register):
+            self.set_single(register, self.new(f"fptrunc double {value} to float"))
+        else:
+            self.set(register, value)
+
+    def store(self, register: int) -> None:
+        """Store a number register to the frame."""
+        self.do(f"store {self.type(register)} {self.value(register)}, ptr {self.place(register)}, {FRAME}")
+
+    def object(self, register: int) -> str:
+        """Return the object in a register."""
+        return self.new(f"load ptr, ptr {self.place(register)}, {FRAME}")
+
+    def field(self, object: str, name: str, type: str) -> str:
+        """Return a header field of a list, object or tensor."""
+        return self.head(self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type)
+
+    def head(self, place: str, type: str) -> str:
+        """Return a header field by its address."""
+        return self.new(f"load {type}, ptr {place}, {HEAD}")
+
+    def item(self, items: str, index: str, number: int) -> str:
+        """Return the address of a list item of the class of register `number`."""
+        type = _ITEM_TYPE[self.code.classes[number]]
+        return self.new(f"getelementptr {type}, ptr {items}, i64 {index}")
+
+    def kind_of_item(self, number: int) -> str:
+        """Return the alias class of list items of the class of register `number`."""
+        return _ITEM[self.code.classes[number]]
+
+    def put_item(self, place: str, number: int) -> None:
+        """Store the number of a register to the address of a list item."""
+        type, value = _ITEM_TYPE[self.code.classes[number]], self.value(number)
+        if self.is_bool(number):
+            value = self.new(f"trunc i64 {value} to i8")
+        self.do(f"store {type} {value}, ptr {place}, {self.kind_of_item(number)}")
+
+    def index(self, pc: int, register: int, size: str) -> str:
+        """Return a list index normalized to count from the start; exit for one that is out of range.
+
+        Negative indices are only handled if the unsigned comparison with the size fails.
+        """
+        i = self.value(register)
+        if self.is_non_negative(pc, register):
+            self.branch_unlikely(self.new(f"icmp uge i64 {i}, {size}"), self.leave(pc))
+            return i
+        start, odd, after = self._block, self.fresh(), self.fresh()
+        beyond = self.new(f"icmp uge i64 {i}, {size}")
+        self.do(f"br i1 {beyond}, label %{odd}, label %{after}, !prof !4")
+        self.label(odd)
+        j = self.new(f"add i64 {i}, {size}")
+        self.branch_unlikely(self.new(f"icmp uge i64 {j}, {size}"), self.leave(pc))
+        odd = self._block
+        self.jump(after)
+        self.label(after)
+        return self.new(f"phi i64 [ {i}, %{start} ], [ {j}, %{odd} ]")
+
+    def flush_write_counts(self) -> None:
+        """Update the version counters of written tensors, before other code runs."""
+        if self.tensors is not None:
+            self.tensors.flush_writes(self)
+
+    def reload_tensors(self, pc: int) -> None:
+        """Reload the headers of tensors, at an entry and after other code ran."""
+        if self.tensors is not None:
+            self.tensors.reload(self, pc)
+
+    def is_live(self, pc: int, register: int) -> bool:
+        """Return whether a register is live before an instruction."""
+        return bool(self._live[pc] >> register & 1)
+
+    def element(self, place: str, type: str) -> str:
+        """Load a tensor element, which may be unaligned."""
+        return self.new(f"load {type}, ptr {place}, align 1, {ELEMENT}")
+
+    def put_element(self, place: str, type: str, value: str) -> None:
+        """Store a tensor element."""
+        self.do(f"store {type} {value}, ptr {place}, align 1, {ELEMENT}")
+
+    def count_writes(self, place: str, more: str) -> None:
+        """Add to the version counter of a tensor."""
+        count = self.new(f"load i32, ptr {place}, {WRITES}")
+        self.do(f"store i32 {self.new(f'add i32 {count}, {more}')}, ptr {place}, {WRITES}")
+
+    def function(self, number: int) -> str:
+        """Return the address of a runtime function, by its index in the table."""
+        place = self.new(f"getelementptr ptr, ptr %table, i64 {number}")
+        return self.new(f"load ptr, ptr {place}, !invariant.load !5")
+
+    # ---- side exits ----------------------------------------------------------------------------------
+
+    def leave(self, pc: int, status: int = 0, failed: bool = False) -> str:
+        """Return the label of a side exit; with `failed`, no registers are stored for it."""
+        loop = self._stepped_loop(pc)
+        label = f"leave.{pc}.{status}{'.steps' if loop else ''}"
+        if label not in self._exits:
+            live = 0 if failed else self._live[pc] & self._dirty
+            dirty = tuple(r for r in range(live.bit_length()) if live >> r & 1 and self.is_number(r))
+            self._exits[label] = SideExit(pc, status, dirty), loop
+        return label
+
+    def write_exits(self) -> None:
+        """Append the blocks of all side exits."""
+        for label, (exit, loop) in self._exits.items():
+            self.pc, self.unchecked_loop = exit.pc, loop
+            self.label(label)
+            for register in exit.dirty:
+                self.store(register)
+            self.flush_write_counts()
+            self.return_to_interpreter(exit.pc, exit.pc, f"{exit.status}")
+
+    def return_to_interpreter(self, source: int, pc: int, status: str) -> None:
+        """Return to the interpreter loop from `source`, to continue at `pc`."""
+        self.do(f"store i64 {self.budget_left(source)}, ptr %budget")
+        if status.isdigit():
+            self.do(f"ret i64 {int(status) << 32 | pc}")
+            return
+        wide = self.new(f"shl i64 {self.new(f'zext i32 {status} to i64')}, 32")
+        self.do(f"ret i64 {self.new(f'or i64 {wide}, {pc}')}")
+
+    # ---- budget --------------------------------------------------------------------------------------
+
+    def budget_left(self, pc: int) -> str:
+        """Return the budget left before an instruction."""
+        loop = self._stepped_loop(pc)
+        if loop is not None:
+            base = self.new(f"load i64, ptr %base.{loop.end}")
+            return self.new(f"sub i64 {base}, {self.new(f'load i64, ptr %iteration.{loop.end}')}")
+        if pc not in self._counted:
+            return self.new("load i64, ptr %left")
+        end, counter = self._counted[pc]
+        return self.new(f"sub i64 {self.new(f'load i64, ptr %base.{end}')}, {self.value(counter)}")
+
+    def spend(self, pc: int, amount: int) -> str:
+        """Subtract from the budget and return what is left."""
+        left = self.new(f"sub i64 {self.budget_left(pc)}, {amount}")
+        self.do(f"store i64 {left}, ptr %left")
+        return left
+
+    def spend_one(self, pc: int) -> str:
+        """Subtract one from the non-negative budget; return whether it was 0."""
+        both = self.new(f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)")
+        self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {both}, 0')}, ptr %left")
+        return self.new(f"extractvalue {{i64, i1}} {both}, 1")
+
+    def count(self, end: int) -> None:
+        """Derive the budget in the loop that ends at `end` from its counter: base - counter."""
+        _, head, counter, _ = self.code.instructions[end]
+        self._counted |= dict.fromkeys(range(head, end + 1), (end, counter))
+
+    def counts_iterations(self, pc: int) -> bool:
+        """Return whether a loop with a separate iteration counter ends at `pc`."""
+        loop = self._stepped_loop(pc)
+        return loop is not None and loop.end == pc
+
+    def has_remaining_checks(self, pc: int) -> bool:
+        """Return whether a short loop with remaining bounds checks ends at `pc`, which is unrolled."""
+        loop = self.unchecked_loop
+        return loop is not None and loop.end == pc and loop.has_remaining_checks
+
+    def counts(self, pc: int) -> bool:
+        """Return whether an instruction is in a loop whose counter determines the budget."""
+        return pc in self._counted
+
+    def _stepped_loop(self, pc: int) -> HoistableChecks | None:
+        """Return the enclosing loop if it has a separate iteration counter."""
+        loop = self.unchecked_loop
+        inside = loop is not None and loop.steps is not None and loop.head <= pc <= loop.end
+        return loop if inside else None
+
+    def is_hoisted(self, pc: int, dimension: int = 0) -> bool:
+        """Return whether the bounds check of an index was hoisted."""
+        return self.unchecked_loop is not None and (pc, dimension) in self.unchecked_loop.indices
+
+    def hoisted_items(self, register: int) -> str:
+        """Return the address of the items of a list with hoisted checks."""
+        assert self.unchecked_loop is not None
+        return self.new(f"load ptr, ptr %items.{self.unchecked_loop.end}.{register}")
+
+    def _immediates(self) -> dict[int, str]:
+        code, first = self.code, self.code.first_constant()
+        immediates = {}
+        for register, value in enumerate(code.constants, first):
+            kind = code.classes[register]
+            if kind == "f":
+                immediates[register] = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+            elif kind in "ib":
+                immediates[register] = str(int(value))
+        return immediates

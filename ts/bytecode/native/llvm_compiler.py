@@ -1,0 +1,109 @@
+"""LLVM compiler interface through llvmlite: from module text to machine code in memory.
+
+In: the text written by `translate`.  Out: a `MachineCode` with the address of its function, valid as long as
+it lives.
+
+Object files are stored in the disk cache (`bytecode/disk_cache`), keyed by a hash of the text, LLVM's
+version, the processor and its features.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from functools import cache
+from itertools import count
+from typing import Any, Final
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from ts.bytecode import disk_cache
+
+_FORMAT: Final = 1
+_numbers = count()
+_lock = threading.RLock()
+_dead: deque[Any] = deque()  # trackers of unused code, released by the next compilation
+
+
+class MachineCode:
+    """A compiled function in memory, owned by its Code."""
+
+    def __init__(self, tracker: Any) -> None:
+        self._tracker = tracker
+        self.address: int = tracker["run"]
+
+    def __del__(self, dead: deque[Any] = _dead) -> None:
+        dead.append(self._tracker)  # LLVM's lock may be held, and a finalizer must not wait
+
+
+def compile(text: str) -> MachineCode:
+    """Return the machine code of a module, from the disk cache if present."""
+    with _lock:
+        _dead.clear()
+        path = disk_cache.cache_path(_name(text), ".o")
+        image = None if path is None else disk_cache.read(path)
+        if image is not None:
+            try:
+                return _load(image)
+            except RuntimeError:  # LLVM cannot link the cached file
+                image = None
+        image = _assemble(text)
+        if path is not None:
+            disk_cache.write(path, image)
+        return _load(image)
+
+
+def assembly(text: str) -> str:
+    """Return the optimized assembly of a module, for display."""
+    with _lock:
+        written: str = _machine().emit_assembly(_optimised(text))
+        return written
+
+
+def _name(text: str) -> str:
+    versions = llvmlite.__version__, llvm.llvm_version_info, llvm.get_process_triple()
+    words = [_FORMAT, *versions, *_processor(), text]
+    return disk_cache.digest(json.dumps(words).encode())
+
+
+def _assemble(text: str) -> bytes:
+    image: bytes = _machine().emit_object(_optimised(text))
+    return image
+
+
+def _optimised(text: str) -> Any:
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def _load(image: bytes) -> MachineCode:
+    builder = llvm.JITLibraryBuilder().add_object_img(image).export_symbol("run")
+    return MachineCode(builder.link(_jit(), f"loops{next(_numbers)}"))
+
+
+@cache
+def _processor() -> tuple[str, str]:
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@cache
+def _machine() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    name, features = _processor()
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=name, features=features, opt=2, reloc="pic", codemodel="default", jit=True
+    )
+
+
+@cache
+def _jit() -> Any:
+    return llvm.create_lljit_compiler(_machine())

@@ -1,0 +1,138 @@
+"""Prologue of counted loops: the iteration limit by budget, and hoisted bounds checks.
+
+    %base.9        the budget at entry plus the counter's first value: base - counter is the budget left
+    %limit.9       the counter value at which the loop stops: its bound, or where the budget ends
+    %iteration.9   number of the iteration, for loops whose step is not one
+    %items.9.0     address of the items of the list in r0
+
+Indices are computed with 128 bits at both ends of their range (`steady`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ts.bytecode.native.bounds_check_elimination import AffineIndex, HoistableChecks, Holder, LoopStep, Sum
+
+if TYPE_CHECKING:
+    from ts.bytecode.native.ir_builder import FunctionBuilder
+
+_NO_OVERFLOW_BOUND: Final = 1 << 61  # sums and differences of two such ints cannot overflow
+
+
+def enter(w: FunctionBuilder, end: int, loop: HoistableChecks | None, iteration: int) -> str:
+    """Emit the prologue of the loop that ends at `end`; return the condition that all indices are valid.
+
+    Returns "" if no checks are hoisted. `iteration` is 0 to start at the current counter value, else 1.
+    """
+    if loop is not None and loop.steps is not None:
+        return _enter_stepped_loop(w, loop, loop.steps, iteration)
+    _, _, counter, bound = w.code.instructions[end]
+    left, first, last = w.new("load i64, ptr %left"), w.value(counter), w.value(bound)
+    w.do(f"store i64 {w.new(f'add i64 {left}, {first}')}, ptr %base.{end}")
+    limit = _saturating_add(w, first, w.new(f"add i64 {left}, 1"))
+    limit = w.new(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {last})")
+    w.do(f"store i64 {limit}, ptr %limit.{end}")
+    if loop is None:
+        return ""
+    return _emit_bounds_checks(w, loop, w.new(f"add i64 {first}, {iteration}"), w.new(f"add i64 {limit}, -1"))
+
+
+def _enter_stepped_loop(w: FunctionBuilder, loop: HoistableChecks, steps: LoopStep, iteration: int) -> str:
+    """Emit the prologue of a loop with a general step, whose number of iterations is computed first.
+
+    The jump that enters at a loop's end starts iteration 0; the counter has that iteration's value already.
+    """
+    first, last, step = w.value(steps.counter), w.value(steps.bound), w.value(steps.step)
+    if steps.is_subtracted:
+        step = w.new(f"sub i64 0, {step}")
+    holds = "true"
+    for x in (first, last, step):
+        shifted = w.new(f"add i64 {x}, {_NO_OVERFLOW_BOUND}")
+        holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i64 {shifted}, {2 * _NO_OVERFLOW_BOUND}')}")
+    up, down = w.new(f"sub i64 {last}, {first}"), w.new(f"sub i64 {first}, {last}")
+    if steps.relation == "NE":
+        falls = w.new(f"icmp slt i64 {step}, 0")
+        distance = w.new(f"select i1 {falls}, i64 {down}, i64 {up}")
+        stride = w.new(f"select i1 {falls}, i64 {w.new(f'sub i64 0, {step}')}, i64 {step}")
+    else:
+        falling = steps.relation in ("GT", "GE")
+        distance, stride = (down, w.new(f"sub i64 0, {step}")) if falling else (up, step)
+        if steps.relation in ("LE", "GE"):
+            distance = w.new(f"add i64 {distance}, 1")
+    for x in (stride, distance):
+        holds = w.new(f"and i1 {holds}, {w.new(f'icmp sgt i64 {x}, 0')}")
+    divisor = w.new(f"select i1 {holds}, i64 {stride}, i64 1")
+    if steps.relation == "NE":
+        iterations = w.new(f"sdiv i64 {distance}, {divisor}")
+        whole = w.new(f"icmp eq i64 {w.new(f'mul i64 {iterations}, {divisor}')}, {distance}")
+        holds = w.new(f"and i1 {holds}, {whole}")
+    else:
+        iterations = w.new(f"sdiv i64 {w.new(f'add i64 {distance}, {divisor}')}, {divisor}")
+        exact = w.new(f"icmp eq i64 {w.new(f'srem i64 {distance}, {divisor}')}, 0")
+        iterations = w.new(f"sub i64 {iterations}, {w.new(f'zext i1 {exact} to i64')}")
+    base = w.new(f"sub i64 {w.new('load i64, ptr %left')}, {iteration}")
+    limit = w.new(f"call i64 @llvm.smin.i64(i64 {iterations}, i64 {_saturating_add(w, base, '1')})")
+    for name, value in (
+        ("base", base),
+        ("limit", limit),
+        ("iterations", iterations),
+        ("iteration", f"{-iteration}"),
+    ):
+        w.do(f"store i64 {value}, ptr %{name}.{loop.end}")
+    past = w.new(f"mul i64 {w.new(f'add i64 {limit}, -1')}, {step}")
+    valid = _emit_bounds_checks(w, loop, first, w.new(f"add i64 {first}, {past}"))
+    return w.new(f"and i1 {holds}, {valid}")
+
+
+def _saturating_add(w: FunctionBuilder, x: str, y: str) -> str:
+    return w.new(f"call i64 @llvm.sadd.sat.i64(i64 {x}, i64 {y})")
+
+
+def _emit_bounds_checks(w: FunctionBuilder, loop: HoistableChecks, first: str, last: str) -> str:
+    """Emit the hoisted bounds checks for counter values `first` to `last`; return their conjunction."""
+    ends = [_sign_extend(w, x) for x in (first, last)]
+    sizes: dict[Holder, str] = {}
+    for items in loop.lists:
+        x = w.object(items)
+        w.do(f"store ptr {w.field(x, 'items', 'ptr')}, ptr %items.{loop.end}.{items}")
+        sizes[items] = _sign_extend(w, w.field(x, "size", "i64"))
+    for tensor, k in loop.lengths:
+        sizes[tensor, k] = _sign_extend(w, w.new(f"load i64, ptr {tensor.name(f'size{k}')}"))
+    holds = "true"
+    for holder, line in _distinct_indices(loop):
+        for counter in ends if line.slope else ends[:1]:
+            index = _affine_value(w, line, counter)
+            holds = w.new(f"and i1 {holds}, {w.new(f'icmp ult i128 {index}, {sizes[holder]}')}")
+    return holds
+
+
+def _distinct_indices(loop: HoistableChecks) -> list[tuple[Holder, AffineIndex]]:
+    """Return the distinct indices of a loop."""
+    distinct: list[tuple[Holder, AffineIndex]] = []
+    for entry in loop.indices.values():  # not hashable
+        if entry not in distinct:
+            distinct.append(entry)
+    return distinct
+
+
+def _affine_value(w: FunctionBuilder, line: AffineIndex, counter: str) -> str:
+    """Emit the value of an affine index for a counter value, in 128 bits."""
+    index = _sum_value(w, line.offset)
+    if line.slope:
+        index = w.new(f"add i128 {index}, {w.new(f'mul i128 {_sum_value(w, line.slope)}, {counter}')}")
+    return index
+
+
+def _sum_value(w: FunctionBuilder, sum: Sum) -> str:
+    total = "0"
+    for register, factor in sum.items():
+        term = str(factor)
+        if register >= 0:
+            term = w.new(f"mul i128 {_sign_extend(w, w.value(register))}, {factor}")
+        total = w.new(f"add i128 {total}, {term}")
+    return total
+
+
+def _sign_extend(w: FunctionBuilder, x: str) -> str:
+    return w.new(f"sext i64 {x} to i128")

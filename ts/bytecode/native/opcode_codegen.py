@@ -1,0 +1,446 @@
+"""LLVM IR code generation for each opcode.
+
+    BUILDERS["ADD_I64"](w, pc, a, b, c)         writes the IR of the instruction at `pc` for r[a], r[b], r[c]
+
+Ints wrap around, floating-point operations are never contracted or reordered, and operations that could raise
+exit to the interpreter instead (`exits`).  Only builders of jumps terminate the basic block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ts._core.builtin_ops.math import c_function as unary_function
+from ts._core.builtin_ops.scalar import c_function as binary_function
+from ts.bytecode.native.ir_builder import FRAME, HEAD, SLOT, FunctionBuilder
+from ts.bytecode.native.liveness import reads_and_writes
+from ts.bytecode.opcodes import NUMBER, OPCODES
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+Builder = Callable[[FunctionBuilder, int, int, int, int], None]  # (w, pc, a, b, c)
+
+_OPERATOR_COST = 16
+
+BUILDERS: dict[str, Builder] = {}
+
+
+def builds(*names: str) -> Callable[[Builder], Builder]:
+    """Return a decorator that registers the code generator of opcodes."""
+
+    def register(builder: Builder) -> Builder:
+        BUILDERS.update(dict.fromkeys(names, builder))
+        return builder
+
+    return register
+
+
+# ---------------------------------------------------------------- arithmetic
+
+_BINARY = {
+    "ADD_I64": "add i64", "SUB_I64": "sub i64", "MUL_I64": "mul i64", "AND_I64": "and i64",
+    "OR_I64": "or i64", "XOR_I64": "xor i64", "ADD_F64": "fadd double", "SUB_F64": "fsub double",
+    "MUL_F64": "fmul double", "DIV_F64": "fdiv double", "AND": "and i64", "OR": "or i64", "XOR": "xor i64",
+}  # fmt: skip
+_COMPARISONS = {
+    "EQ_I64": "icmp eq i64", "NE_I64": "icmp ne i64", "LT_I64": "icmp slt i64", "LE_I64": "icmp sle i64",
+    "GT_I64": "icmp sgt i64", "GE_I64": "icmp sge i64", "EQ_F64": "fcmp oeq double",
+    "NE_F64": "fcmp une double", "LT_F64": "fcmp olt double", "LE_F64": "fcmp ole double",
+    "GT_F64": "fcmp ogt double", "GE_F64": "fcmp oge double", "EQ_BOOL": "icmp eq i64",
+    "NOT_LT_F64": "fcmp uge double", "NOT_LE_F64": "fcmp ugt double",
+}  # fmt: skip
+# Select the first operand if the comparison holds, else the second.
+_CHOICES = {
+    "MIN_I64": "icmp slt i64", "MAX_I64": "icmp sgt i64", "MIN_F64": "fcmp olt double",
+    "MAX_F64": "fcmp ogt double",
+}  # fmt: skip
+_UNARY = {
+    "NEG_I64": "sub i64 0, {}", "NEG_F64": "fneg double {}",
+    "ABS_F64": "call double @llvm.fabs.f64(double {})", "NOT": "xor i64 {}, 1",
+    "INT_TO_FLOAT": "sitofp i64 {} to double", "BOOL_TO_INT": "add i64 {}, 0",
+}  # fmt: skip
+
+
+def _binary(expression: str) -> Builder:
+    return lambda w, pc, a, b, c: w.set(a, w.new(f"{expression} {w.value(b)}, {w.value(c)}"))
+
+
+def _comparison(expression: str) -> Builder:
+    return lambda w, pc, a, b, c: w.set_truth(a, w.new(f"{expression} {w.value(b)}, {w.value(c)}"))
+
+
+def _select(expression: str) -> Builder:
+    def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+        x, y = w.value(b), w.value(c)
+        holds = w.new(f"{expression} {x}, {y}")
+        w.set(a, w.new(f"select i1 {holds}, {w.type(a)} {x}, {w.type(a)} {y}"))
+
+    return build
+
+
+def _unary(expression: str) -> Builder:
+    return lambda w, pc, a, b, c: w.set(a, w.new(expression.format(w.value(b))))
+
+
+BUILDERS |= {name: _binary(expression) for name, expression in _BINARY.items()}
+BUILDERS |= {name: _comparison(expression) for name, expression in _COMPARISONS.items() if name in NUMBER}
+BUILDERS |= {name: _select(expression) for name, expression in _CHOICES.items()}
+BUILDERS |= {name: _unary(expression) for name, expression in _UNARY.items()}
+
+
+@builds("MOVE")
+def _move(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    if w.is_single(b):
+        w.set_single(a, w.single(b))
+    else:
+        w.set(a, w.value(b))
+
+
+@builds("FLOORDIV_I64", "MOD_I64")
+def _division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    """Emit floor division or its remainder.
+
+    Exits for a zero divisor. A divisor of -1 is replaced by 1 before `sdiv`, because INT64_MIN / -1 traps.
+    """
+    x, y = w.value(b), w.value(c)
+    remainder = w.code.instructions[pc][0] == NUMBER["MOD_I64"]
+    if w.is_positive(pc, c) and w.is_non_negative(pc, b):
+        if w.is_constant(c) and not _is_power(int(y)):
+            quotient = _quotient(w, x, int(y))
+            w.set(a, w.new(f"sub i64 {x}, {w.new(f'mul i64 {quotient}, {y}')}") if remainder else quotient)
+        else:
+            w.set(a, w.new(f"{'urem' if remainder else 'udiv'} i64 {x}, {y}"))
+        return
+    if w.is_positive(pc, c):
+        rest = w.new(f"srem i64 {x}, {y}")
+        negative = w.new(f"icmp slt i64 {rest}, 0")
+        if remainder:
+            w.set(a, w.new(f"select i1 {negative}, i64 {w.new(f'add i64 {rest}, {y}')}, i64 {rest}"))
+        else:
+            quotient = w.new(f"sdiv i64 {x}, {y}")
+            w.set(a, w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {negative} to i64')}"))
+        return
+    w.branch_unlikely(w.new(f"icmp eq i64 {y}, 0"), w.leave(pc))
+    minus = w.new(f"icmp eq i64 {y}, -1")
+    divisor = w.new(f"select i1 {minus}, i64 1, i64 {y}")
+    rest = w.new(f"srem i64 {x}, {divisor}")
+    inexact = w.new(f"icmp ne i64 {rest}, 0")
+    signs_differ = w.new(f"icmp slt i64 {w.new(f'xor i64 {x}, {y}')}, 0")
+    adjusts = w.new(f"and i1 {inexact}, {signs_differ}")
+    if remainder:
+        w.set(a, w.new(f"add i64 {rest}, {w.new(f'select i1 {adjusts}, i64 {y}, i64 0')}"))
+        return
+    quotient = w.new(f"sdiv i64 {x}, {divisor}")
+    floor = w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {adjusts} to i64')}")
+    negative = w.new(f"sub i64 0, {x}")
+    w.set(a, w.new(f"select i1 {minus}, i64 {negative}, i64 {floor}"))
+
+
+def _is_power(x: int) -> bool:
+    return x & (x - 1) == 0
+
+
+def _quotient(w: FunctionBuilder, x: str, divisor: int) -> str:
+    """Emit the quotient of a non-negative int by a constant: the upper half of a 128-bit product.
+
+    With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) is above x / d by less than x /
+    2**(64+s), and that is less than 1 / d, as x < 2**63: both have the same floor.
+    """
+    shift = 64 + divisor.bit_length() - 1
+    factor = (1 << shift) // divisor + 1
+    product = w.new(f"mul nuw i128 {w.new(f'zext i64 {x} to i128')}, {factor}")
+    return w.new(f"trunc i128 {w.new(f'lshr i128 {product}, {shift}')} to i64")
+
+
+@builds("SHL_I64", "SHR_I64")
+def _shift(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    count = w.new(f"and i64 {w.value(c)}, 63")
+    operation = "shl" if w.code.instructions[pc][0] == NUMBER["SHL_I64"] else "ashr"
+    w.set(a, w.new(f"{operation} i64 {w.value(b)}, {count}"))
+
+
+@builds("ABS_I64")
+def _absolute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    x = w.value(b)
+    negative = w.new(f"icmp slt i64 {x}, 0")
+    w.set(a, w.new(f"select i1 {negative}, i64 {w.new(f'sub i64 0, {x}')}, i64 {x}"))
+
+
+@builds("DIV_I64")
+def _true_division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    x, y = (w.new(f"sitofp i64 {w.value(r)} to double") for r in (b, c))
+    w.set(a, w.new(f"fdiv double {x}, {y}"))
+
+
+@builds("FLOORDIV_F64")
+def _floor_division(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    quotient = w.new(f"fdiv double {w.value(b)}, {w.value(c)}")
+    w.set(a, w.new(f"call double @llvm.floor.f64(double {quotient})"))
+
+
+@builds("MOD_F64")
+def _float_remainder(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    x, y = w.value(b), w.value(c)
+    w.set(a, w.new(f"call double {w.function(NUMBER['MOD_F64'])}(double {x}, double {y})"))
+
+
+@builds("FLOAT_TO_INT")
+def _to_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    x = w.value(b)
+    above = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")  # -2.0 ** 63
+    below = w.new(f"fcmp olt double {x}, 0x43E0000000000000")
+    fits = w.new(f"and i1 {above}, {below}")
+    w.set(a, w.new(f"select i1 {fits}, i64 {w.new(f'fptosi double {x} to i64')}, i64 {-(1 << 63)}"))
+
+
+@builds("INT_TO_BOOL")
+def _int_truth(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.set_truth(a, w.new(f"icmp ne i64 {w.value(b)}, 0"))
+
+
+@builds("FLOAT_TO_BOOL")
+def _float_truth(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.set_truth(a, w.new(f"fcmp une double {w.value(b)}, 0.0"))
+
+
+# ---------------------------------------------------------------- runtime objects and calls
+
+
+@builds("IS_NONE", "IS_NOT_NONE")
+def _is_none(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    relation = "eq" if w.code.instructions[pc][0] == NUMBER["IS_NONE"] else "ne"
+    w.set_truth(a, w.new(f"icmp {relation} i64 {w.tag(b)}, {w.layout['tag_none']}"))
+
+
+@builds("CAST")
+def _cast(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.branch_unlikely(w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.leave(pc))
+    w.set(a, w.new(f"load {w.type(a)}, ptr {w.place(b)}, {FRAME}"))
+
+
+def _item(w: FunctionBuilder, pc: int, items: int, index: int, number: int) -> str:
+    """Return the address of a list item of the class of register `number`; exit for a bad index."""
+    if w.is_hoisted(pc):
+        return w.item(w.hoisted_items(items), w.value(index), number)
+    x = w.object(items)
+    i = w.index(pc, index, w.field(x, "size", "i64"))
+    return w.item(w.field(x, "items", "ptr"), i, number)
+
+
+@builds("LIST_LEN")
+def _length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.set(a, w.field(w.object(b), "size", "i64"))
+
+
+@builds("LIST_GET_SCALAR")
+def _get_number(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    place = _item(w, pc, b, c, a)
+    if w.is_bool(a):
+        w.set(a, w.new(f"zext i8 {w.new(f'load i8, ptr {place}, {w.kind_of_item(a)}')} to i64"))
+    else:
+        w.set(a, w.new(f"load {w.type(a)}, ptr {place}, {w.kind_of_item(a)}"))
+
+
+@builds("LIST_SET_SCALAR")
+def _set_number(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.put_item(_item(w, pc, a, b, c), c)
+
+
+@builds("LIST_CHECK_LEN")
+def _check_length(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.branch_unlikely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.leave(pc))
+
+
+def _slot(w: FunctionBuilder, object: int, number: int) -> str:
+    offset = number * w.layout["value"]
+    return w.new(f"getelementptr i8, ptr {w.field(w.object(object), 'slots', 'ptr')}, i64 {offset}")
+
+
+@builds("ATTR_GET_SCALAR")
+def _get_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.set(a, w.new(f"load {w.type(a)}, ptr {_slot(w, b, c)}, {SLOT}"))
+
+
+@builds("ATTR_SET_SCALAR")
+def _set_attribute(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.do(f"store {w.type(c)} {w.value(c)}, ptr {_slot(w, a, b)}, {SLOT}")
+
+
+@builds(
+    "TAKE", "DROP", "CAST_OBJECT", "CAST_TO", "IS_INSTANCE", "LIST_GET", "LIST_SET", "LIST_NEW",
+    "DICT_LEN", "DICT_GET", "DICT_GET_SCALAR", "DICT_FIND", "DICT_SET", "DICT_SET_SCALAR", "DICT_CONTAINS",
+    "DICT_NEW", "TUPLE_NEW", "TUPLE_GET",
+    "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
+)  # fmt: skip
+def _call_runtime(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    """Emit a call of the interpreter's C function for the opcode, which works on the frame.
+
+    Stores the numbers that it reads before the call and loads those that it writes after it; a nonzero status
+    is returned to the interpreter.
+    """
+    reads, writes = reads_and_writes(w.code, pc)
+    for register in dict.fromkeys(reads):
+        if w.is_number(register) and not w.is_constant(register):
+            w.store(register)
+    w.flush_write_counts()
+    at = w.new(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
+    status = w.new(f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {at})")
+    failed, after = w.fresh(), w.fresh()
+    w.do(f"br i1 {w.new(f'icmp ne i32 {status}, 0')}, label %{failed}, label %{after}, !prof !4")
+    w.label(failed)
+    w.return_to_interpreter(pc, pc + 1, status)
+    w.label(after)
+    w.pc = pc + 1
+    for register in dict.fromkeys(writes):
+        if w.is_number(register):
+            w.load(register)
+    w.reload_tensors(w.pc)
+    w.pc = pc
+
+
+@builds("LIST_APPEND")
+def _append(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    """Append a number inline if the list's storage has this item type and spare capacity, else by call."""
+    if not w.is_number(b):
+        _call_runtime(w, pc, a, b, c)
+        return
+    x = w.object(a)
+    size = w.field(x, "size", "i64")
+    full, room, after = w.fresh(), w.fresh(), w.fresh()
+    fits = w.new(f"icmp ne i64 {size}, {w.field(x, 'capacity', 'i64')}")
+    same = w.new(f"icmp eq i32 {w.field(x, 'item', 'i32')}, {w.layout['tag_' + w.code.classes[b]]}")
+    w.branch(w.new(f"and i1 {fits}, {same}"), room, full)
+    w.label(full)
+    _call_runtime(w, pc, a, b, c)
+    w.jump(after)
+    w.label(room)
+    w.put_item(w.item(w.field(x, "items", "ptr"), size, b), b)
+    place = w.new(f"getelementptr i8, ptr {x}, i64 {w.layout['size']}")
+    w.do(f"store i64 {w.new(f'add i64 {size}, 1')}, ptr {place}, {HEAD}")
+    w.jump(after)
+    w.label(after)
+
+
+@builds("CALL_SCALAR")
+def _scalar(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    """Call the C function of a scalar operator directly if there is one, else call its kernel."""
+    function = c_function(w.code, a)
+    if function is None:
+        _call_runtime(w, pc, a, b, c)
+        return
+    _, result, argument_type, checked = function
+    *arguments, out = w.code.pool_list(b)
+    values = []
+    for register in arguments:
+        value = w.value(register)
+        values.append(value if w.type(register) == argument_type else w.new(f"sitofp i64 {value} to double"))
+    argument_list = ", ".join(f"{argument_type} {value}" for value in values)
+    if checked:
+        w.branch_unlikely(
+            w.new(f"icmp ne i32 {w.new(f'call i32 %direct.{a}({argument_list}, ptr %call_result)')}, 0"),
+            w.leave(pc),
+        )
+        w.set(out, w.new(f"load {result}, ptr %call_result"))
+    else:
+        w.set(out, w.new(f"call {result} %direct.{a}({argument_list})"))
+
+
+def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:
+    """Return the C function of a scalar operator (address offset, result type, argument type, can fail).
+
+    Returns None if the operator has none.
+    """
+    operator = code.operators[number]
+    return unary_function(operator) or binary_function(operator)
+
+
+@builds("COPY")
+def _copy(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    if w.is_number(a) and w.is_number(b):
+        w.set(a, w.value(b))
+    else:
+        _call_runtime(w, pc, a, b, c)
+
+
+@builds("CALL_OPERATOR")
+def _operator(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    left = w.spend(pc, _OPERATOR_COST)
+    _call_runtime(w, pc, a, b, c)
+    w.branch_unlikely(w.new(f"icmp slt i64 {left}, 0"), w.leave(pc + 1, w.layout["meter_zero"]))
+
+
+# ---------------------------------------------------------------- jumps
+
+
+def _condition(w: FunctionBuilder, name: str, b: int, c: int) -> str:
+    """Emit the condition of a jump, by the part of its name after JUMP_ or LOOP_."""
+    if name in ("IF", "IF_NOT"):
+        return w.new(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
+    if name in ("NONE", "NOT_NONE"):
+        return w.new(f"icmp {'eq' if name == 'NONE' else 'ne'} i64 {w.tag(b)}, {w.layout['tag_none']}")
+    return w.new(f"{_COMPARISONS[name]} {w.value(b)}, {w.value(c)}")
+
+
+def _jump(name: str) -> Builder:
+    def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+        if name:
+            w.branch(_condition(w, name, b, c), w.at(a), w.at(pc + 1))
+        else:
+            w.jump(w.at(a))
+
+    return build
+
+
+def _loop(name: str) -> Builder:
+    def build(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+        if w.counts_iterations(pc):
+            _end_iteration(w, pc, a)
+            return
+        if name:
+            again = w.fresh()
+            w.branch(_condition(w, name, b, c), again, w.at(pc + 1))
+            w.label(again)
+        w.branch_unlikely(w.spend_one(pc), w.leave(a, w.layout["meter_zero"]))
+        w.jump(w.at(a))
+
+    return build
+
+
+def _end_iteration(w: FunctionBuilder, pc: int, a: int) -> None:
+    """End an iteration of a loop with a separate iteration counter: one comparison covers end and budget."""
+    iteration = w.new(f"add i64 {w.new(f'load i64, ptr %iteration.{pc}')}, 1")
+    w.do(f"store i64 {iteration}, ptr %iteration.{pc}")
+    stopped, ended = w.fresh(), w.fresh()
+    w.branch(w.new(f"icmp ne i64 {iteration}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), stopped)
+    w.label(stopped)
+    is_last = w.new(f"icmp eq i64 {iteration}, {w.new(f'load i64, ptr %iterations.{pc}')}")
+    w.branch(is_last, ended, w.leave(a, w.layout["meter_zero"]))
+    w.label(ended)
+    w.spend(pc, -1)
+    w.jump(w.at(pc + 1))
+
+
+@builds("LOOP_STEP")
+def _step(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    """End an iteration of a counted loop with one comparison, which covers the bound and the budget."""
+    w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
+    if not w.counts(pc):
+        _loop("NE_I64")(w, pc, a, b, c)
+        return
+    stopped, ended = w.fresh(), w.fresh()
+    goes_on = w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}")
+    several = ", !llvm.loop !30" if w.has_remaining_checks(pc) else ""
+    w.do(f"br i1 {goes_on}, label %{w.at(a)}, label %{stopped}{several}")
+    w.label(stopped)
+    w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
+    w.label(ended)
+    w.spend(pc, -1)  # leaving the loop is not a backward jump
+    w.jump(w.at(pc + 1))
+
+
+for _row in OPCODES:
+    if _row.jumps and _row.name not in BUILDERS:
+        _kind, _, _name = _row.name.partition("_")
+        BUILDERS[_row.name] = (_jump if _kind == "JUMP" else _loop)(_name)

@@ -1,0 +1,210 @@
+"""Code generation for tensor elements: loads and stores in tensor memory, guarded by checks.
+
+    %r0.6.1.ok      whether r0 holds a tensor of 32-bit floats on the CPU, with one dimension; if so,
+    %r0.6.1.bytes   the address of its data; likewise its sizes, strides and version counter
+
+    %i < %r0.6.1.size0, or exit                   the interpreter handles bad indices
+    %y = load float, ptr %bytes + %i * %stride0
+
+Machine code holds the GIL, so tensor headers only change in calls: they are read at the entry and after each
+call.  If all tensors match and their last dimensions are contiguous, a second version of the instructions
+runs that only checks indices.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ts.bytecode.native.liveness import reads_and_writes, successors
+from ts.bytecode.native.opcode_codegen import builds
+from ts.bytecode.native.tensor_operands import TensorOperand, access_registers, tensor_operands_of
+from ts.bytecode.opcodes import NUMBER
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+    from ts.bytecode.native.ir_builder import FunctionBuilder
+
+DENSE: Final = ".dense"  # suffix of the version for tensors with contiguous last dimensions
+_FLOAT32: Final = 6  # number of torch.float32
+# Of the other integer dtypes: LLVM's type in memory, and the conversion to i64.
+_INTS: Final = {
+    0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
+}  # fmt: skip
+_TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of the dense version's dtypes
+_STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
+
+
+class TensorAccesses:
+    """Element accesses of a code to tensors, with the cached tensor headers."""
+
+    def __init__(self, w: FunctionBuilder, within: list[int]) -> None:
+        sites: dict[TensorOperand, list[int]] = {}
+        self._written: set[TensorOperand] = set()
+        for pc in within:
+            tensor = tensor_operands_of(w.code, pc)
+            if tensor is not None:
+                sites.setdefault(tensor, []).append(pc)
+                if w.code.instructions[pc][0] in _STORES:
+                    self._written.add(tensor)
+        self._before = {
+            tensor: _instructions_reaching(w.code, tensor.register, pcs) for tensor, pcs in sites.items()
+        }
+        dense = all(tensor.rank == 0 or tensor.dtype in _TYPES for tensor in sites)
+        self.versions = (DENSE,) if dense and any(tensor.rank for tensor in sites) else ()
+        for tensor in sites:
+            w.do(f"{tensor.name('ok')} = alloca i1")
+            w.do(f"{tensor.name('writeable')} = alloca i1")
+            for what in ("bytes", "writes"):
+                w.do(f"{tensor.name(what)} = alloca ptr")
+            for what in tensor.lengths():
+                w.do(f"{tensor.name(what)} = alloca i64")
+            if tensor in self._written:
+                w.do(f"{tensor.name('pending')} = alloca i32")
+                w.do(f"store i32 0, ptr {tensor.name('pending')}")
+
+    def reload(self, w: FunctionBuilder, pc: int) -> None:
+        """Emit loads of the tensor headers that instructions from `pc` on use."""
+        for tensor in self._used_tensors(w, pc):
+            _reload_header(w, tensor)
+        if w.version == DENSE and self._used_tensors(w, pc):
+            w.branch_unlikely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
+
+    def flush_writes(self, w: FunctionBuilder) -> None:
+        """Emit updates of the version counters for writes not counted yet, before other code runs."""
+        for tensor in sorted(self._written):
+            some, none = w.fresh(), w.fresh()
+            count = _load_field(w, tensor, "pending", "i32")
+            w.branch(w.new(f"icmp ne i32 {count}, 0"), some, none)
+            w.label(some)
+            w.count_writes(_load_field(w, tensor, "writes", "ptr"), count)
+            w.do(f"store i32 0, ptr {tensor.name('pending')}")
+            w.jump(none)
+            w.label(none)
+
+    def are_dense(self, w: FunctionBuilder, pc: int) -> str:
+        """Return the condition under which the dense version may run from `pc` on."""
+        holds = "true"
+        for tensor in self._used_tensors(w, pc):
+            answers = [_load_field(w, tensor, "ok", "i1")]
+            if tensor in self._written:
+                answers.append(_load_field(w, tensor, "writeable", "i1"))
+            if tensor.rank:
+                stride = _load_field(w, tensor, f"stride{tensor.rank - 1}", "i64")
+                answers.append(w.new(f"icmp eq i64 {stride}, {_TYPES[tensor.dtype][1]}"))
+            for answer in answers:
+                holds = w.new(f"and i1 {holds}, {answer}")
+        return holds
+
+    def _used_tensors(self, w: FunctionBuilder, pc: int) -> list[TensorOperand]:
+        before = self._before.items()
+        return [tensor for tensor, leading in before if pc in leading and w.is_live(pc, tensor.register)]
+
+
+def _instructions_reaching(code: Code, register: int, sites: list[int]) -> set[int]:
+    """Return the instructions from which control may reach one of `sites` without a write to `register`."""
+    reaching = set(sites)
+    writes = {pc for pc in range(code.size) if register in reads_and_writes(code, pc)[1]}
+    size = 0
+    while len(reaching) != size:
+        size = len(reaching)
+        for pc in reversed(range(code.size)):
+            if pc in reaching or pc in writes:
+                continue
+            if any(successor in reaching for successor in successors(code, pc)):
+                reaching.add(pc)
+    return reaching
+
+
+def _reload_header(w: FunctionBuilder, tensor: TensorOperand) -> None:
+    x = w.object(tensor.register)
+    matches, after = w.fresh(), w.fresh()
+    array = w.field(x, "array", "ptr")
+    holds = ""
+    for part, name, expected in (
+        (x, "scalar_type", tensor.dtype),
+        (x, "backend", 0),
+        (array, "ndim", tensor.rank),
+    ):
+        same = w.new(f"icmp eq i32 {w.field(part, name, 'i32')}, {expected}")
+        holds = w.new(f"and i1 {holds}, {same}") if holds else same
+    w.do(f"store i1 {holds}, ptr {tensor.name('ok')}")
+    w.branch(holds, matches, after)
+    w.label(matches)
+    w.do(f"store ptr {w.field(array, 'bytes', 'ptr')}, ptr {tensor.name('bytes')}")
+    flag = w.new(f"and i32 {w.field(array, 'flags', 'i32')}, {w.layout['writeable']}")
+    w.do(f"store i1 {w.new(f'icmp ne i32 {flag}, 0')}, ptr {tensor.name('writeable')}")
+    owner = w.field(x, "owner", "ptr")
+    is_own = w.new(f"icmp eq ptr {owner}, {w.function(w.layout['none'])}")
+    counted = w.new(f"select i1 {is_own}, ptr {x}, ptr {owner}")
+    writes = w.new(f"getelementptr i8, ptr {counted}, i64 {w.layout['version']}")
+    w.do(f"store ptr {writes}, ptr {tensor.name('writes')}")
+    for name, field in (("size", "dims"), ("stride", "strides")):
+        for k in range(tensor.rank):
+            place = w.new(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
+            w.do(f"store i64 {w.head(place, 'i64')}, ptr {tensor.name(f'{name}{k}')}")
+    w.jump(after)
+    w.label(after)
+
+
+def _load_field(w: FunctionBuilder, tensor: TensorOperand, what: str, type: str) -> str:
+    return w.new(f"load {type}, ptr {tensor.name(what)}")
+
+
+def _element(w: FunctionBuilder, pc: int) -> tuple[TensorOperand, str]:
+    """Return the tensor operand and the address of its element; exit to the interpreter on a mismatch."""
+    tensor = tensor_operands_of(w.code, pc)
+    assert tensor is not None
+    _require(w, pc, tensor, "ok")
+    place = _load_field(w, tensor, "bytes", "ptr")
+    for k, index in enumerate(access_registers(w.code, pc)[1:]):
+        i = w.value(index)
+        if not w.is_hoisted(pc, k):
+            i = w.index(pc, index, _load_field(w, tensor, f"size{k}", "i64"))
+        if w.version == DENSE and k + 1 == tensor.rank:
+            place = w.new(f"getelementptr inbounds {_TYPES[tensor.dtype][0]}, ptr {place}, i64 {i}")
+        else:
+            offset = w.new(f"mul i64 {i}, {_load_field(w, tensor, f'stride{k}', 'i64')}")
+            place = w.new(f"getelementptr i8, ptr {place}, i64 {offset}")
+    return tensor, place
+
+
+def _require(w: FunctionBuilder, pc: int, tensor: TensorOperand, what: str) -> None:
+    if w.version == DENSE:  # checked at the entry of this version
+        return
+    w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, what, 'i1')}, true"), w.leave(pc))
+
+
+@builds("LOAD_FLOAT")
+def _load_float(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    _, place = _element(w, pc)
+    if c == _FLOAT32:
+        w.set_single(a, w.element(place, "float"))
+    else:
+        w.set(a, w.element(place, "double"))
+
+
+@builds("LOAD_INT")
+def _load_int(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    _, place = _element(w, pc)
+    if c not in _INTS:
+        w.set(a, w.element(place, "i64"))
+        return
+    type, widen = _INTS[c]
+    w.set(a, w.new(f"{widen} {type} {w.element(place, type)} to i64"))
+
+
+@builds("STORE_FLOAT", "STORE_INT")
+def _store(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    tensor, place = _element(w, pc)
+    _require(w, pc, tensor, "writeable")
+    value, type = w.value(b), w.type(b)
+    if c == _FLOAT32:
+        value, type = w.new(f"fptrunc double {value} to float"), "float"
+    w.put_element(place, type, value)
+    count = w.new(f"add i32 {_load_field(w, tensor, 'pending', 'i32')}, 1")
+    w.do(f"store i32 {count}, ptr {tensor.name('pending')}")
+
+
+@builds("ROUND_F32")
+def _round(w: FunctionBuilder, pc: int, a: int, b: int, c: int) -> None:
+    w.set_single(a, w.new(f"fptrunc double {w.value(b)} to float"))

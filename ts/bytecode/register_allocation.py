@@ -1,0 +1,214 @@
+"""Register allocation for linear code over virtual registers.
+
+In: instructions in order, whose register operands are virtual registers, one per value.  Out: the same code
+with few real registers, most copies removed, and DROP instructions after the last uses of objects.
+
+    MOVE  %total, %zero                      r3 := 0
+  head:                                    head:
+    ADD   %total.2, %total, %i        =>     r3 := r3 + r1
+    MOVE  %total, %total.2                   (one register: the copy is gone)
+    STEP  %i, %n, head                       step r1, r0, head
+
+Two registers interfere if one is written while the other is live (`lifetimes.py`), unless the write copies
+the other.  Copies between registers that do not interfere are coalesced; the rest is greedy colouring in code
+order: each group gets the first real register that is free during its live ranges.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Final
+
+from ts._core.thread import deadline
+from ts.bytecode.instruction import COPIES, ENDS, Instruction
+from ts.bytecode.live_ranges import LiveRange, LiveRanges
+
+_STEP_NS: Final = 1_000  # charged to `ts.limits` per instruction
+
+
+class RegisterAllocator:
+    """Assigns real registers to the virtual registers of `code`, in place.
+
+    `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters
+    and get the real registers of the same index; `constants` get none here. `strings` are registers
+    without DROPs.
+    """
+
+    def __init__(
+        self,
+        code: list[Instruction],
+        classes: list[str],
+        parameters: int,
+        constants: set[int],
+        strings: set[int],
+    ) -> None:
+        self.code = code
+        self.classes = classes
+        self.parameters = parameters
+        self.constants = constants
+        # Objects to release after their last use. Strings may live until the frame ends.
+        self.objects = frozenset(
+            r for r, kind in enumerate(classes) if kind in "ox" and r not in constants and r not in strings
+        )
+        live_ranges = LiveRanges(code, len(classes), parameters, constants, self.objects)
+        self.dying, self.dead = live_ranges.dying, live_ranges.dead
+        self.lifetimes = live_ranges.lifetimes  # by leader: of its whole group
+        self.leader = list(range(len(classes)))
+        self.real = classes[:parameters]  # the classes of the real registers
+        self.occupied_ranges: list[LiveRange] = []  # by real register: the ranges in which it is occupied
+        self.real_register: dict[int, int] = {}  # by virtual register: the real one
+
+    def run(self) -> tuple[dict[int, int], list[str]]:
+        """Return the real register of each virtual one, and the classes of the real ones."""
+        self.coalesce()
+        self.colour()
+        self.insert_drops()
+        return self.real_register, self.real
+
+    def find(self, register: int) -> int:
+        """Return the leader of a register's group (union-find)."""
+        leader = self.leader
+        while leader[register] != register:
+            leader[register] = leader[leader[register]]  # path halving
+            register = leader[register]
+        return register
+
+    def coalesce(self) -> None:
+        """Merge both sides of copies that do not interfere, innermost loops first."""
+        copies = [i for i in self.code if i.name in COPIES and i.b not in self.constants]
+        for copy in sorted(copies, key=lambda i: -i.depth):
+            deadline.charge(_STEP_NS)
+            a, b = self.find(copy.a), self.find(copy.b)
+            if a == b or self.classes[a] != self.classes[b]:
+                continue
+            if b < a:
+                a, b = b, a
+            if b < self.parameters or self.overwrites(a, b) or self.overwrites(b, a):
+                continue
+            self.leader[b] = a
+            large, small = self.lifetimes[a], self.lifetimes[b]
+            if len(large.writes) < len(small.writes):
+                large, small = small, large
+            large.absorb(small)
+            self.lifetimes[a] = self.lifetimes[b] = large
+
+    def overwrites(self, a: int, b: int) -> bool:
+        """Return whether group `a` is written while `b` is live, other than by a copy of `b`."""
+        for at in self.lifetimes[a].writes_in(self.lifetimes[b]):
+            if at < 0 or self.code[at].name not in COPIES or self.find(self.code[at].b) != b:
+                return True
+        return False
+
+    def colour(self) -> None:
+        """Assign real registers in code order, with the sets of free and of occupied ones."""
+        self.occupied_ranges = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
+        colour_of = {register: register for register in range(self.parameters)}
+        place, constants = self.real_register, self.constants
+        free: dict[str, list[int]] = {}
+        occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]  # (end, colour)
+        for at, instruction in enumerate(self.code):
+            deadline.charge(_STEP_NS)
+            for register in (*instruction.writes, *instruction.reads):
+                if register in place or register in constants:
+                    continue
+                group = self.find(register)
+                colour = colour_of.get(group)
+                if colour is None:
+                    self.release(at, free, occupied)
+                    colour = colour_of[group] = self.first_free(at, group, free, occupied)
+                place[register] = colour
+
+    def release(self, at: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]) -> None:
+        """Free the real registers whose occupied range ends at or before an instruction."""
+        while occupied and occupied[0][0] <= at:
+            _, colour = heappop(occupied)
+            end = self.occupied_ranges[colour].end_at(at)
+            if end < 0:
+                heappush(free.setdefault(self.real[colour], []), colour)
+            else:
+                heappush(occupied, (end, colour))
+
+    def first_free(
+        self, at: int, group: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]
+    ) -> int:
+        """Return the first free real register that does not interfere with the group, or a new one."""
+        kind, lifetime = self.classes[group], self.lifetimes[group]
+        candidates = free.setdefault(kind, [])
+        rejected = []
+        while candidates:
+            colour = heappop(candidates)
+            occupied_ranges = self.occupied_ranges[colour]
+            if not lifetime.writes_in(occupied_ranges) and not occupied_ranges.writes_in(lifetime):
+                occupied_ranges.absorb(lifetime)
+                break
+            rejected.append(colour)
+        else:
+            colour = len(self.real)
+            self.real.append(kind)
+            self.occupied_ranges.append(lifetime)
+        for each in (*rejected, colour):
+            end = self.occupied_ranges[each].end_at(at)
+            if end < 0:
+                heappush(candidates, each)
+            else:
+                heappush(occupied, (end, each))
+        return colour
+
+    def insert_drops(self) -> None:
+        """Insert DROPs after the last uses of objects, except before an overwrite or the end of the frame."""
+        if not self.objects:
+            return
+        code: list[Instruction] = []
+        pending: list[int] = []  # registers dead since the label before
+        for at, instruction in enumerate(self.code):
+            if not instruction.name:
+                code += [_drop(register, self.code[at - 1]) for register in pending]
+                code.append(instruction)
+                pending = self.dead_at(at, self.dead.get(instruction.a))
+                continue
+            pending += self.dead_at(at, self.dead.get(at))
+            code += self.drops(pending, instruction, instruction)
+            pending = []
+            code.append(instruction)
+            if at in self.dying and instruction.target is None and instruction.name not in ENDS:
+                following = self.code[min(at + 1, len(self.code) - 1)]
+                code += self.drops(self.dying_at(at, instruction), instruction, following)
+        code += [_drop(register, self.code[-1]) for register in pending]
+        self.code[:] = code
+
+    def dead_at(self, at: int, registers: set[int] | None) -> list[int]:
+        """Return the real registers to drop before an instruction or at a label: those not reused there."""
+        if not registers:
+            return []
+        read = {self.real_register.get(register) for register in self.code[at].reads}
+        dead = {
+            self.real_register[register] for register in registers if register in self.real_register
+        } - read
+        return sorted(register for register in dead if self.occupied_ranges[register].end_at(at) < 0)
+
+    def dying_at(self, at: int, instruction: Instruction) -> list[int]:
+        """Return the real registers to drop after an instruction; turn a last copy into a TAKE."""
+        place = self.real_register
+        dying = set(self.dying[at])
+        written = {place[register] for register in instruction.writes if register not in dying}
+        if instruction.name == "COPY" and instruction.b in dying:
+            source = place[instruction.b]
+            if self.occupied_ranges[source].end_at(at) < 0:
+                if source != place[instruction.a]:
+                    instruction.name = "TAKE"
+                dying.discard(instruction.b)
+        free = {place[register] for register in dying} - written
+        return sorted(register for register in free if self.occupied_ranges[register].end_at(at) < 0)
+
+    def drops(self, registers: list[int], near: Instruction, following: Instruction) -> list[Instruction]:
+        """Return the DROPs of registers, except those that `following` overwrites or ends the frame of."""
+        if not registers or following.name in ("RETURN", "RAISE"):
+            return []
+        written = {self.real_register[register] for register in following.writes}
+        written -= {self.real_register.get(register) for register in following.reads}
+        return [_drop(register, near) for register in registers if register not in written]
+
+
+def _drop(register: int, near: Instruction) -> Instruction:
+    """Return a DROP of a real register, encoded as `~register` because other operands are virtual."""
+    return Instruction("DROP", ~register, line=near.line)

@@ -1,0 +1,432 @@
+"""Serialization of bytecode: the arguments of a `Code`, and their form as JSON data.
+
+    program = Program(name, rows, classes, ...)         the result of the lowering
+    program.code()                                      the verified Code
+    serialize_program(program, owner)                   numbers, strings, lists of them
+    deserialize_program(data, owner)                    the Program again
+
+References that data cannot hold are resolved by the `CodeOwner` that owns the program, usually an archive:
+types and functions by name, source texts, large tensors.  A program that cannot be represented as data (it
+starts tasks, calls Python, holds large tensors) raises `NotSerializableError`.  Data is untrusted: `Code`
+verifies it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
+
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.value.ivalue import to_core
+from ts._core.value.lists import List, Tuple
+from ts._core.value.spec import KINDS, SPECS, TypeSpec
+from ts._core.value.type_of import infer_spec
+from ts._core.vm.code import Code, Method
+from ts._core.vm.plan import Specializations
+from ts._core.vm.python_call import WarnOperator
+from ts.devices import device
+from ts.ops import registry
+
+if TYPE_CHECKING:
+    from ts.bytecode.subgraph_functions import Prepare
+    from ts.ir.source import Source, SourceRange
+    from ts.ir.types import Type
+
+_MAX_TENSOR_BYTES: Final = 1 << 16  # size limit of a tensor stored in the data
+_SCALARS: Final = (type(None), bool, int, float, str)
+_LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["OptionalType"]
+_ENUM: Final = r"Enum<([^<>]*)>"  # in type texts
+_SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # keys of `SPECS`
+_CONTAINERS: Final = {"List[": _LIST, "Optional[": _OPTIONAL}
+_plain_types: dict[str, Type] = {}  # by text: types that do not refer to classes
+
+
+class NotSerializableError(Exception):
+    """Raised for a part of a program that cannot be serialized."""
+
+
+class SerializedCode(NamedTuple):
+    """The arguments of a `Code`."""
+
+    name: str
+    rows: Sequence[tuple[int, ...]]
+    classes: str
+    parameters: Sequence[TypeSpec]
+    constants: Sequence[Any]
+    pool: Sequence[int]
+    operators: Sequence[Any]
+    functions: Sequence[Any]
+    types: Sequence[TypeSpec]
+    lines: Sequence[Any]
+    handlers: Sequence[tuple[int, int, int, Any]]
+    result: TypeSpec
+
+    def code(self) -> Code:
+        """Return the verified code."""
+        return Code(*self)
+
+
+class CodeOwner:
+    """Owner of serialized programs, which resolves their references to types, functions and sources."""
+
+    def __init__(
+        self,
+        type_named: Callable[[str], Type],
+        function_named: Callable[[str], Any],
+        sources: Mapping[str, Source],
+        constants: Sequence[Any],
+        prepare: Prepare | None = None,
+        plans: Callable[..., Specializations] | None = None,
+    ) -> None:
+        self.type_named = type_named  # returns the type with this text
+        self.function_named = function_named  # returns the function with this qualified name, or None
+        self.sources = sources  # by file name
+        self.constants = constants  # tensors that the data refers to by index
+        self.prepare = prepare  # compiles graphs
+        self.plans = plans  # returns specializations, for parameter types, result type, guarded registers
+
+
+def serialize_program(program: SerializedCode, owner: CodeOwner) -> dict[str, Any]:
+    """Return the program as dictionaries, lists, numbers and strings.
+
+    Raises NotPlainError if a part of it cannot be serialized.
+    """
+    if program.handlers:
+        raise NotSerializableError
+    lines = _LineTable(owner)
+    return {
+        "name": program.name,
+        "rows": list(chain.from_iterable(program.rows)),
+        "classes": program.classes,
+        "parameters": [serialize_spec(spec, owner) for spec in program.parameters],
+        "constants": [serialize_constant(value, owner) for value in program.constants],
+        "pool": list(program.pool),
+        "operators": [_serialize_operator(operator) for operator in program.operators],
+        "functions": [_serialize_function(function, owner) for function in program.functions],
+        "types": [serialize_spec(spec, owner) for spec in program.types],
+        "lines": [lines.number(stack) for stack in program.lines],
+        "stacks": lines.stacks,
+        "texts": lines.texts,
+        "result": serialize_spec(program.result, owner),
+    }
+
+
+def deserialize_program(data: Mapping[str, Any], owner: CodeOwner) -> SerializedCode:
+    """Return the program that `serialize_program` serialized.
+
+    Raises LookupError, TypeError or ValueError for malformed data.
+    """
+    words = iter(data["rows"])
+    stacks = _stacks(data["stacks"], data["texts"], owner)
+    return SerializedCode(
+        data["name"],
+        list(zip(words, words, words, words, strict=True)),
+        data["classes"],
+        [deserialize_spec(text, owner) for text in data["parameters"]],
+        [deserialize_constant(value, owner) for value in data["constants"]],
+        data["pool"],
+        [_deserialize_operator(operator, owner.prepare) for operator in data["operators"]],
+        [_deserialize_function(function, owner) for function in data["functions"]],
+        [deserialize_spec(text, owner) for text in data["types"]],
+        [stacks[number] for number in data["lines"]],
+        (),
+        deserialize_spec(data["result"], owner),
+    )
+
+
+# ---- types -------------------------------------------------------------------------------------------------
+
+
+def serialize_spec(spec: TypeSpec, owner: CodeOwner, parameter: bool = False) -> str:
+    """Return the text of a type descriptor; raise NotPlainError if it cannot be restored from it."""
+    try:
+        same = deserialize_spec(spec.text, owner, parameter) == spec
+    except Exception as error:  # parsing a text that is not a type may raise anything
+        raise NotSerializableError(spec.text) from error
+    if not same:
+        raise NotSerializableError(spec.text)
+    return spec.text
+
+
+def deserialize_spec(text: str, owner: CodeOwner, parameter: bool = False) -> TypeSpec:
+    """Return the type descriptor for the text of a type, or of a parameter's type."""
+    simple = _simple_spec(text)
+    if simple is not None:
+        return simple
+    from ts.bytecode.typespec import argument_spec, type_spec  # imports all types
+
+    type = _plain_types.get(text)
+    if type is None:
+        type = owner.type_named(re.sub(_ENUM, r"\1", text))
+        if not type.mentions_class() and "__torch__" not in text:
+            _plain_types[text] = type
+    return argument_spec(type) if parameter else type_spec(type)
+
+
+def _simple_spec(text: str) -> TypeSpec | None:
+    """Return the descriptor of a built-in type, or list or optional of built-ins, else None."""
+    if text in _SIMPLE:
+        return SPECS[text]
+    head, bracket, rest = text.partition("[")
+    kind = _CONTAINERS.get(head + bracket)
+    if kind is None:
+        return None
+    inner = _simple_spec(rest[:-1])
+    return None if inner is None else TypeSpec(kind, (inner,), text)
+
+
+# ---- constants ---------------------------------------------------------------------------------------------
+
+
+def serialize_constant(value: Any, owner: CodeOwner) -> Any:
+    """Return a constant as data: scalars unchanged, all others as a dictionary with their kind."""
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, List | Tuple):
+        return {"of": serialize_spec(infer_spec(value), owner), "value": _serialize_items(value, owner)}
+    if isinstance(value, Enum):
+        return {"enum": serialize_spec(infer_spec(value), owner), "member": value.name}
+    if isinstance(value, device):
+        return {"device": str(value)}
+    if isinstance(value, Tensor):
+        return _serialize_tensor(value, owner)
+    raise NotSerializableError(type(value).__name__)
+
+
+def deserialize_constant(data: Any, owner: CodeOwner) -> Any:
+    """Return the constant that `serialize_constant` serialized."""
+    if not isinstance(data, dict):
+        return data
+    if "of" in data:
+        spec = deserialize_spec(data["of"], owner)
+        return to_core(_deserialize_items(data["value"], spec, owner), spec)
+    if "enum" in data:
+        return deserialize_spec(data["enum"], owner).detail[data["member"]]
+    if "device" in data:
+        return device(data["device"])
+    if "constant" in data:
+        return owner.constants[data["constant"]]
+    from binascii import a2b_base64  # few programs hold tensors
+
+    array = np.frombuffer(a2b_base64(data["tensor"]), np.dtype(data["dtype"]))
+    return wrap_array(array.reshape(data["sizes"]).copy())
+
+
+def _serialize_items(container: Any, owner: CodeOwner) -> list[Any]:
+    nested = (
+        _serialize_items(x, owner) if isinstance(x, List | Tuple) else serialize_constant(x, owner)
+        for x in container
+    )
+    return list(nested)
+
+
+def _deserialize_items(data: Any, spec: TypeSpec, owner: CodeOwner) -> Any:
+    """Return the items of a container in lists and tuples, as its type prescribes."""
+    if spec.kind == _LIST:
+        return [_deserialize_items(item, spec.children[0], owner) for item in data]
+    if spec.kind == _TUPLE:
+        return tuple(
+            _deserialize_items(item, part, owner) for item, part in zip(data, spec.children, strict=True)
+        )
+    if spec.kind == _OPTIONAL and data is not None:
+        return _deserialize_items(data, spec.children[0], owner)
+    return deserialize_constant(data, owner)
+
+
+def _serialize_tensor(x: Any, owner: CodeOwner) -> dict[str, Any]:
+    for number, constant in enumerate(owner.constants):
+        if constant is x:
+            return {"constant": number}
+    if x.device.type != "cpu" or x.requires_grad or not x.is_contiguous():
+        raise NotSerializableError("a tensor")
+    array = x._host()
+    if array.nbytes > _MAX_TENSOR_BYTES or array.dtype.kind not in "biufc":
+        raise NotSerializableError("a tensor")
+    from binascii import b2a_base64
+
+    text = b2a_base64(array.tobytes(), newline=False).decode()
+    return {"tensor": text, "dtype": array.dtype.str, "sizes": list(array.shape)}
+
+
+# ---- operators and functions -------------------------------------------------------------------------------
+
+
+def _serialize_operator(operator: Any) -> Any:
+    if isinstance(operator, WarnOperator):
+        return [operator.filename, operator.line]
+    from ts.bytecode.subgraph_functions import DifferentiableRecord, serialize_subgraph
+    from ts.fusion.program import GroupRecord
+
+    if isinstance(operator.record, DifferentiableRecord):
+        data = serialize_subgraph(operator)
+        if data is None:
+            raise NotSerializableError(operator.name)
+        return {"part": data}
+    if isinstance(operator.record, GroupRecord):
+        assert operator.record.program is not None
+        return {"group": operator.record.program.data(_serialize_operator)}
+    name = f"{operator.name}.{operator.overload}" if operator.overload else operator.name
+    if _deserialize_operator(name, None) is not operator:
+        raise NotSerializableError(name)
+    return name
+
+
+def _deserialize_operator(data: Any, prepare: Prepare | None) -> Any:
+    if isinstance(data, dict) and "part" in data:
+        from ts.bytecode.subgraph_functions import deserialize_subgraph
+
+        if prepare is None:
+            raise NotSerializableError(data["part"])
+        return deserialize_subgraph(data["part"], prepare)
+    if isinstance(data, dict):
+        from ts.fusion.program import deserialize_program as deserialize_group
+        from ts.fusion.program import group_operator
+
+        return group_operator(
+            deserialize_group(data["group"], lambda name: _deserialize_operator(name, None))
+        )
+    if not isinstance(data, str):
+        filename, line = data
+        return WarnOperator(filename, line)
+    operator = registry.operator(data)
+    if operator is None:  # created for a node, such as the index into a ModuleDict
+        raise NotSerializableError(data)
+    return operator
+
+
+def _serialize_function(function: Any, owner: CodeOwner) -> Any:
+    if isinstance(function, Method):
+        specs = [serialize_spec(spec, owner) for spec in function.specs]
+        return [function.name, specs, serialize_spec(function.result, owner)]
+    if isinstance(function, Specializations):
+        specs = [serialize_spec(spec, owner, parameter=True) for spec in function.specs]
+        return {"plans": function.registers, "specs": specs, "result": serialize_spec(function.result, owner)}
+    name = getattr(function, "qualified_name", "")
+    if not name or owner.function_named(name) is not function:
+        raise NotSerializableError(name)
+    return name
+
+
+def _deserialize_function(data: Any, owner: CodeOwner) -> Any:
+    if isinstance(data, str):
+        return owner.function_named(data)
+    if isinstance(data, dict):
+        if owner.plans is None:
+            raise NotSerializableError("plans")
+        texts = (deserialize_spec(text, owner, parameter=True) for text in data["specs"])
+        return owner.plans(tuple(texts), deserialize_spec(data["result"], owner), data["plans"])
+    name, specs, result = data
+    return Method(
+        name, tuple(deserialize_spec(text, owner) for text in specs), deserialize_spec(result, owner)
+    )
+
+
+# ---- source locations --------------------------------------------------------------------------------------
+
+
+class _LineTable:
+    """Table of the distinct call stacks of a program's instructions.
+
+    A stack has four words per level, outermost first: function, index of the source, start, end. A source is
+    stored by its file name if the owner has the file, else with its whole text. A level without a function is
+    the source range of the call to the preceding level, a built-in function.
+    """
+
+    def __init__(self, owner: CodeOwner) -> None:
+        self._owner = owner
+        self._numbers: dict[Any, int] = {}
+        self._text_numbers: dict[int, int] = {}
+        self.stacks: list[list[Any]] = []
+        self.texts: list[Any] = []
+
+    def number(self, stack: Any) -> int:
+        """Return the index of a stack; add the stack if it is new."""
+        index = self._numbers.get(stack)
+        if index is None:
+            index = self._numbers[stack] = len(self.stacks)
+            self.stacks.append([word for name, range in stack for word in self._level(name, range)])
+        return index
+
+    def _level(self, name: str, range: SourceRange | None) -> list[Any]:
+        from ts.ir.source import in_program
+
+        call = in_program(range)
+        called = [] if call is range else [None, *self._range(call)]
+        return [name, *self._range(range), *called]
+
+    def _range(self, range: SourceRange | None) -> tuple[int, int, int]:
+        if range is None:
+            return -1, 0, 0
+        source = range.source
+        if id(source) not in self._text_numbers:
+            self._text_numbers[id(source)] = len(self.texts)
+            owned = self._owner.sources.get(source.filename or "") is source
+            whole = [source.text, source.filename, source.first_line, source.leading_whitespace_removed]
+            self.texts.append(source.filename if owned else whole)
+        return self._text_numbers[id(source)], range.start, range.end
+
+
+class _LazyStack(Sequence[tuple[str, Any]]):
+    """Call stack of an instruction, decoded when an error or a listing reads it."""
+
+    __slots__ = ("_sources", "_words")
+
+    def __init__(self, words: list[Any], sources: Sequence[Callable[[], Source]]) -> None:
+        self._words = words
+        self._sources = sources
+
+    def __len__(self) -> int:
+        return sum(name is not None for name in self._words[::4])
+
+    @overload
+    def __getitem__(self, i: int) -> tuple[str, Any]: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[tuple[str, Any]]: ...
+    def __getitem__(self, i: int | slice) -> Any:
+        return tuple(self._levels())[i]
+
+    def _levels(self) -> Iterator[tuple[str, Any]]:
+        from ts.ir.source import BuiltinRange
+
+        words = self._words
+        for i in range(0, len(words), 4):
+            source_range = self._range(i)
+            if words[i] is None:  # the call of the preceding level
+                continue
+            if source_range is not None and words[i + 4 : i + 5] == [None]:
+                call = self._range(i + 4)
+                source_range = source_range if call is None else BuiltinRange(source_range, call)
+            yield words[i], source_range
+
+    def _range(self, i: int) -> SourceRange | None:
+        from ts.ir.source import SourceRange
+
+        source, start, end = self._words[i + 1 : i + 4]
+        return SourceRange(self._sources[source](), start, end) if source >= 0 else None
+
+
+def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], owner: CodeOwner) -> list[_LazyStack]:
+    sources = [_source(owner, text) for text in texts]
+    return [_LazyStack(words, sources) for words in stacks]
+
+
+def _source(owner: CodeOwner, data: Any) -> Callable[[], Source]:
+    """Return a function that returns the source of serialized data, always the same object."""
+    if isinstance(data, str):
+        source = owner.sources[data]
+        return lambda: source
+    text, filename, first_line, removed = data
+
+    @cache
+    def make_source() -> Source:
+        from ts.ir.source import Source
+
+        return Source(text, filename, first_line, removed)
+
+    return make_source

@@ -1,0 +1,91 @@
+"""Subgraphs with code of their own: forked functions and differentiable graphs.
+
+prim::fork                   a function that runs asynchronously
+prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph, or, if no
+                             gradient is required, returns False so that the subgraph's nodes run instead
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ts._core.dispatch.operator import Operator
+from ts._core.vm.code import Code
+from ts._core.vm.function import Function
+from ts.bytecode.typespec import result_spec, type_spec
+from ts.ir.graph import Graph
+from ts.ir.types import unshaped
+from ts.ops.registry import OperatorRecord
+
+KIND: Final = "prim::DifferentiableGraph"
+Prepare = Callable[[Graph, str], Code]
+
+
+class SubgraphFunction(Function):
+    """Function of a graph, compiled by `prepare` at its first call."""
+
+    def __init__(self, graph: Graph, prepare: Prepare, name: str) -> None:
+        arguments = [(value.debug_name(), type_spec(value.type())) for value in graph.inputs()]
+        super().__init__(name, arguments, result=result_spec(graph))
+        self.graph = graph
+        self._make_code = prepare
+
+    def _prepare(self) -> Code:
+        return self._make_code(self.graph, self.name)
+
+
+class DifferentiableRecord(OperatorRecord):
+    """Operator record of a differentiable graph."""
+
+    def __init__(self, schema_text: str, make_graph: Callable[[], Graph]) -> None:
+        first, count = schema_text.partition("Tensor x")[2], schema_text.rpartition(" -> ")[2].count(",")
+        place = int(first.partition(",")[0].partition(")")[0])
+
+        def run(*args: Any) -> tuple[Any, ...]:
+            """Decline to run, so that the nodes of the subgraph run."""
+            return (False, *(args[place] for _ in range(count)))
+
+        super().__init__(schema_text, run, "autodiff", loop=KIND, whole=True)
+        self.make_graph = make_graph
+
+
+def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
+    """Return the operator of a differentiable graph: it returns whether it ran, and the outputs."""
+    parameters = ", ".join(
+        f"{unshaped(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())
+    )
+    results = ", ".join(["bool", *("Tensor" for _ in graph.outputs())])
+    return lazy_graph_operator(f"{KIND}({parameters}) -> ({results})", lambda: graph, prepare)
+
+
+def lazy_graph_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
+    """Return the operator of a differentiable graph that `make_graph` creates at first use."""
+    from ts._core.autograd.differentiable_graph import GraphRule, bind  # not needed for inference
+
+    operator = Operator(schema_text, DifferentiableRecord(schema_text, make_graph))
+    bind(operator, GraphRule(lambda: SubgraphFunction(make_graph(), prepare, "<part>"), prepare))
+    return operator
+
+
+def serialize_subgraph(operator: Operator) -> list[str] | None:
+    """Return the schema and graph text of a differentiable graph's operator, for serialization.
+
+    Returns None if the graph has tensor constants, which its text does not contain.
+    """
+    graph = operator.record.make_graph()
+    if any(node.kind_of("value") == "t" for node in graph.all_nodes() if node.has_attribute("value")):
+        return None
+    return [operator.schema_text, graph.str(False)]
+
+
+def deserialize_subgraph(data: Sequence[str], prepare: Prepare) -> Operator:
+    """Return the operator serialized by `serialize_subgraph`."""
+    schema_text, text = data
+
+    def make_graph() -> Graph:
+        from ts.ir.graph_parser import parse_ir  # not needed for inference
+
+        return parse_ir(text)
+
+    return lazy_graph_operator(schema_text, make_graph, prepare)

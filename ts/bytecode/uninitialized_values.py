@@ -1,0 +1,78 @@
+"""Placeholder values for `prim::Uninitialized`.
+
+In: a type.  Out: a value of that type in the core's representation, harmless to read; KeyError for types
+whose values the compiler cannot construct:
+
+    blank(TupleType([INT, ListType(INT)]))      (0, [])
+    blank(FutureType(INT))                      a future that has failed
+
+Placeholders that the compiler inserts are never read; graphs parsed from text may read theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ts._core.tensor.factories import from_numpy
+from ts._core.value.ivalue import new_object, to_core
+from ts._core.vm.future import Future
+from ts.bytecode.typespec import object_class, type_spec
+from ts.devices import device
+from ts.ir.types import (
+    ANY,
+    NONE,
+    ClassType,
+    EnumType,
+    FutureType,
+    InterfaceType,
+    TensorType,
+    TupleType,
+    Type,
+    UnionType,
+)
+
+_INTS: Final = ("IntType", "ScalarTypeType", "LayoutType", "MemoryFormatType", "SymIntType", "NumberType")
+_BLANKS: Final[dict[str, Any]] = {
+    **dict.fromkeys(_INTS, 0),
+    **dict.fromkeys(("FloatType", "SymFloatType"), 0.0),
+    **dict.fromkeys(("BoolType", "SymBoolType"), False),
+    "ComplexType": 0j,
+    "StringType": "",
+    "ListType": [],
+    "AnyListType": [],
+    "DictType": {},
+    "AnyTupleType": (),
+    "DeviceObjType": device("cpu"),
+}
+_NO_METHODS: Final = ClassType("__torch__.Uninitialized")
+
+
+def uninitialized_value(type: Type) -> Any:
+    """Return a placeholder value of the given type; None if the type admits None."""
+    if type is NONE or type is ANY or type.can_hold(NONE):
+        return None
+    if isinstance(type, UnionType):
+        return uninitialized_value(type.types[0])
+    return to_core(_blank(type), type_spec(type)) if not isinstance(type, InterfaceType) else _blank(type)
+
+
+def _blank(type: Type) -> Any:
+    match type:
+        case TupleType():
+            return tuple(map(uninitialized_value, type.elems))
+        case TensorType():
+            return from_numpy(np.empty(0, np.float32))
+        case ClassType():
+            return new_object(object_class(type))  # attributes are unset
+        case InterfaceType():
+            return new_object(object_class(_NO_METHODS))
+        case EnumType():
+            members: Any = type.python_class
+            return next(iter(members))
+        case FutureType():
+            future: Future[Any] = Future()
+            future.set_exception(RuntimeError("this future was never assigned"))
+            return future
+    return _BLANKS[type.kind()]

@@ -1,0 +1,186 @@
+"""What is in an archive, for `ts info`.
+
+In: a path.  Out: titles with lines:
+
+    [("file", ["model.pt, 2.2 MiB, 71 records"]), ("version", ["3"]), ("producer", ["PyTorch"]),
+     ("methods", ["forward(Tensor x, int sr) -> Tensor"]),
+     ("takes", ["x: Tensor", "sr: int"]), ("operators", ["aten::add  12", ...]),
+     ("parameters", ["309,633 in 15 tensors, 1.2 MiB", "encoder  ...", "  weight  float32[128, 129, 3]"]),
+     ("missing", ["nothing"])]
+
+Nothing of the archive runs.  Where something that it needs is missing its model cannot be made; the rest is
+told all the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import ts
+from ts.archive.module_reader import read_sources
+from ts.archive.zip_records import ZipRecords
+from ts.cli.errors import ProgramError, report_read_errors
+from ts.cli.input_signature import arguments
+from ts.cli.targets import is_exported, load_archive
+from ts.errors import FrontendError
+from ts.frontend import parse
+from ts.frontend.dependencies import needs
+from ts.frontend.source_ranges import Ranges
+from ts.ir.source import Source
+from ts.runtime.module import ScriptModule, method_names
+
+Section = tuple[str, list[str]]
+_SHOWN_MISSING: Final = 20  # of the things that are missing
+_UTF8: Final = 0x800  # a flag of names, which Python sets for those that need it only
+
+
+def contents(path: Path) -> list[Section]:
+    """What `ts info` says of an archive, or an exported program."""
+    if is_exported(path):
+        return _contents_of_exported(path)
+    with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
+        sources = read_sources(records)
+        found: list[Section] = [
+            ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),
+            ("version", [str(records.version)]),
+            ("producer", [producer(records)]),
+        ]
+        operators = Counter(_operators(sources))
+        extra = sorted(name.removeprefix("extra/") for name in records.entries if name.startswith("extra/"))
+    if extra:
+        found.append(("extra files", [", ".join(extra)]))
+    with report_read_errors(path):
+        missing = ts.jit.missing(path)
+    try:
+        module = load_archive(path)
+    except ProgramError as error:
+        if not missing:
+            raise
+        found.append(("model", [f"not read: {str(error).partition(': ')[2]}"]))
+    else:
+        found += _model(module)
+    width = max(map(len, operators), default=0)
+    found.append(("operators", [f"{name:{width}}  {n}" for name, n in sorted(operators.items())] or ["none"]))
+    lines = [line for each in missing[:_SHOWN_MISSING] for line in str(each).splitlines()]
+    if len(missing) > _SHOWN_MISSING:
+        lines.append(f"and {len(missing) - _SHOWN_MISSING} more")
+    found.append(("missing", lines or ["nothing"]))
+    return found
+
+
+def amount(size: float) -> str:
+    """A number of bytes, for people."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+
+
+def producer(records: ZipRecords) -> str:
+    """Who wrote an archive, by the marks that writers of zip files leave."""
+    first = next(iter(records.entries.values()))
+    if first.create_version == 0 and first.flag_bits & _UTF8:
+        return "PyTorch, for mobile devices" if records.has("bytecode.pkl") else "PyTorch"
+    if first.create_system == 3 and first.extra.startswith(b"FB"):
+        return "ts"
+    return "unknown: neither PyTorch's nor ts's way to write zip files"
+
+
+def _operators(sources: dict[str, Source]) -> Iterator[str]:
+    """The operators that the code names, each as often as it does."""
+    for source in sources.values():
+        ranges = Ranges(source, whole_subscripts=True)
+        for definition in parse.syntax_tree(source).body:
+            if isinstance(definition, ast.ClassDef):
+                parts: list[ast.stmt] = definition.body
+            else:
+                parts = [definition]
+            for part in parts:
+                if isinstance(part, ast.FunctionDef):
+                    yield from (need.name for need in needs(part, ranges) if need.kind == "operator")
+
+
+def _contents_of_exported(path: Path) -> list[Section]:
+    from ts.cli import pt2_target
+    from ts.export.pt2_format.container import Container
+
+    with report_read_errors(path), open(path, "rb") as file, Container(file) as container:
+        records = container.records
+        found: list[Section] = [
+            ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),
+            ("producer", [producer(records)]),
+        ]
+        extra = sorted(name.removeprefix("extra/") for name in records.entries if name.startswith("extra/"))
+    if extra:
+        found.append(("extra files", [", ".join(extra)]))
+    function = pt2_target.load_exported(path)
+    program = function.program
+    found.append(("program", [pt2_target.takes(function)]))
+    found.append(("sizes", [line.strip() for line in pt2_target.ranges(program)] or ["none varies"]))
+    found.append(("conditions", pt2_target.conditions(program) or ["none"]))
+    found += _tensors(("parameters", program.named_parameters()), ("buffers", program.named_buffers()))
+    counts = pt2_target.operators(program)
+    width = max(map(len, counts), default=0)
+    found.append(("operators", [f"{name:{width}}  {n}" for name, n in sorted(counts.items())] or ["none"]))
+    return found
+
+
+def _model(module: ScriptModule) -> list[Section]:
+    found: list[Section] = [("model", [module.original_name]), ("methods", _methods(module) or ["none"])]
+    if taken := arguments(module):
+        found.append(("takes", taken))
+    return found + _tensors(("parameters", module.named_parameters()), ("buffers", module.named_buffers()))
+
+
+def _tensors(*groups: tuple[str, Any]) -> list[Section]:
+    """How many there are of each kind, and which."""
+    found: list[Section] = []
+    for title, tensors in groups:
+        named = dict(tensors)
+        count = sum(x.numel() for x in named.values())
+        size = sum(x.numel() * x.element_size() for x in named.values())
+        if named:
+            heading = f"{count:,} in {len(named)} tensor{'s' * (len(named) > 1)}, {amount(size)}"
+            found.append((title, [heading, *_tree(named)]))
+        else:
+            found.append((title, ["none"]))
+    return found
+
+
+def _methods(module: ScriptModule) -> list[str]:
+    """The methods as they are called, with what they take and return."""
+    lines = []
+    for name in method_names(module):
+        try:
+            schema = module.archived().cls.type.methods[name].schema
+        except FrontendError:  # why is told among what is missing
+            lines.append(f"{name}: does not compile")
+            continue
+        takes = ", ".join(map(str, schema.arguments[1:]))
+        lines.append(f"{name}({takes}) -> {', '.join(str(result) for result in schema.returns) or 'None'}")
+    return lines
+
+
+def kind(tensor: Any) -> str:
+    """`float32[3, 4]`"""
+    return f"{str(tensor.dtype).rpartition('.')[2]}{list(tensor.shape)}"
+
+
+def _tree(named: dict[str, Any]) -> Iterator[str]:
+    """Tensors under the modules that hold them, which stand once."""
+    above: list[str] = []
+    width = max(2 * name.count(".") + len(name.rpartition(".")[2]) for name in named)
+    for name, tensor in named.items():
+        *modules, last = name.split(".")
+        shared = 0
+        while shared < min(len(above), len(modules)) and above[shared] == modules[shared]:
+            shared += 1
+        for depth in range(shared, len(modules)):
+            yield "  " * depth + modules[depth]
+        above = modules
+        yield f"{'  ' * len(modules) + last:{width}}  {kind(tensor)}"

@@ -1,0 +1,86 @@
+"""What `forward` of an archive takes, for `ts info`: types, and what weights tell of tensors.
+
+In: a module.  Out: a line for each argument:
+
+    x: Tensor (float32, last dimension 4, from linear fc1.weight)
+    image: Tensor (float32, dimension -3 is 3, from conv2d conv.weight)
+    words: Tensor (whole numbers below 1000, from embedding embedding.weight)
+    n: int = 2
+
+Only what is sure is told: of an argument that goes as it came into an operator that always runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any, Final
+
+import ts
+from ts.analysis.mutation import written_inputs
+from ts.errors import FrontendError
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.pass_utils import constant_value
+from ts.runtime.module import ScriptModule
+
+_CONVOLUTIONS: Final = {"aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3}  # dimensions of an image
+_GROUPS: Final = 6  # the place of the argument
+
+
+def arguments(module: ScriptModule) -> list[str]:
+    """The arguments of `forward`, one a line; none where it does not compile, or takes nothing."""
+    try:
+        schema = module.archived().cls.type.methods["forward"].schema
+        graph: Graph = module.inlined_graph
+    except FrontendError:
+        return []
+    lines = []
+    for argument, value in zip(schema.arguments[1:], graph.inputs()[1:], strict=True):
+        default = f" = {argument.default!r}" if argument.has_default else ""
+        known = next(_told(module, graph, value), "")
+        lines.append(f"{argument.name}: {argument.type.annotation_str}{default}{known and f' ({known})'}")
+    return lines
+
+
+def _told(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
+    """What the operators say that take an argument as it is."""
+    users = [use.user for use in value.uses()]
+    if any(node.schema() is not None and value in written_inputs(node) for node in users):
+        return  # it may have another shape afterwards
+    for node in users:
+        if node.owning_block() is not graph.block():
+            continue
+        name = node.kind().removeprefix("aten::")
+        if name == "linear" and node.input(0) is value:
+            weight, place = _weight(module, node.input(1))
+            if weight is not None:
+                yield f"{_dtype(weight)}, last dimension {weight.size(-1)}, from linear {place}"
+        elif node.kind() in _CONVOLUTIONS and node.input(0) is value:
+            weight, place = _weight(module, node.input(1))
+            groups = constant_value(node.input(_GROUPS))
+            if weight is not None and isinstance(groups, int):
+                at = -1 - _CONVOLUTIONS[node.kind()]
+                yield f"{_dtype(weight)}, dimension {at} is {weight.size(1) * groups}, from {name} {place}"
+        elif name == "embedding" and node.input(1) is value:
+            weight, place = _weight(module, node.input(0))
+            if weight is not None:
+                yield f"whole numbers below {weight.size(0)}, from embedding {place}"
+
+
+def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:
+    """A tensor that the module holds, and its name; None for what is computed."""
+    if isinstance(found := constant_value(value), ts.Tensor):
+        return found, "of a constant"
+    path: list[str] = []
+    node: Node = value.node()
+    while node.kind() == "prim::GetAttr":
+        path.insert(0, node["name"])
+        node = node.input().node()
+    if not path or node.kind() != "prim::Param":
+        return None, ""
+    found = reduce(getattr, path, module)
+    return (found, ".".join(path)) if isinstance(found, ts.Tensor) else (None, "")
+
+
+def _dtype(tensor: Any) -> str:
+    return str(tensor.dtype).rpartition(".")[2]

@@ -1,0 +1,71 @@
+"""Limits of the command line: options, and what they are where nobody says.
+
+In: the words `--seconds 2 --bytes 512M --fuel 100000 --depth 50`.  Out: `ts.limits`, for all that a command
+does.
+
+Archives may come from anybody, so that reading, compiling and running them is always limited: to ten
+minutes and three quarters of the machine's memory.  Programs of one's own are limited by what one says.  0
+means: no limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Final
+
+from ts.cli.errors import UsageError
+
+_SECONDS: Final = 600.0
+
+
+def size(text: str) -> int:
+    """A number of bytes, as `ts.limits` reads it."""
+    from ts.runtime.limits import bytes_in
+
+    try:
+        return bytes_in(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that reads programs."""
+    group = parser.add_argument_group(
+        "limits", "archives are limited to 600 seconds and 3/4 of the memory if nothing is said; 0: no limit"
+    )
+    group.add_argument("--seconds", type=float, metavar="N", help="of time, for all that is done")
+    group.add_argument("--bytes", type=size, metavar="SIZE", help="of memory, as 4096, 512M, 1.5G")
+    group.add_argument("--fuel", type=int, metavar="N", help="steps of loops and calls")
+    group.add_argument("--depth", type=int, metavar="N", help="calls inside of each other")
+
+
+def limited(options: argparse.Namespace, strange: bool) -> AbstractContextManager[Any]:
+    """The limits that the options say; `strange`: of files that anybody may have made."""
+    bounds: dict[str, Any] = {"fuel": options.fuel, "depth": options.depth}
+    bounds["seconds"] = _chosen(options.seconds, _SECONDS if strange else None)
+    bounds["bytes"] = _chosen(options.bytes, _memory() if strange else None)
+    bounds = {name: bound for name, bound in bounds.items() if bound is not None}
+    if not bounds:
+        return nullcontext()
+    from ts.runtime.limits import limits
+
+    try:
+        return limits(**bounds)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _chosen(said: float | None, otherwise: float | None) -> float | None:
+    if said is None:
+        return otherwise
+    return said if said != 0 else None
+
+
+def _memory() -> int | None:
+    """Three quarters of the machine's memory, where the system says how much that is."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3
+    except (AttributeError, ValueError, OSError):
+        return None

@@ -1,0 +1,87 @@
+"""Results to files: `-o y.npy` for one tensor, `-o out.npz` for all that a function returns.
+
+In: what a function returned.  Out: arrays by name:
+
+    x                            {"out": x}
+    (x, y)                       {"0": x, "1": y}
+    {"boxes": x, "labels": y}    {"boxes": x, "labels": y}
+    (x, {"a": [y, 2]})           {"0": x, "1.a.0": y, "1.a.1": 2}
+
+A named tuple's parts have the names of its fields; what is None is left out.  16-bit floats that NumPy does
+not have are written in 32 bits, which hold all of them.  A file is written beside the old one and replaces it
+when it is complete.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ts
+from ts.cli.arguments import STANDARD
+from ts.cli.errors import ProgramError, UsageError
+
+
+def check_out(path: str) -> None:
+    """Refuse a name that says no format, before anything is computed."""
+    if path != STANDARD and not path.endswith((".npy", ".npz")):
+        raise UsageError(
+            f"--out writes .npy (one tensor), .npz (all results) and {STANDARD} (one tensor, to standard "
+            f"output), not {path}"
+        )
+
+
+def write_results(path: str, result: Any, function: str) -> None:
+    """Write what a function returned to a file."""
+    from ts.archive.zip_writer import replaced  # it takes what only writing needs
+
+    if path == STANDARD or path.endswith(".npy"):
+        if not isinstance(result, ts.Tensor):
+            kind = type(result).__name__
+            raise UsageError(
+                f"{path} holds one tensor, and {function} returned a {kind}: write it to an .npz"
+            )
+        array = _array(result, function)
+        if path == STANDARD:
+            np.save(sys.stdout.buffer, array, allow_pickle=False)
+            return
+        _write(replaced, path, lambda file: np.save(file, array, allow_pickle=False))
+    else:
+        arrays = {name or "out": _array(part, f"{function}, {name}") for name, part in _parts(result, "")}
+        _write(replaced, path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+
+
+def _write(replaced: Any, path: str, save: Any) -> None:
+    try:
+        replaced(path, lambda file, root: save(file))
+    except (OSError, RuntimeError) as error:
+        raise ProgramError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """What a value holds that is no container, with its name."""
+    if isinstance(value, dict):
+        parts = [(str(key), part) for key, part in value.items()]
+    elif hasattr(value, "_fields"):
+        parts = list(zip(value._fields, value, strict=True))
+    elif isinstance(value, list | tuple):
+        parts = [(str(number), part) for number, part in enumerate(value)]
+    else:
+        if value is not None or not name:
+            yield name, value
+        return
+    for part_name, part in parts:
+        yield from _parts(part, f"{name}.{part_name}" if name else part_name)
+
+
+def _array(value: Any, where: str) -> NDArray[Any]:
+    if isinstance(value, ts.Tensor):
+        array: NDArray[Any] = value.detach().cpu().numpy()
+        return array if array.dtype.isbuiltin == 1 else array.astype(np.float32)
+    if isinstance(value, bool | int | float | complex | str):
+        return np.asarray(value)
+    raise UsageError(f"{where} returned a {type(value).__name__}, which files of arrays do not hold")

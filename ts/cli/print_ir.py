@@ -1,0 +1,62 @@
+"""`ts graph | code | bytecode`: print one stage of the compiler; of graphs, pictures, too."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ts.cli import console
+from ts.cli.errors import ProgramError, UsageError
+from ts.cli.limit_options import add_limits, limited
+from ts.cli.targets import load_runnable, target
+
+
+def arguments(parser: argparse.ArgumentParser, stage: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
+    drawn = ""
+    if stage == "graph":
+        text = "draw it into this file instead: SVG, or by its suffix (.dot, .gv) Graphviz's language"
+        parser.add_argument("--svg", metavar="OUT", help=text)
+        drawn = (
+            "  ts graph examples/lstm.py:lstm_cell --svg cell.svg\n\n"
+            "`ts explain` shows the picture beside the source, with the time of each line.\n"
+        )
+    add_limits(parser)
+    return f"""\
+examples:
+  ts {stage} examples/lstm.py:lstm_cell
+  ts {stage} model.pt
+  ts {stage} model.pt:encoder.forward
+{drawn}"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the stage that the command is named after, or draw it."""
+    found = target(options.target)
+    drawn: str | None = getattr(options, "svg", None)
+    if drawn is not None:
+        with limited(options, strange=not found.is_program), writing(drawn):
+            load_runnable(found).graph.draw(drawn)
+        print(f"wrote {drawn}", file=sys.stderr)
+        return 0
+    with limited(options, strange=not found.is_program):
+        text = str(getattr(load_runnable(found), options.command)).rstrip("\n")
+    console.program(text, options.command, sys.stdout)
+    return 0
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """A file that cannot be written is one line."""
+    if Path(path).suffix not in (".svg", ".dot", ".gv"):
+        raise UsageError(f"--svg draws into .svg, .dot or .gv, not into {path}")
+    try:
+        yield
+    except OSError as error:
+        if Path(str(error.filename)) != Path(path):
+            raise
+        raise ProgramError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,174 @@
+"""Exported programs on the command line: `.pt2` files in the place of archives.
+
+In: a path.  Out: what `ts run`, `ts graph`, `ts code`, `ts info` and `ts check` ask of a function:
+
+    function = load_exported(path)
+    function.schema.arguments        the leaves of its arguments: x, batch_a, n=3
+    function(x, batch_a=a)           what the program gives
+    function.graph, function.code    as text
+
+Arguments of an exported program may be trees; their leaves have names of their own, which are those of the
+graph's inputs.  Numbers and texts that it was exported with may be left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ts._core.tensor.tensor import Tensor
+from ts.cli import console
+from ts.cli.errors import UsageError, report_read_errors
+from ts.export import ExportedProgram, load
+from ts.export.pt2_format.symbols import MissingSympyError, require_sympy
+from ts.export.signature import InputKind
+from ts.ir import types
+from ts.ir.schema import Argument
+from ts.utils import _pytree as pytree
+
+_TYPES: Final = {int: types.INT, float: types.FLOAT, bool: types.BOOL, str: types.STR}
+
+
+class Schema(NamedTuple):
+    """What a program takes."""
+
+    arguments: list[Argument]
+
+
+class ExportedFunction:
+    """The program of a file, with the leaves of its arguments as parameters."""
+
+    name = "forward"
+
+    def __init__(self, program: ExportedProgram) -> None:
+        self.program = program
+        self.module = program.module()
+        self.inputs = list(_leaves(program))
+        self.schema = Schema([_argument(name, value) for name, value in self.inputs])
+
+    def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        names = [name for name, _ in self.inputs]
+        given = dict(zip(names, positional, strict=False)) | keywords
+        leaves = [given.get(name, value) for name, value in self.inputs]
+        args, kwargs = pytree.tree_unflatten(leaves, self.program.call_spec[0])
+        return self.module(*args, **kwargs)
+
+    @property
+    def graph(self) -> Any:
+        """The graph: as text, and drawn as nothing yet."""
+        return _Graph(self.program)
+
+    @property
+    def code(self) -> str:
+        """The code of the graph, with what is known of each value."""
+        return str(self.program.graph_module.print_readable(print_output=False))
+
+    @property
+    def bytecode(self) -> str:
+        """Exported programs are graphs that Python runs."""
+        raise UsageError("an exported program has no bytecode: its graph is code of Python (ts code)")
+
+
+class _Graph:
+    def __init__(self, program: ExportedProgram) -> None:
+        self.program = program
+
+    def __str__(self) -> str:
+        lines = [str(self.program.graph), "", "inputs:"]
+        lines += [f"  {spec}" for spec in self.program.graph_signature.input_specs]
+        lines += ["outputs:", *(f"  {spec}" for spec in self.program.graph_signature.output_specs)]
+        if self.program.range_constraints:
+            lines += ["sizes:", *ranges(self.program)]
+        return "\n".join(lines)
+
+    def draw(self, path: str) -> None:
+        """Pictures are of scripted functions."""
+        raise UsageError("pictures of exported programs cannot be drawn: ts graph prints them")
+
+
+def load_exported(path: Path) -> ExportedFunction:
+    """The program of a file; ProgramError in one line where there is none."""
+    with report_read_errors(path), console.progress(f"loading {path.name}"):
+        return ExportedFunction(load(path))
+
+
+def function_of(path: Path, name: str) -> ExportedFunction:
+    """What a word names: the program of the file."""
+    if name not in ("", "forward"):
+        raise UsageError(f"{path} is an exported program: it has no {name!r}, but forward alone")
+    return load_exported(path)
+
+
+def _leaves(program: ExportedProgram) -> Iterator[tuple[str, Any]]:
+    """The users' inputs: their names, and what they have to be like."""
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    for spec in program.graph_signature.input_specs:
+        if spec.kind is InputKind.USER_INPUT:
+            yield spec.arg.name, nodes[spec.arg.name].meta.get("val")
+
+
+def _argument(name: str, value: Any) -> Argument:
+    if isinstance(value, Tensor):
+        return Argument(name, types.TENSOR)
+    if value is None:
+        return Argument(name, types.NONE, None, True)
+    kind = _TYPES.get(type(value))
+    if kind is None:  # a symbol: a number that may be another each time
+        return Argument(name, types.INT)
+    return Argument(name, kind, value, True)
+
+
+# ---- what `ts info` and `ts check` say ---------------------------------------------------------------
+
+
+def described(value: Any) -> str:
+    """`float32[s0, 3]`"""
+    if isinstance(value, Tensor):
+        return f"{str(value.dtype).rpartition('.')[2]}[{', '.join(map(str, value.array.shape))}]"
+    return repr(value)
+
+
+def takes(function: ExportedFunction) -> str:
+    """`forward(x: float32[s0, 3], n = 3)`"""
+    inputs = [f"{n}: {described(v)}" if isinstance(v, Tensor) else f"{n} = {v!r}" for n, v in function.inputs]
+    results = function.program.graph.output_node().meta.get("val") or ()
+    return f"forward({', '.join(inputs)}) -> ({', '.join(map(described, results))})"
+
+
+def ranges(program: ExportedProgram) -> Sequence[str]:
+    """What symbols may be."""
+    return [f"  {symbol} from {r.lower} to {r.upper}" for symbol, r in program.range_constraints.items()]
+
+
+def operators(program: ExportedProgram) -> Counter[str]:
+    """The operators that a program calls, each as often as it does; those of branches and loops, too."""
+    found: Counter[str] = Counter()
+    for module in program.graph_module.modules():
+        for node in getattr(module, "graph", program.graph).nodes:
+            if node.op == "call_function":
+                target: Any = node.target
+                name = target.name() if hasattr(target, "overloadpacket") else getattr(target, "__name__", "")
+                found[name] += 1
+    return found
+
+
+def wrong_shapes(program: ExportedProgram) -> list[str]:
+    """What a program says of its shapes and is not so; nothing without sympy, which compares them."""
+    try:
+        require_sympy()
+    except MissingSympyError:
+        return []
+    from ts.export.shape_check import ShapeError, check_shapes
+
+    try:
+        check_shapes(program)
+    except ShapeError as error:
+        return [str(error)]
+    return []
+
+
+def conditions(program: ExportedProgram) -> list[str]:
+    """What arguments have to be."""
+    return [check.text for check in program._guards]

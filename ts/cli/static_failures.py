@@ -1,0 +1,254 @@
+"""What of a function must fail whenever it is reached: found without running it, from types, dtypes and
+shapes.
+
+In: a graph with all calls inlined, and what is known of its inputs: an object of a module, a meta tensor, a
+number. Out: a `Failure` for each operator that refuses what is known of its arguments, with the source
+lines of the calls:
+
+    failures(net.forward.inlined_graph, [net._object, ts.empty(1, 3, device="meta")])
+
+    mat1 and mat2 shapes cannot be multiplied (1x3 and 4x2):
+      File "net.py", line 12, in forward
+        return self.head(x)
+               ~~~~~~~~~ <--- HERE
+
+What is known goes from value to value: each operator whose arguments are known runs on meta tensors, which
+have shapes and dtypes and no elements.  Attributes of a module are known as far as the function does not
+write them; what fails must do so in training and in evaluation.  Of branches on what is known only the one
+that is taken counts, and a `raise` that it leads to fails, too.  What loops carry is not known, neither are
+elements, nor what may share memory with what is written or reshaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import ts
+from ts._core.value.ivalue import object_get
+from ts._core.value.objects import Object
+from ts.analysis.alias import AliasDb
+from ts.analysis.effects import STRUCTURAL, has_side_effects, is_nondeterministic, reshapes
+from ts.errors import InternalError, LimitExceeded
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import DEVICE, BoolType, ClassType, StringType, TensorType
+from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
+
+_CONTAINERS: Final = (list, tuple, dict)
+_MODE: Final = "training"  # a module is made for both values of it
+
+
+class Failure(NamedTuple):
+    """An operator that fails, as `Error: message`, and the node that it stands at."""
+
+    message: str
+    node: Node
+
+    def text(self, function: str) -> str:
+        """The message and the lines of the source, those of the calls first."""
+        lines, name = [f"{self.message}:"], function
+        for callee, range in self.node.callstack:
+            if range is not None:
+                lines.append(range.highlight(name).rstrip("\n"))
+            name = callee
+        if self.node.range is not None:
+            lines.append(self.node.range.highlight(name).rstrip("\n"))
+        return "\n".join(lines) if len(lines) > 1 else self.message
+
+
+def failures(graph: Graph, inputs: Sequence[Any]) -> list[Failure]:
+    """What must fail in a graph; None for an input of which nothing is known."""
+    reads_mode = any(node.get("name") == _MODE for node in graph.find_all_nodes("prim::GetAttr"))
+    first, *others = [_found(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))]
+    return [failure for place, failure in first.items() if all(place in other for other in others)]
+
+
+def _found(graph: Graph, inputs: Sequence[Any], training: bool | None) -> dict[object, Failure]:
+    """What fails in one mode of the modules, by what it says and where."""
+    search = _Search(graph, training)
+    for value, sample in zip(graph.inputs(), inputs, strict=False):
+        if sample is not None:
+            search.known[value] = sample
+    search.visit(graph.block())
+    return {(f.message, str(f.node.range), str(f.node.callstack)): f for f in search.found}
+
+
+class _Search:
+    def __init__(self, graph: Graph, training: bool | None) -> None:
+        self.training = training
+        self.known: dict[Value, Any] = {}
+        self.found: list[Failure] = []
+        self.aliases = AliasDb(graph)
+        self.reshaped = [node.input(0) for node in graph.all_nodes() if reshapes(node)]
+        self.written = {node.get("name") for node in graph.find_all_nodes("prim::SetAttr")}
+        self.device = ts.device("meta")
+        self.is_decided: bool | None = (
+            None  # False where an unknown condition was before, True where a known one
+        )
+
+    def visit(self, block: Block) -> bool:
+        """Visit a block; whether what follows it is reached."""
+        return all(self.visit_any(node) for node in block.nodes())
+
+    def visit_any(self, node: Node) -> bool:
+        """Visit a node; whether the next one is reached."""
+        kind = node.kind()
+        if kind == "prim::Constant":
+            self.enter(node.output(), node.output().to_ivalue())
+        elif kind == "prim::GetAttr":
+            self.visit_attribute(node)
+        elif kind == "prim::RaiseException":
+            if self.is_decided:
+                self.found.append(Failure(self.raised(node), node))
+            return False
+        elif kind == "prim::If":
+            return self.visit_if(node)
+        elif kind == "prim::Loop":
+            self.visit_loop(node)
+        elif not node.blocks():
+            return self.visit_node(node)
+        else:
+            for inner in node.blocks():
+                self.visit(inner)
+        return True
+
+    def raised(self, node: Node) -> str:
+        """The exception of a `raise`, as far as its text is known."""
+        text, *rest = (self.known.get(value) for value in node.inputs())
+        name = next((str(name) for name in rest if name is not None), "Exception").rpartition(".")[2]
+        return name if text is None else f"{name}: {text}"
+
+    def enter(self, value: Value, sample: Any) -> None:
+        """Note what is known of a value."""
+        if isinstance(sample, _CONTAINERS) and self.aliases.has_writers(value):
+            return
+        if any(self.aliases.may_alias(value, tensor) for tensor in self.reshaped):
+            return
+        self.known[value] = _on_meta(sample)
+
+    def visit_attribute(self, node: Node) -> None:
+        name, owner = node.get("name"), self.known.get(node.input())
+        if not isinstance(owner, Object) or name in self.written:
+            return
+        is_object = isinstance(node.output().type(), ClassType)
+        try:
+            sample = object_get(owner, list(owner.cls.type.attributes).index(name), deep=not is_object)
+        except (AttributeError, ValueError):  # it has no value yet
+            return
+        self.enter(node.output(), self.training if name == _MODE else sample)
+
+    def visit_if(self, node: Node) -> bool:
+        """The branch that is taken, where that is known, else both; a `raise` is found where it is known."""
+        decided = self.is_decided
+        if node.input() in self.known:
+            taken = [node.blocks()[0 if self.known[node.input()] else 1]]
+            self.is_decided = decided is not False
+        else:
+            taken = node.blocks()
+            self.is_decided = False
+        returning = [block for block in taken if self.visit(block)]
+        self.is_decided = decided
+        for number, output in enumerate(node.outputs()):
+            results = [block.outputs()[number] for block in returning]
+            samples = [self.known[value] for value in results if value in self.known]
+            if samples and len(samples) == len(results) and _alike(samples):
+                self.enter(output, samples[0])
+        return bool(returning)
+
+    def visit_loop(self, node: Node) -> None:
+        """The body for any turn: known is what every turn carries on as it is."""
+        (body,) = node.blocks()
+        for before, inside, after, output in zip(
+            node.inputs()[2:], body.inputs()[1:], body.outputs()[1:], node.outputs(), strict=True
+        ):
+            if inside is after and before in self.known:
+                self.known[inside] = self.known[output] = self.known[before]
+        if self.known.get(node.input(0), 1) != 0:
+            decided, self.is_decided = self.is_decided, False
+            self.visit(body)
+            self.is_decided = decided
+
+    def visit_node(self, node: Node) -> bool:
+        """Run an operator whose arguments are known; whether it does not fail."""
+        if has_side_effects(node) or (node.kind() in STRUCTURAL and not node.outputs()):
+            return True
+        arguments = self.arguments(node)
+        if arguments is None or _asks_for_device(node):
+            return True
+        operator = node.operator()
+        try:
+            if operator is None or not callable(operator):
+                results = evaluate(node, arguments)
+            else:
+                result = operator(*arguments)
+                results = list(result) if len(node.outputs()) > 1 else [result]
+        except (LimitExceeded, InternalError, MemoryError):
+            raise
+        except (NotImplementedError, TypeError):  # there is no answer without elements
+            return True
+        except Exception as error:
+            text = str(error).strip().rstrip(":")
+            if "meta" in text.lower():  # it says that elements are needed
+                return True
+            kind = "" if isinstance(error, RuntimeError) else f"{type(error).__name__}: "
+            self.found.append(Failure(f"{kind}{text}", node))
+            return False
+        if results is not NOT_EVALUATED:
+            for output, sample in zip(node.outputs(), results, strict=False):
+                if isinstance(sample, ts.Tensor) or not is_nondeterministic(node):
+                    self.enter(output, sample)
+        return True
+
+    def arguments(self, node: Node) -> list[Any] | None:
+        """What is known of all arguments of a node, on the device meta; None if some are not known."""
+        schema = node.schema()
+        names = [argument.name for argument in schema.arguments] if schema is not None else []
+        found = []
+        for number, value in enumerate(node.inputs()):
+            if number < len(names) and names[number] == "device":
+                found.append(self.device)
+            elif value in self.known:
+                found.append(self.known[value])
+            else:
+                return None
+        return found
+
+
+def _asks_for_device(node: Node) -> bool:
+    """Whether an operator says where a tensor is, which is not where this one is."""
+    if not any(isinstance(value.type(), TensorType) for value in node.inputs()):
+        return False
+    types = [value.type() for value in node.outputs()]
+    return node.kind().startswith("prim::") and any(
+        isinstance(type, BoolType | StringType) or type == DEVICE for type in types
+    )
+
+
+def _alike(samples: Sequence[Any]) -> bool:
+    """Whether the same is known of several values."""
+    first = _summary(samples[0])
+    return all(_summary(sample) == first for sample in samples[1:])
+
+
+def _on_meta(sample: Any) -> Any:
+    """A value whose tensors have no elements."""
+    if isinstance(sample, ts.Tensor):
+        return sample.to("meta")
+    if isinstance(sample, dict):
+        return {key: _on_meta(value) for key, value in sample.items()}
+    if isinstance(sample, list):
+        return [_on_meta(part) for part in sample]
+    if type(sample) is tuple:
+        return tuple(map(_on_meta, sample))
+    return sample
+
+
+def _summary(sample: Any) -> Any:
+    """What is known of a value, to be compared: of a tensor its dtype and shape."""
+    if isinstance(sample, ts.Tensor):
+        return sample.dtype, tuple(sample.shape)
+    if isinstance(sample, dict):
+        return {key: _summary(value) for key, value in sample.items()}
+    if isinstance(sample, list | tuple):
+        return type(sample), [_summary(part) for part in sample]
+    return type(sample), sample

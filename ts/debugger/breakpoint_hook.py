@@ -1,0 +1,64 @@
+"""`breakpoint()` in a script, where no debugger drives the program: the one that belongs to the process.
+
+In: a function that calls `breakpoint`.  Out: its code, which stops there and asks what Python would ask:
+the hook that somebody installed or PYTHONBREAKPOINT names, else the debugger on the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+
+from ts._core.vm.breaks import PausedProgram
+from ts._core.vm.code import Code
+from ts.bytecode.debug_lowering import StopPoint
+from ts.debugger.debug_compilation import DebugCode
+from ts.debugger.debugger import Debugger, Resume
+from ts.debugger.terminal import Terminal
+from ts.runtime.function import ScriptFunction
+from ts.runtime.graph_variants import prepare_graph
+
+
+class ProcessDebugger(Debugger):
+    """What `breakpoint()` in a script calls for when no other debugger drives the program.
+
+    It follows Python: `PYTHONBREAKPOINT=0` passes by; a hook that somebody installed, or that
+    PYTHONBREAKPOINT names, is called; else this debugger opens on the terminal, if there is one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(Terminal().read, print)
+        self.code.breaks.go(None, 0)
+        self._resume = Resume()
+
+    def _on_stop(self, stopped: PausedProgram, place: StopPoint, armed: bool) -> None:
+        self._main = stopped.program
+        if place.event != "breakpoint" or self._is_step(stopped, place):
+            super()._on_stop(stopped, place, armed)
+        elif os.environ.get("PYTHONBREAKPOINT") == "0":
+            return
+        elif os.environ.get("PYTHONBREAKPOINT") or sys.breakpointhook is not sys.__breakpointhook__:
+            sys.breakpointhook()
+        elif sys.stdin.isatty() and sys.stdout.isatty():
+            self._attached = True
+            super()._on_stop(stopped, place, armed)
+
+    def _on_failure(self, stopped: PausedProgram, error: BaseException) -> None:
+        """The exception is for who called the script."""
+
+
+@cache
+def _code() -> DebugCode:
+    """The code of functions with a `breakpoint()`."""
+    return ProcessDebugger().code
+
+
+def prepare_with_breakpoints(function: ScriptFunction) -> Code:
+    """The code of a function with a `breakpoint()`: it stops there."""
+    parsed = function.definition()
+    if parsed is None:
+        plain: Code = prepare_graph(function.graph, function.name)
+        return plain
+    code: Code = _code().twin(function).compiled_code
+    return code

@@ -1,0 +1,113 @@
+"""Functions once more, for a debugger: each compiled anew, with a place to stop before every line.
+
+In: a `ScriptFunction`.  Out: its twin, which takes and gives the same and calls the twins of its callees:
+
+    debugging = DebugCode(on_stop, on_failure, on_code)
+    twin = debugging.twin(f)                  twin(3) runs f(3), and asks `on_stop` where it is to stop
+    debugging.prepare_all(twin)               all that it may call is compiled, so that all places are known
+
+The twins belong to one debugger, and go with it.  Functions without source (made of a graph) have none and
+run as they are.  A function whose source calls `breakpoint()` runs as the twin of the debugger that belongs
+to the process: see `prepare_with_breakpoints`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from ts._core.value.build_lock import build_lock
+from ts._core.vm.breaks import Breakpoints, PausedProgram
+from ts._core.vm.code import Code
+from ts._core.vm.function import Function
+from ts.bytecode.debug_lowering import SteppingLowering, StopPoint
+from ts.bytecode.subgraph_functions import SubgraphFunction
+from ts.frontend import compile
+from ts.frontend.parse import ParsedFunction
+from ts.ir.graph import Graph
+from ts.runtime.deep_recursion import run_with_large_stack
+from ts.runtime.function import ScriptFunction, compile_function
+from ts.runtime.gc_pause import gc_disabled
+from ts.runtime.graph_variants import enter_autocast
+
+
+class DebugFunction(Function):
+    """A function compiled for a debugger."""
+
+    def __init__(self, original: ScriptFunction, parsed: ParsedFunction, code: DebugCode) -> None:
+        super().__init__(original.name, original.arguments, original.declaration, result=original.result)
+        self.original = original
+        self.parsed = parsed
+        self._code = code
+
+    def _prepare(self) -> Code:
+        return self._code.prepare(self.original, self.parsed, self)
+
+    def parameters(self) -> list[str]:
+        """The names of the parameters."""
+        return [argument.arg for argument in self.parsed.arguments]
+
+    def names_around(self, names: Iterable[str]) -> dict[str, Any]:
+        """What names mean outside of the function, for expressions; some may mean nothing."""
+        found = {}
+        for name in names:
+            with suppress(KeyError):
+                found[name] = self.parsed.resolver.lookup(name)
+        return found
+
+
+class DebugCode:
+    """The twins of one debugger, and the places in them."""
+
+    def __init__(
+        self,
+        on_stop: Callable[[PausedProgram, StopPoint, bool], None],
+        on_failure: Callable[[PausedProgram, BaseException], None],
+        on_code: Callable[[], None],
+    ) -> None:
+        """What to call where a program stops, where it fails, and when there are new places."""
+        self.places: list[StopPoint] = []
+        self.breaks = Breakpoints(
+            lambda stopped, n, armed: on_stop(stopped, self.places[n], armed), on_failure
+        )
+        self._on_code = on_code
+        self._twins: dict[int, tuple[Any, Any]] = {}  # by id of the original, which is kept
+
+    def twin(self, function: Any) -> Any:
+        """What is to run instead of a function; itself where there is nothing to step through."""
+        found = self._twins.get(id(function))
+        if found is None:
+            parsed = function.definition() if isinstance(function, ScriptFunction) else None
+            twin = function if parsed is None else DebugFunction(function, parsed, self)
+            found = self._twins[id(function)] = function, twin
+        return found[1]
+
+    def prepare(self, original: ScriptFunction, parsed: ParsedFunction, owner: Any) -> Code:
+        """The code of a twin."""
+
+        def lower(graph: Graph, name: str) -> Code:
+            return SteppingLowering(graph, name, lower, self, owner).run()
+
+        def compile_and_lower() -> Code:
+            graph = compile.compile_function(parsed, compile_function, lines=True).graph
+            enter_autocast(graph)
+            return lower(graph, original.name)
+
+        with build_lock(), gc_disabled(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it was compiled before, and warned then
+            code: Code = run_with_large_stack(compile_and_lower)
+        self._on_code()
+        return code
+
+    def prepare_all(self, twin: Function) -> None:
+        """Compile whatever a function may call, but methods of interfaces, which are not known before."""
+        seen: set[int] = set()
+        pending = [twin]
+        while pending:
+            function = pending.pop()
+            if id(function) not in seen:
+                seen.add(id(function))
+                callees = function.compiled_code.functions
+                pending += [f for f in callees if isinstance(f, DebugFunction | SubgraphFunction)]

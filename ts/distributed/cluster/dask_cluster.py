@@ -1,0 +1,121 @@
+"""A cluster of `ts` in the processes of a cluster of dask that is there already.
+
+    client = dask.distributed.Client("tcp://scheduler:8786")
+    with on_dask(client, threads=4) as cluster:
+        cluster.names                                    ["worker0", "worker1", ...]
+        rpc.rpc_sync("worker0", scripted, args=(x,))
+
+dask's connections start one agent in each of its workers and stop it at the end; that is what they are used
+for.  Calls go over connections of `ts`, between those who know a secret that is made for them.  Whoever may
+talk to dask's scheduler runs code in its workers: that trust is the user's, and is not made smaller here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterable
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+from distributed.utils import get_ip
+
+from ts.distributed.cluster import worker
+from ts.distributed.cluster.local import LocalCluster
+from ts.distributed.rpc import api, state
+from ts.distributed.rpc.options import RpcBackendOptions
+from ts.distributed.shared_secret import is_local
+
+SCHEDULER_TIMEOUT_SECONDS: Final = 30.0  # seconds that agents wait for a scheduler that has gone
+
+
+class DaskCluster:
+    """Agents in the workers of dask, and this process beside them, until it is closed."""
+
+    def __init__(
+        self, client: Any, name: str, options: dict[str, Any], bounds: dict[str, float | str | None]
+    ) -> None:
+        self._client = client
+        addresses = list(client.scheduler_info(n_workers=-1)["workers"])
+        self.names = [f"worker{k}" for k in range(len(addresses))]
+        secret = secrets.token_hex(32)
+        self._scheduler = LocalCluster(0, host=_here(client), secret=secret)
+        self.address = self._scheduler.address
+        try:
+            names = dict(zip(addresses, self.names, strict=True))
+            given = {**options, "secret": secret.encode()}
+            client.run(_start, self.address, names, given, bounds, workers=addresses)
+            self._scheduler.join(name, allow_python=options["allow_python"])
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Stop the agents, and leave."""
+        try:
+            if self._client.status == "running":
+                self._client.run(_stop, self.address, on_error="ignore")
+        finally:
+            self._scheduler.close()
+
+    def __enter__(self) -> Self:
+        """The cluster itself."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop the agents."""
+        self.close()
+
+
+def on_dask(
+    client: Any,
+    *,
+    name: str = "program",
+    threads: int = 16,
+    allow_python: bool = False,
+    seconds: float | None = None,
+    bytes: int | str | None = None,
+    fuel: int | None = None,
+    allowed_ops: Iterable[str] | None = None,
+) -> DaskCluster:
+    """Have the workers of a cluster of dask run functions for `ts.distributed.rpc` and `map`.
+
+    client     a `dask.distributed.Client`, not an asynchronous one
+    name       this process's
+    threads, allow_python, seconds, bytes, fuel, allowed_ops    as of a `LocalCluster`
+
+    They are called worker0, worker1 ... in the order of dask's list.  Workers that dask starts later are not
+    among them.
+    """
+    if getattr(client, "asynchronous", False):
+        raise TypeError("on_dask needs a client of dask that is not asynchronous")
+    options = {
+        "num_worker_threads": threads,
+        "allow_python": allow_python,
+        "allowed_ops": None if allowed_ops is None else list(allowed_ops),
+    }
+    return DaskCluster(client, name, options, {"seconds": seconds, "bytes": bytes, "fuel": fuel})
+
+
+async def _start(
+    address: str, names: dict[str, str], options: dict[str, Any], bounds: dict[str, Any], dask_worker: Any
+) -> None:
+    """In a worker of dask: become one of the cluster's."""
+    host = urlsplit(dask_worker.address).hostname
+    limits = worker.bounded(**bounds)
+    given = RpcBackendOptions(init_method=address, host=host, limits=limits, **options)
+    await asyncio.to_thread(
+        worker.join, address, names[dask_worker.address], given, SCHEDULER_TIMEOUT_SECONDS
+    )
+
+
+async def _stop(address: str) -> None:
+    """In a worker of dask: be none any more."""
+    if state.agent is not None and getattr(state.agent.directory, "address", None) == address:
+        await asyncio.to_thread(api.shutdown, graceful=False)
+
+
+def _here(client: Any) -> str:
+    """Where dask's workers find this machine."""
+    host = urlsplit(client.scheduler.address).hostname or "127.0.0.1"
+    return "127.0.0.1" if is_local(host) else str(get_ip(host))

@@ -1,0 +1,195 @@
+"""What each process sends to whom in a collective, over arrays and memory.
+
+    all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
+
+Everybody talks to everybody.  A short array goes to all, and all add up the same; of a longer one each
+process has a part, adds that up for all, and sends the result.  Parts travel in pieces, so that one is added
+up while the next is on its way, and is still in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ts.distributed.collective_call import CollectiveCall, memory_of
+from ts.distributed.errors import DistBackendError, DistError
+from ts.distributed.peer_links import Request
+from ts.distributed.reduce_op import ReduceOp, accumulate
+
+SHORT: Final = 1 << 14  # bytes of what goes to all as it is
+CHUNK_BYTES: Final = 1 << 19  # bytes that are added up at once
+_NOTHING: Final = memoryview(b"")
+
+
+def all_reduce(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
+    """Each has the reduced array afterwards."""
+    if call.size == 1:
+        return accumulate(op, [array], array)
+    if array.nbytes <= SHORT:
+        return _all_reduce_short(call, array, op)
+    _reduce_parts(call, array, op, range(call.size))
+
+
+def reduce(call: CollectiveCall, array: Any, op: ReduceOp, to: int) -> None:
+    """One has the reduced array afterwards; those of others are as they were."""
+    if array.nbytes > SHORT or call.size == 1:
+        return _reduce_parts(call, array, op, [to])
+    if call.rank != to:
+        return call.wait([call.send(to, memory_of(array))])
+    came = call.workspace(array.size * call.size, array.dtype).reshape(call.size, -1)
+    call.wait([call.receive(each, memory_of(came[each])) for each in call.others])
+    accumulate(op, [array if each == to else came[each] for each in range(call.size)], array)
+
+
+def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
+    came = call.workspace(array.size * call.size, array.dtype).reshape(call.size, -1)
+    requests = [call.receive(each, memory_of(came[each])) for each in call.others]
+    ours = memory_of(array)
+    requests += [call.send(each, ours) for each in call.others]
+    call.wait(requests)
+    accumulate(op, [array if each == call.rank else came[each] for each in range(call.size)], array)
+
+
+def _reduce_parts(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
+    """Reduce a part here, and send it to those who want it all."""
+    size, rank = call.size, call.rank
+    bounds = [array.size * each // size for each in range(size + 1)]
+    parts = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
+    keeps = rank in to
+    mine = parts[rank] if keeps else np.empty_like(parts[rank])
+    sent = _send_pieces(call, parts)
+    rows, receives = _expect(call, parts[rank])
+    expected: list[Request] = []
+    if keeps:
+        for each in call.others:
+            expected += [call.receive(each, memory_of(piece)) for piece in _pieces(parts[each])]
+    for piece in _reduced(call, rows, receives, parts[rank], mine, op):
+        expected += [call.send(each, memory_of(piece)) for each in to if each != rank]
+    call.wait([*sent, *expected])
+
+
+def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op: ReduceOp) -> None:
+    """Each has the reduction of one of the inputs."""
+    sent = _send_pieces(call, inputs)
+    rows, receives = _expect(call, output)
+    for _ in _reduced(call, rows, receives, inputs[call.rank], output, op):
+        pass
+    call.wait(sent)
+
+
+def _send_pieces(call: CollectiveCall, parts: Sequence[Any]) -> list[Request]:
+    """Send parts to those that they are of, the next rank's first."""
+    order = [(call.rank + step) % call.size for step in range(1, call.size)]
+    return [call.send(each, memory_of(piece)) for each in order for piece in _pieces(parts[each])]
+
+
+def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
+    """Where the others' parts for this process come to, a row each, and the receives of their pieces."""
+    rows = call.workspace(ours.size * (call.size - 1), ours.dtype).reshape(call.size - 1, -1)
+    receives = [
+        [call.receive(each, memory_of(piece)) for piece in _pieces(rows[at])]
+        for at, each in enumerate(call.others)
+    ]
+    return rows, receives
+
+
+def _reduced(
+    call: CollectiveCall, rows: Any, receives: list[list[Request]], ours: Any, out: Any, op: ReduceOp
+) -> Iterator[Any]:
+    """The pieces of `out`, each as soon as it is the reduction of ours and what came."""
+    results = _pieces(out)
+    own = results if ours is out else _pieces(ours)
+    pieces = [_pieces(row) for row in rows]
+    for at, result in enumerate(results):
+        call.wait([each[at] for each in receives])
+        arrays = [each[at] for each in pieces]
+        arrays.insert(call.rank, own[at])
+        accumulate(op, arrays, result)
+        yield result
+
+
+def _pieces(array: Any) -> list[Any]:
+    step = CHUNK_BYTES // array.itemsize
+    return [array[at : at + step] for at in range(0, array.size, step)]
+
+
+def broadcast(call: CollectiveCall, memory: memoryview, source: int) -> None:
+    """All have what one has."""
+    if call.rank == source:
+        call.wait([call.send(each, memory) for each in call.others])
+    else:
+        call.wait([call.receive(source, memory)])
+
+
+def all_gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview]) -> None:
+    """All have what each has; this process's own is copied."""
+    requests = [call.receive(each, outputs[each]) for each in call.others]
+    requests += [call.send((call.rank + step) % call.size, ours) for step in range(1, call.size)]
+    _copy(ours, outputs[call.rank])
+    call.wait(requests)
+
+
+def gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview] | None, to: int) -> None:
+    """One has what each has."""
+    if outputs is None:
+        return call.wait([call.send(to, ours)])
+    _copy(ours, outputs[call.rank])
+    call.wait([call.receive(each, outputs[each]) for each in call.others])
+
+
+def scatter(
+    call: CollectiveCall, inputs: Sequence[memoryview] | None, output: memoryview, source: int
+) -> None:
+    """Each has one of what one has."""
+    if inputs is None:
+        return call.wait([call.receive(source, output)])
+    sent = [call.send(each, inputs[each]) for each in call.others]
+    _copy(inputs[call.rank], output)
+    call.wait(sent)
+
+
+def all_to_all(call: CollectiveCall, inputs: Sequence[memoryview], outputs: Sequence[memoryview]) -> None:
+    """Each has one from each."""
+    requests = [call.receive(each, outputs[each]) for each in call.others]
+    order = [(call.rank + step) % call.size for step in range(1, call.size)]
+    requests += [call.send(each, inputs[each]) for each in order]
+    _copy(inputs[call.rank], outputs[call.rank])
+    call.wait(requests)
+
+
+def barrier(call: CollectiveCall) -> None:
+    """All have come."""
+    requests = [call.receive(each, _NOTHING) for each in call.others]
+    call.wait([*requests, *(call.send(each, _NOTHING) for each in call.others)])
+
+
+def _copy(source: memoryview, target: memoryview) -> None:
+    if len(source) != len(target):
+        raise RuntimeError(f"{len(source)} bytes do not fit into {len(target)}")
+    if len(source):
+        np.copyto(np.frombuffer(target, np.uint8), np.frombuffer(source, np.uint8))
+
+
+def monitored_barrier(call: CollectiveCall, all_of_them: bool) -> None:
+    """The first process hears from each, and says who did not come; then it lets them go."""
+    if call.rank:
+        call.wait([call.send(0, _NOTHING)])
+        return call.wait([call.receive(0, _NOTHING)])
+    waiting = [call.receive(each, _NOTHING) for each in call.others]
+    missing: list[int] = []
+    for each, request in zip(call.others, waiting, strict=True):
+        try:
+            call.wait([request])
+        except DistError:
+            missing.append(each)
+            if not all_of_them:
+                break
+    if missing:
+        who = f"Ranks {', '.join(map(str, missing))}" if all_of_them else f"Rank {missing[0]}"
+        raise DistBackendError(
+            f"[Rank 0]: {who} failed to pass monitoredBarrier in {call.timeout * 1000:.0f} ms"
+        )
+    call.wait([call.send(each, _NOTHING) for each in call.others])

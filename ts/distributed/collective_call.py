@@ -1,0 +1,82 @@
+"""One call of a collective function, as all processes of a group make it: who takes part, until when.
+
+    call = Call(group, "all_reduce", reduction, tensor)
+    call.wait([call.receive(1, memory), call.send(1, memory)])
+    call.failed(error)                                the others are told, and fail as well
+
+Calls of a group have numbers; what is sent for one cannot be taken for another's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor
+from ts.distributed.errors import DistBackendError
+from ts.distributed.message_tags import ALL, make_tag
+from ts.distributed.peer_links import Request
+from ts.distributed.reduce_op import ReduceOp
+
+if TYPE_CHECKING:
+    from ts.distributed.groups import ProcessGroup
+
+Memory = memoryview
+
+
+class CollectiveCall:
+    """What one process does in one call."""
+
+    def __init__(
+        self,
+        group: ProcessGroup,
+        function: str,
+        tensor: Tensor | None = None,
+        reduction: ReduceOp | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self.group, self.function = group, function
+        self.rank, self.size = group.rank(), group.size()
+        self.others = [each for each in range(self.size) if each != self.rank]
+        self._links = group.links
+        self._ranks = group.ranks
+        self.label = make_tag(ALL, group.number, group.next_call(), function, tensor, reduction)
+        self.timeout = group.timeout if timeout is None else timeout
+        self._deadline: float | None = None
+
+    def send(self, rank: int, memory: Memory) -> Request:
+        """Send to a rank of the group."""
+        return self._links.send(self._ranks[rank], self.label, memory)
+
+    def receive(self, rank: int, memory: Memory) -> Request:
+        """Receive from a rank of the group."""
+        return self._links.receive(self._ranks[rank], self.label, memory)
+
+    def wait(self, requests: Collection[Request]) -> None:
+        """Wait until all are done."""
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self.timeout
+        try:
+            self._links.wait(requests, self._deadline)
+        except TimeoutError:
+            late = sorted({each.source for each in requests if not each.done and each.source is not None})
+            raise DistBackendError(
+                f"Timed out waiting {self.timeout * 1000:.0f}ms for {self.function} to complete: "
+                f"rank {', '.join(map(str, late))} did not come"
+            ) from None
+
+    def failed(self, error: BaseException) -> None:
+        """Let the others fail as well, whoever it is that they wait for."""
+        self._links.give_up(self.label, [self._ranks[each] for each in self.others], str(error))
+
+    def workspace(self, count: int, dtype: Any) -> Any:
+        """An array for what comes; the group keeps it for the next call."""
+        return self.group.workspace(count * dtype.itemsize)[: count * dtype.itemsize].view(dtype)
+
+
+def memory_of(array: Any) -> Memory:
+    """The bytes of a contiguous array."""
+    return array.reshape(-1).view(np.uint8).data  # type: ignore[no-any-return]

@@ -1,0 +1,172 @@
+"""A way back through several processes, as much of it as one of them has.
+
+    part = context.pass_of(number)
+    part.begin([0, 3], keep)            messages whose gradients will come
+    part.deliver(3, gradients)          they are here: what leads to no other message is differentiated
+    part.deliver(0, gradients)          the rest; `part.done` is finished when gradients sent on have arrived
+
+Each node of the graph has its turn once (`ts._core.autograd.partial_backward`), in whatever thread brings the
+last gradient that it waits for.  Gradients of messages that this process got go on to who sent them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from ts._core.autograd.partial_backward import PartialBackward
+from ts._core.tensor.tensor import Tensor
+from ts._core.vm.future import Future
+from ts.autograd.graph import GradientEdge
+from ts.distributed import wire_values
+from ts.distributed.event_loop import non_blocking
+
+if TYPE_CHECKING:
+    from ts.distributed.dist_autograd.contexts import DistAutogradContext
+    from ts.distributed.dist_autograd.send_recv_nodes import MessageOrigin
+    from ts.distributed.rpc.agent import RpcAgent
+
+_thread = threading.local()  # `part`: the pass that the thread is busy with
+
+
+class BackwardPass:
+    """See the file."""
+
+    def __init__(self, agent: RpcAgent, context: DistAutogradContext, number: int) -> None:
+        self.done: Future[None] = Future()
+        self._agent, self._context, self._number = agent, context, number
+        self._run: PartialBackward | None = None
+        self._places: dict[int, int] = {}  # of messages among the roots of the run
+        self._edges: list[list[GradientEdge]] = []
+        self._arrived: deque[tuple[int, list[Any]]] = deque()
+        self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
+        self._busy = False
+        self._open = 0  # messages whose gradients have yet to come, or have yet to be taken elsewhere
+        self._lock = threading.RLock()
+
+    def begin(
+        self, messages: Sequence[int], keep: bool, own: dict[int, list[GradientEdge]] | None = None
+    ) -> None:
+        """Learn for which messages gradients will come; `own` are other roots, by numbers of no message."""
+        try:
+            self._begin(messages, keep, own or {})
+        except Exception as error:  # for whoever waits
+            self.fail(error)
+        self._work()
+
+    def _begin(self, messages: Sequence[int], keep: bool, own: dict[int, list[GradientEdge]]) -> None:
+        roots = dict(own)
+        for number in messages:
+            if number not in self._context.sends:
+                raise RuntimeError(f"Could not find send function for autograd message id: {number}")
+            roots[number] = self._context.sends[number]
+        with self._lock:
+            if self._run is not None:
+                raise RuntimeError("a pass begins once")
+            self._places = {number: place for place, number in enumerate(roots)}
+            self._edges = list(roots.values())
+            self._open += len(roots)
+            self._limits = nullcontext if own else self._agent.executor.within
+            self._run = PartialBackward(self._edges, keep, self._context.add)
+
+    def deliver(self, number: int, gradients: list[Any]) -> None:
+        """Take the gradients of a message's tensors."""
+        with self._lock:
+            self._arrived.append((number, gradients))
+        self._work()
+
+    def _work(self) -> None:
+        """Go as far as gradients have come, unless another thread does."""
+        while (next_one := self._take()) is not None:
+            try:
+                self._resume(*next_one)
+            except Exception as error:  # for whoever waits
+                self.fail(error)
+                return
+            self._busy = False
+            self._over()
+
+    def _take(self) -> tuple[int, list[Any]] | None:
+        with self._lock:
+            if self._run is None or self._busy or not self._arrived or self.done.done():
+                return None
+            self._busy = True
+            return self._arrived.popleft()
+
+    def _resume(self, number: int, gradients: list[Any]) -> None:
+        place = self._places.get(number)
+        if place is None:
+            raise RuntimeError(f"Could not find send function for autograd message id: {number}")
+        _check(self._edges[place], gradients)
+        assert self._run is not None
+        outer, _thread.part = getattr(_thread, "part", None), self
+        try:
+            with self._limits():
+                self._run.resume(place, gradients)
+        finally:
+            _thread.part = outer
+
+    def send(self, origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
+        """Send the gradients of a message that this process got to the one that sent it."""
+        if origin.context_id != self._context.id:
+            raise RuntimeError(_ENDED)
+        agent = self._agent
+        parcel = wire_values.pack(list(gradients), agent.rref_context.travel)
+        message = ["backward", "gradients", self._context.id, self._number, origin.number, *parcel]
+        with self._lock:
+            self._open += 1
+        future = agent.submit(agent.peer(origin.sender), message, agent.timeout(-1.0))
+        future.add_done_callback(non_blocking(self._sent))
+
+    def _sent(self, future: Future[Any]) -> None:
+        error = future.exception()
+        self._over() if error is None else self.fail(error)
+
+    def _over(self) -> None:
+        with self._lock:
+            self._open -= 1
+            finished = self._open == 0 and not self.done.done()
+            if finished:
+                self._context.passes.pop(self._number, None)
+                self.done.set_result(None)
+
+    def fail(self, error: Exception) -> None:
+        """Tell who waits what went wrong."""
+        with self._lock:
+            self._context.passes.pop(self._number, None)
+            if not self.done.done():
+                self.done.set_exception(RuntimeError(f"Error on Node {self._agent.info.id}: {error}"))
+
+
+_ENDED = (
+    "Autograd context no longer valid! This usually means the autograd context was cleaned up by a different "
+    "thread due to an error before RecvRpcBackward had a chance to run"
+)
+
+
+def send_back(origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
+    """Send gradients on in the pass that this thread is busy with."""
+    part: BackwardPass | None = getattr(_thread, "part", None)
+    if part is None:
+        raise RuntimeError(
+            "gradients of what other processes computed are found by torch.distributed.autograd.backward("
+            "context_id, [loss]), inside of its context"
+        )
+    part.send(origin, gradients)
+
+
+def _check(edges: list[GradientEdge], gradients: Any) -> None:
+    """See that gradients that arrived are those of the tensors that were sent."""
+    if not isinstance(gradients, list) or len(gradients) != len(edges):
+        raise RuntimeError(f"{len(edges)} gradients are wanted")
+    for edge, gradient in zip(edges, gradients, strict=True):
+        if gradient is None:
+            continue
+        like = edge.node._input_metadata[edge.output_nr]
+        if not isinstance(gradient, Tensor) or gradient.dtype is not like.dtype:
+            raise RuntimeError(f"a gradient of {like.dtype} is wanted, not {gradient!r:.100}")
+        if tuple(gradient.shape) != tuple(like.shape):
+            raise RuntimeError(f"a gradient of shape {like.shape} is wanted, not of {gradient.shape}")

@@ -1,0 +1,201 @@
+"""What belongs together: the calls inside of a context, in all processes that took part.
+
+    context = contexts.new()                    this thread is inside from now on
+    context.sent([edge of x, edge of w])        0: the number of a message, which others send gradients for
+    context.add(x, gradient, owned)             the gradient of a leaf
+    contexts.end(context.id)                    here, and in all processes that were called or called
+
+A context's number has that of the process that began it in its high bits.  Other processes join with the
+first message of it; when it has ended, messages of it are refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from ts._core.tensor.tensor import Tensor
+from ts._core.vm.inherited import carried, carry
+from ts.autograd.graph import GradientEdge
+from ts.distributed.dist_autograd.backward_pass import BackwardPass
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+
+_BITS: Final = 32  # of a context's number; above them that of its process, of as many: 64 travel
+_REMEMBERED: Final = 4096  # contexts that have ended
+
+
+def current_id() -> int | None:
+    """The context that this thread is inside of, or whoever began the program that it runs."""
+    context_id: int | None = carried()
+    return context_id
+
+
+def set_current_context(context_id: int | None) -> None:
+    """Be inside of a context from now on, or of none."""
+    carry(context_id)
+
+
+@contextmanager
+def entered_context(context_id: int | None) -> Iterator[None]:
+    """Run what another process asks for inside of its context."""
+    before = current_id()
+    set_current_context(context_id)
+    try:
+        yield
+    finally:
+        set_current_context(before)
+
+
+class DistAutogradContext:
+    """A context, as much of it as is in this process."""
+
+    def __init__(self, agent: RpcAgent, number: int) -> None:
+        self.id = number
+        self.known: set[int] = set()  # other processes that this one called or was called by
+        self.sends: dict[int, list[GradientEdge]] = {}  # the tensors of each message
+        self.passes: dict[int, BackwardPass] = {}
+        self._agent = agent
+        self._numbers = itertools.count()
+        self._gradients: dict[Tensor, Tensor] = {}
+        self._lock = threading.Lock()
+
+    def _context_id(self) -> int:
+        return self.id
+
+    def _known_worker_ids(self) -> set[int]:
+        return self.known
+
+    def meet(self, process: int) -> None:
+        """Another process takes part."""
+        if process != self._agent.info.id:
+            self.known.add(process)
+
+    def sent(self, edges: list[GradientEdge]) -> int:
+        """Remember the tensors of a message, which will have their gradients from who gets it."""
+        number = next(self._numbers)
+        self.sends[number] = edges
+        return number
+
+    def add(self, leaf: Tensor, gradient: Tensor, owned: bool) -> None:
+        """Add to the gradient of a leaf; `owned` says that nobody else has this one."""
+        with self._lock:
+            before = self._gradients.get(leaf)
+            if before is not None:
+                gradient = before + gradient
+            elif not owned:
+                gradient = gradient.clone()
+            self._gradients[leaf] = gradient
+
+    def found(self) -> dict[Tensor, Tensor]:
+        """The gradients so far."""
+        with self._lock:
+            return dict(self._gradients)
+
+    def pass_of(self, number: int) -> BackwardPass:
+        """A way back, which is made when something is first heard of it."""
+        with self._lock:
+            if number not in self.passes:
+                self.passes[number] = BackwardPass(self._agent, self, number)
+            return self.passes[number]
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for each in list(self.passes.values()):
+            each.fail(RuntimeError(f"the autograd context {self.id} has ended"))
+        self.passes.clear()
+        self.sends.clear()
+
+
+class DistAutogradContainer:
+    """All contexts that this process takes part in."""
+
+    def __init__(self, agent: RpcAgent) -> None:
+        self._agent = agent
+        self._here = agent.info.id
+        self._numbers = itertools.count()
+        self._open: dict[int, DistAutogradContext] = {}
+        self._ended: OrderedDict[int, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def figures(self) -> dict[str, int]:
+        """Open contexts, and passes that are under way in this process."""
+        with self._lock:
+            passes = [each for context in self._open.values() for each in [*context.passes.values()]]
+            under_way = sum(not each.done.done() for each in passes)
+            return {"num_autograd_contexts": len(self._open), "num_current_backward_passes": under_way}
+
+    def number(self) -> int:
+        """A number that no other process has for a context or a pass."""
+        return self._here << _BITS | next(self._numbers)
+
+    def new(self) -> DistAutogradContext:
+        """Begin a context, which this thread is inside of. RuntimeError where it is inside of one."""
+        if current_id() in self._open:
+            raise RuntimeError("Already have an autograd context id for this thread.")
+        made = DistAutogradContext(self._agent, self.number())
+        with self._lock:
+            self._open[made.id] = made
+        set_current_context(made.id)
+        return made
+
+    def find(self, context_id: Any) -> DistAutogradContext:
+        """A context by its number; RuntimeError where there is none."""
+        found = self._open.get(context_id) if type(context_id) is int else None
+        if found is None:
+            raise RuntimeError(f"Could not find autograd context with id: {context_id}")
+        return found
+
+    def join(self, context_id: Any, process: Any) -> DistAutogradContext:
+        """The context of a message, with the process that it comes from.
+
+        RuntimeError where it has ended; ValueError where these are no numbers of context and process.
+        """
+        numbers = type(context_id) is int and type(process) is int
+        if not numbers or not all(map(self._agent.directory.can_have_id, (context_id >> _BITS, process))):
+            raise ValueError(f"no autograd context: {context_id!r} of {process!r}")
+        with self._lock:
+            known = context_id in self._open
+            if not known and context_id >> _BITS != self._here and context_id not in self._ended:
+                self._open[context_id] = DistAutogradContext(self._agent, context_id)
+        found = self.find(context_id)
+        found.meet(process)
+        return found
+
+    def end(self, context_id: int) -> None:
+        """End a context in all processes that took part. RuntimeError where there is none."""
+        found = self.find(context_id)
+        with self._lock:
+            if self._open.pop(context_id, None) is None:
+                return
+            self._remember(context_id)
+        found.close()
+        for process in found.known:
+            self._agent.send_reliably(self._agent.peer(process), ["backward", "end", context_id])
+
+    def ended(self, context_id: Any) -> None:
+        """Another process says that a context has ended."""
+        if context_id in self._open:
+            self.end(context_id)
+        elif type(context_id) is int:
+            with self._lock:
+                self._remember(context_id)  # a call of it may still come
+
+    def _remember(self, context_id: int) -> None:
+        self._ended[context_id] = None
+        if len(self._ended) > _REMEMBERED:
+            self._ended.popitem(last=False)
+
+    def forget(self, process: int) -> None:
+        """A process has gone, and with it its contexts."""
+        for context_id in list(self._open):
+            if context_id >> _BITS == process:
+                self.ended(context_id)

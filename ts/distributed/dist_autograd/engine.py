@@ -1,0 +1,96 @@
+"""A way back through several processes, from the one that asked for it.
+
+backward(agent, context, [loss], False)
+  -> routes: which messages will have gradients, asked of all processes
+  -> each process that sent such is told their numbers, and answers when it is through
+  -> gradients go from process to process, each message's once
+  -> whatever fails anywhere, or goes, is raised here at once
+"""
+
+from __future__ import annotations
+
+import queue
+from typing import TYPE_CHECKING, Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts._core.vm.future import Future
+from ts.autograd.graph import GradientEdge, get_gradient_edge
+from ts.distributed.dist_autograd.message_dependencies import START, messages
+from ts.distributed.event_loop import non_blocking
+
+if TYPE_CHECKING:
+    from ts.distributed.dist_autograd.contexts import DistAutogradContext
+    from ts.distributed.rpc.agent import RpcAgent
+
+
+def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor], retain_graph: bool) -> None:
+    """Add the gradients of the sum of `roots` to those of the context, in all processes that took part."""
+    edges = _edges(roots)
+    by_process = messages(agent, context, edges)
+    number = agent.contexts.number()
+    here = agent.info.id
+    own = context.pass_of(number)
+    own_messages = by_process.pop(here, [])
+    parts: list[Future[Any]] = [own.done]
+    for process, numbers in by_process.items():
+        message = ["backward", "begin", context.id, number, numbers, bool(retain_graph)]
+        parts.append(agent.submit(agent.peer(process), message, agent.timeout(-1.0)))
+    try:
+        own.begin(own_messages, retain_graph, {START: edges})
+        own.deliver(START, [ts.ones_like(root) for root in roots])
+        _wait(parts)
+    except BaseException as error:
+        _give_up(agent, context, number, [*by_process])
+        raise _told(error, here) from None
+
+
+def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
+    """The same of a value that handles refer to; -1: no context, but `grad` of the leaves here."""
+    if not isinstance(value, Tensor):
+        raise RuntimeError("RRef should contain a tensor for .backward()")
+    if context_id == -1:
+        value.backward(retain_graph=retain_graph)
+    else:
+        backward(agent, agent.contexts.find(context_id), [value], retain_graph)
+
+
+def _edges(roots: Any) -> list[GradientEdge]:
+    if not isinstance(roots, list | tuple) or not all(isinstance(root, Tensor) for root in roots):
+        raise TypeError(f"backward(): roots must be a sequence of tensors, not {type(roots).__name__}")
+    if not roots:
+        raise RuntimeError("No tensors provided for gradient computation.")
+    for root in roots:
+        if not root.requires_grad:
+            raise RuntimeError("requires_grad not set on root")
+        if root.numel() != 1:
+            raise RuntimeError(" is not a scalar, all roots need to be scalar")
+        if root.grad_fn is None:
+            raise RuntimeError(" does not have a valid gradient function.")
+    return [get_gradient_edge(root) for root in roots]
+
+
+def _wait(parts: list[Future[Any]]) -> None:
+    """Wait until all are done, or one has failed."""
+    done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+    for part in parts:
+        part.add_done_callback(non_blocking(done.put))
+    for _ in parts:
+        done.get().value()
+
+
+def _give_up(agent: RpcAgent, context: DistAutogradContext, number: int, processes: list[int]) -> None:
+    """Let no process wait for gradients that will not come."""
+    context.pass_of(number).fail(RuntimeError("the pass was given up"))
+    for process in processes:
+        agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, number])
+
+
+def _told(error: BaseException, here: int) -> BaseException:
+    """What is raised: errors of a pass say through which processes they came."""
+    if not isinstance(error, Exception):
+        return error
+    text = str(error)
+    return RuntimeError(
+        text if text.startswith(f"Error on Node {here}: ") else f"Error on Node {here}: {text}"
+    )

@@ -1,0 +1,86 @@
+"""Which messages a way back leads through, before it is gone.
+
+    links_of(context, roots)        {START: [message of worker1], 0: [message of worker2]}: of one process
+    messages(agent, context, roots)   {1: [0], 2: [4, 7]}: messages that will have gradients, by their sender
+
+Each process says which messages it sent depend on which it got, once for a pass: two round trips lead to all
+of them, however often the calls went to and fro.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from ts._core.autograd.partial_backward import reach
+from ts.autograd.graph import GradientEdge
+from ts.distributed.dist_autograd.send_recv_nodes import Received
+from ts.distributed.errors import WorkerUnavailableError
+
+if TYPE_CHECKING:
+    from ts.distributed.dist_autograd.contexts import DistAutogradContext
+    from ts.distributed.rpc.agent import RpcAgent
+
+START: Final = -1  # stands for the message that the roots would have come with
+
+Message = tuple[int, int]  # its sender, and its number there
+Links = dict[int, list[Message]]
+
+
+def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]) -> Links:
+    """For each message that this process sent, those that it got which lead to it."""
+    numbers = [START, *context.sends]
+    links: Links = {number: [] for number in numbers}
+    for node, bits in reach([roots, *(context.sends[n] for n in numbers[1:])], Received).items():
+        origin = node.origin  # type: ignore[attr-defined]
+        if origin.context_id == context.id:
+            for place in _places(bits):
+                links[numbers[place]].append((origin.sender, origin.number))
+    return links
+
+
+def _places(bits: int) -> Iterator[int]:
+    """Where bits are set."""
+    while bits:
+        place = bits.bit_length() - 1
+        bits ^= 1 << place
+        yield place
+
+
+def messages(
+    agent: RpcAgent, context: DistAutogradContext, roots: list[GradientEdge]
+) -> dict[int, list[int]]:
+    """The messages that have gradients in a pass, by the number of their sender."""
+    here = agent.info.id
+    links: dict[int, Links | Exception] = {here: message_dependencies(context, roots)}
+    todo: list[Message] = [(here, START)]
+    found: dict[int, list[int]] = defaultdict(list)
+    seen = set(todo)
+    while todo:
+        process, number = todo.pop()
+        if process not in links:
+            _ask(agent, context, links)
+        known = links[process]
+        if isinstance(known, Exception):
+            raise known
+        for message in known.get(number, ()):
+            if message not in seen:
+                seen.add(message)
+                todo.append(message)
+                found[message[0]].append(message[1])
+    return found
+
+
+def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -> None:
+    """Ask all processes of a context for their links; one that has gone matters only where it is needed."""
+    known = set(context.known)
+    while known - set(links):
+        question = ["backward", "links", context.id]
+        asked = {p: agent.submit(agent.peer(p), question, agent.timeout(-1.0)) for p in known - set(links)}
+        for process, future in asked.items():
+            try:
+                links[process], others = future.wait()
+                known |= set(others)
+            except WorkerUnavailableError as error:
+                links[process] = error

@@ -1,0 +1,83 @@
+"""What other processes ask of this one about gradients.
+
+("backward", "links", context)                           which messages depend on which: see `routes`
+("backward", "begin", context, pass, numbers, keep)      these will have gradients; answered at the end
+("backward", "gradients", context, pass, number, ...)    those of one message
+("backward", "give_up", context, pass)                   nobody waits for it any more
+("backward", "end", context)                             the context has ended
+("backward", "value", context, value, keep)              a pass that begins here: `RRef.backward`
+("optimizer", "new", ...), ("optimizer", "step", ...)    see `optimizers`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ts._core.vm.future import Future
+from ts.distributed import wire_values
+from ts.distributed.dist_autograd import engine, send_recv_nodes
+from ts.distributed.dist_autograd.message_dependencies import message_dependencies
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+    from ts.distributed.rpc.responses import ResponseWriter
+
+
+def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
+    """Do what a message asks for, and answer it."""
+    try:
+        _handle(agent, about, kind, rest, asked)
+    except Exception as error:  # for whoever asked
+        asked.failed(error)
+
+
+def backward_of(
+    agent: RpcAgent, value: Future[Any], context_id: int, keep: bool, asked: ResponseWriter
+) -> None:
+    """Begin a pass for another process, in a thread that may wait for the others'."""
+    try:
+        if context_id == -1:
+            raise ValueError("no pass without a context is for another process")
+        engine.backward_of(agent, value.wait(), context_id, keep)
+    except Exception as error:  # for whoever asked
+        asked.failed(error)
+    else:
+        asked.result(None)
+
+
+def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
+    contexts = agent.contexts
+    match about, kind, rest:
+        case "backward", "links", (context_id,):
+            context = contexts.find(context_id)
+            asked.result((message_dependencies(context, []), list(context.known)))
+        case "backward", "begin", (context_id, int(number), numbers, bool(keep)):
+            part = contexts.find(context_id).pass_of(number)
+            part.done.add_done_callback(asked.outcome)
+            part.begin(numbers, keep)
+        case "backward", "gradients", (context_id, int(number), int(message), data, memory):
+            part = contexts.find(context_id).pass_of(number)
+            gradients = wire_values.unpack((data, memory))
+            asked.result(None)
+            part.deliver(message, gradients)
+        case "backward", "give_up", (context_id, int(number)):
+            contexts.find(context_id).pass_of(number).fail(RuntimeError("the pass was given up"))
+            asked.result(None)
+        case "backward", "end", (context_id,):
+            contexts.ended(context_id)
+            asked.result(None)
+        case "optimizer", _, parcel:
+            asked.result(_optimizer(agent, kind, send_recv_nodes.unpack(parcel, agent)[0]))
+        case _:
+            raise ValueError(f"no message: {about} {kind}")
+
+
+def _optimizer(agent: RpcAgent, kind: str, given: Any) -> Any:
+    from ts.distributed.dist_autograd import optimizers  # which not everybody needs
+
+    match kind:
+        case "new":
+            return optimizers.make(agent, *given)
+        case "step":
+            return optimizers.step(*given)
+    raise ValueError(f"no message: optimizer {kind}")

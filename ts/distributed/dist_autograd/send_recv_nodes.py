@@ -1,0 +1,124 @@
+"""Tensors on their way inside of a context: they have their gradients where they came from.
+
+    parcel = pack((x, 1), agent, context_id, peer)      x is remembered here, as one of message 0
+    parcel                                              ((RECORDED, context, sender, 0, data), memory)
+    value, context_id = unpack(parcel, agent)           there: x is a result of RecvRpcBackward
+
+Outside of a context a parcel is what `values` makes of it.  Where parts of a memory are several tensors that
+want gradients, each has a memory of its own there: a write to one would change the others, but not their
+gradients.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.autograd.function import Function
+from ts.autograd.grad_mode import enable_grad
+from ts.autograd.graph import get_gradient_edge
+from ts.distributed import wire_values
+from ts.distributed.dist_autograd import backward_pass
+from ts.distributed.dist_autograd.contexts import current_id
+from ts.distributed.wire_values import Parcel, Tag, WireContext
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+    from ts.distributed.rpc.peers import Peer
+
+
+class MessageOrigin(NamedTuple):
+    """The message that tensors came with."""
+
+    context_id: int
+    sender: int
+    number: int
+
+
+class RecvRpc(Function):
+    """The node whose results are the tensors of a message; back, it sends their gradients to the sender."""
+
+    @staticmethod
+    def forward(ctx: Any, anchor: Tensor, origin: MessageOrigin, *tensors: Tensor) -> tuple[Tensor, ...]:
+        ctx.origin = origin
+        ctx.set_materialize_grads(False)
+        ctx.mark_dirty(*tensors)
+        return tensors
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[None, ...]:
+        backward_pass.send_back(ctx.origin, gradients)
+        return None, None, *(None for _ in gradients)
+
+
+Received = RecvRpc._backward_cls  # the class of these nodes
+
+
+@functools.cache
+def _anchor() -> Tensor:
+    """A tensor that wants a gradient, and never gets one: what it goes into is recorded."""
+    return ts.zeros([], requires_grad=True)
+
+
+def pack(
+    value: Any,
+    agent: RpcAgent,
+    context_id: int | None,
+    peer: Peer | None = None,
+    travel: WireContext | None = None,
+) -> Parcel:
+    """A value as a parcel, inside of a context if there is one; `peer` gets it, who has to take part.
+
+    `travel` is how references and objects do, if not as the agent has it.
+
+    RuntimeError where the context has ended; TypeError for what cannot travel.
+    """
+    travel = travel or agent.rref_context.travel
+    if context_id is None:
+        return wire_values.pack(value, travel)
+    context = agent.contexts.find(context_id)
+    recorded: list[Tensor] = []
+    data, memory = wire_values.pack(value, travel, recorded)
+    if not recorded and peer is None:
+        return data, memory
+    number = context.sent([get_gradient_edge(x) for x in recorded]) if recorded else -1
+    if peer is not None:
+        context.meet(peer.info.id)
+    return (Tag.RECORDED, context_id, agent.info.id, number, data), memory
+
+
+def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> tuple[Any, int | None]:
+    """The value of a parcel, and its context if it has one; MalformedValue or ValueError where it is none."""
+    travel = travel or agent.rref_context.travel
+    data, memory = parcel
+    if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.RECORDED:
+        return wire_values.unpack(parcel, travel), None
+    _, context_id, sender, number, data = data
+    agent.contexts.join(context_id, sender)
+    recorded: list[Tensor] = []
+    value = wire_values.unpack((data, memory), travel, recorded)
+    if recorded:
+        if type(number) is not int:
+            raise ValueError(f"no message: {number!r}")
+        with enable_grad():
+            RecvRpc.apply(_anchor(), MessageOrigin(context_id, sender, number), *recorded)
+    return value, context_id
+
+
+def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
+    """What a message without a parcel says of the context that this thread is inside of."""
+    context_id = current_id()
+    if context_id is None:
+        return None
+    agent.contexts.find(context_id).meet(peer.info.id)
+    return [context_id, agent.info.id]
+
+
+def joined(said: Any, agent: RpcAgent) -> int | None:
+    """The context of such a message. ValueError where there is none."""
+    if said is None:
+        return None
+    context_id, sender = said
+    return agent.contexts.join(context_id, sender).id

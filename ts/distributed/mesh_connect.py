@@ -1,0 +1,116 @@
+"""How a process comes by its connections to all others.
+
+    links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
+
+All meet where the first process listens, and learn where the others do.  Of two processes the one of the
+higher rank connects, says who it is, and both keep the bare socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+import time
+
+from ts.distributed.errors import DistStoreError
+from ts.distributed.event_loop import run
+from ts.distributed.peer_links import PeerConnections
+from ts.distributed.rendezvous import Rendezvous, RendezvousAddress, RendezvousError, meeting_place
+from ts.distributed.transport.addresses import PLAIN, join_host_port
+from ts.distributed.transport.credentials import Credentials
+from ts.distributed.transport.transport import Connection, Listener, connect
+
+
+def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[PeerConnections, int]:
+    """Meet the others, and connect to each of them."""
+    until = time.monotonic() + timeout
+    place = meeting_place(init_method, rank, world_size)
+    gate = _Acceptor(place)
+    meeting: Rendezvous | None = None
+    try:
+        meeting = Rendezvous(place, f"rank {place.rank}", gate.open, timeout=timeout)
+        addresses = {each.rank: each.address for each in meeting.members}
+        run(gate.connect(addresses), max(until - time.monotonic(), 0.0))
+        meeting.barrier("connected", max(until - time.monotonic(), 0.0))
+    except BaseException as error:
+        for each in gate.sockets.values():
+            each.close()
+        if isinstance(error, (RendezvousError, TimeoutError, OSError)):
+            raise DistStoreError(str(error) or f"not all processes came in {timeout:.0f} s") from error
+        raise
+    finally:
+        gate.close()
+        if meeting is not None:
+            meeting.close()
+    return PeerConnections(place.rank, gate.sockets), place.world_size
+
+
+class _Acceptor:
+    """Where others connect to this process."""
+
+    def __init__(self, place: RendezvousAddress) -> None:
+        self.place = place
+        self.sockets: dict[int, socket.socket] = {}  # by rank
+        self.all_here = asyncio.Event()
+        self.is_open = False
+
+    def open(self, credentials: Credentials) -> str:
+        """Listen to those who know the secret; where that is."""
+        self.credentials = credentials
+        return run(self._open())
+
+    async def _open(self) -> str:
+        address = f"{PLAIN}://{join_host_port(_own_host(self.place), 0)}"
+        self.listener = Listener(address, self._welcome, **self.credentials.get_listen_args("worker"))
+        await self.listener.start()
+        self.is_open = True
+        return self.listener.listen_address
+
+    def close(self) -> None:
+        """Listen no more."""
+        if self.is_open:
+            run(self._close())
+
+    async def _close(self) -> None:
+        self.listener.stop()
+
+    async def connect(self, addresses: dict[int, str]) -> None:
+        """Have a socket to each other rank."""
+        for rank in range(self.place.rank):
+            async with asyncio.timeout(10):
+                connection = await connect(addresses[rank], **self.credentials.get_connection_args("worker"))
+            await connection.write(["socket", self.place.rank])
+            if await connection.read() != "yours":
+                raise ConnectionError(f"rank {rank} has a connection to this process already")
+            self._keep(rank, connection)
+        if len(self.sockets) < self.place.world_size - 1:
+            await self.all_here.wait()
+
+    async def _welcome(self, connection: Connection) -> None:
+        message = await connection.read()
+        match message:
+            case ("socket", int(rank)) if self.place.rank < rank < self.place.world_size:
+                await connection.write("yours" if rank not in self.sockets else "taken")
+                if rank not in self.sockets:
+                    self._keep(rank, connection)
+            case _:
+                connection.abort()
+
+    def _keep(self, rank: int, connection: Connection) -> None:
+        """Nothing is sent over a bare socket until all processes have theirs."""
+        self.sockets[rank], _, _ = connection.stream.detach()
+        if len(self.sockets) == self.place.world_size - 1:
+            self.all_here.set()
+
+
+def _own_host(place: RendezvousAddress) -> str:
+    """This machine as the others see it."""
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(place.host).is_loopback:
+            return place.host
+    family, kind, protocol, _, address = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.connect(address)  # which sends nothing
+        return str(probe.getsockname()[0])

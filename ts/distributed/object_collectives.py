@@ -1,0 +1,188 @@
+"""Values that processes give each other: numbers, texts, bytes, lists, tuples, dicts, sets and tensors.
+
+    found = [None] * get_world_size()
+    all_gather_object(found, {"loss": 0.5})             [{"loss": 0.5}, ...] in each process
+
+PyTorch sends pickles, which may run code where they are loaded.  These are data: what else a value holds is
+refused, by name, where it is sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts.distributed import wire_values
+from ts.distributed.collectives import all_gather, broadcast, gather, scatter
+from ts.distributed.groups import ProcessGroup, find, member_of, place_of
+from ts.distributed.point_to_point import recv, send
+from ts.distributed.transport.message_pack import decode, encode
+
+
+def packed(value: Any) -> Any:
+    """A value as an array of bytes."""
+    data, memory = wire_values.pack(value)
+    head = encode([data, [bytes(each) for each in memory]])
+    return np.frombuffer(head, np.uint8).copy()
+
+
+def unpacked(data: Any) -> Any:
+    """The value that an array of bytes is."""
+    return wire_values.unpack(decode(memoryview(data)))
+
+
+def _sizes(count: int) -> Tensor:
+    return wrap_array(np.zeros(count, np.int64))
+
+
+def all_gather_object(object_list: list[Any], obj: Any, group: ProcessGroup | None = None) -> None:
+    """Give all processes the values of each."""
+    here = find(group, "all_gather_object")
+    if here is None:
+        return
+    if len(object_list) != here.size():
+        raise RuntimeError(f"all_gather_object: {len(object_list)} places for {here.size()} values")
+    found = _gathered(here, obj, None)
+    assert found is not None
+    object_list[:] = found
+
+
+def gather_object(
+    obj: Any,
+    object_gather_list: list[Any] | None = None,
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    group_dst: int | None = None,
+) -> None:
+    """Give one process the values of each."""
+    here = find(group, "gather_object")
+    if here is None:
+        return
+    to = place_of(here, 0 if dst is None and group_dst is None else dst, group_dst)
+    if here.rank() == to and not object_gather_list:
+        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    if here.rank() != to and object_gather_list:
+        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+    found = _gathered(here, obj, to)
+    if found is not None and object_gather_list is not None:
+        object_gather_list[:] = found
+
+
+def _gathered(here: ProcessGroup, value: Any, to: int | None) -> list[Any] | None:
+    """All values, in the process `to` or in all."""
+    data = packed(value)
+    sizes = [_sizes(1) for _ in range(here.size())]
+    ours = _sizes(1)
+    ours.array[0] = data.size
+    all_gather(sizes, ours, here)
+    longest = max(int(each.array[0]) for each in sizes)
+    padded = np.zeros(longest, np.uint8)
+    padded[: data.size] = data
+    rows = None
+    if to is None or here.rank() == to:
+        rows = [wrap_array(np.empty(longest, np.uint8)) for _ in sizes]
+    if to is None:
+        assert rows is not None
+        all_gather(rows, wrap_array(padded), here)
+    else:
+        gather(wrap_array(padded), rows, group=here, group_dst=to)
+    if rows is None:
+        return None
+    return [unpacked(row.array[: int(size.array[0])]) for row, size in zip(rows, sizes, strict=True)]
+
+
+def broadcast_object_list(
+    object_list: list[Any],
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    device: Any = None,
+    group_src: int | None = None,
+) -> None:
+    """Give all processes the values that one has in its list."""
+    here = find(group, "broadcast_object_list")
+    if here is None:
+        return
+    source = place_of(here, 0 if src is None and group_src is None else src, group_src)
+    sizes = _sizes(len(object_list))
+    data = [packed(each) for each in object_list] if here.rank() == source else []
+    for at, each in enumerate(data):
+        sizes.array[at] = each.size
+    broadcast(sizes, group=here, group_src=source)
+    whole = np.concatenate(data) if data else np.empty(int(sizes.array.sum()), np.uint8)
+    broadcast(wrap_array(whole), group=here, group_src=source)
+    if here.rank() != source:
+        object_list[:] = _values(whole, sizes)
+
+
+def _values(whole: Any, sizes: Tensor) -> list[Any]:
+    ends = np.cumsum(sizes.array)
+    return [unpacked(whole[end - size : end]) for end, size in zip(ends, sizes.array, strict=True)]
+
+
+def scatter_object_list(
+    scatter_object_output_list: list[Any],
+    scatter_object_input_list: list[Any] | None = None,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    group_src: int | None = None,
+) -> None:
+    """Give each process one of the values that one has; it is the first of its list."""
+    here = find(group, "scatter_object_list")
+    if here is None:
+        return
+    if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
+        raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
+    source = place_of(here, 0 if src is None and group_src is None else src, group_src)
+    size, sizes, rows = _sizes(1), None, None
+    longest = _sizes(1)
+    if here.rank() == source:
+        if scatter_object_input_list is None or len(scatter_object_input_list) != here.size():
+            raise ValueError("source rank must provide a list with a value for each process")
+        data = [packed(each) for each in scatter_object_input_list]
+        longest.array[0] = max(each.size for each in data)
+        rows = [wrap_array(np.pad(each, (0, int(longest.array[0]) - each.size))) for each in data]
+        sizes = [wrap_array(np.array([each.size], np.int64)) for each in data]
+    broadcast(longest, group=here, group_src=source)
+    scatter(size, sizes, group=here, group_src=source)
+    row = wrap_array(np.empty(int(longest.array[0]), np.uint8))
+    scatter(row, rows, group=here, group_src=source)
+    scatter_object_output_list[0] = unpacked(row.array[: int(size.array[0])])
+
+
+def send_object_list(
+    object_list: list[Any],
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    device: Any = None,
+    group_dst: int | None = None,
+    use_batch: bool = False,
+) -> None:
+    """Send values to one process."""
+    here = member_of(group)
+    to = here.ranks[place_of(here, dst, group_dst)]
+    data = [packed(each) for each in object_list]
+    send(wrap_array(np.array([each.size for each in data], np.int64)), to, here)
+    send(wrap_array(np.concatenate(data)), to, here)
+
+
+def recv_object_list(
+    object_list: list[Any],
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    device: Any = None,
+    group_src: int | None = None,
+    use_batch: bool = False,
+) -> int:
+    """Receive values from one process, or from anybody; the rank that they are from."""
+    here = find(group, "recv_object_list")
+    if here is None:
+        return -1
+    wanted = None if src is None and group_src is None else here.ranks[place_of(here, src, group_src)]
+    sizes = _sizes(len(object_list))
+    rank = recv(sizes, wanted, here)
+    whole = np.empty(int(sizes.array.sum()), np.uint8)
+    recv(wrap_array(whole), rank, here)
+    object_list[:] = _values(whole, sizes)
+    return rank

@@ -1,0 +1,545 @@
+"""The connections of one process to all others, over which memory of tensors travels without copies.
+
+    links = Links(rank, {1: socket, 2: socket})
+    got = links.receive(1, label, memory)         is filled when it comes from rank 1; None: from any rank
+    sent = links.send(2, label, memory)           leaves at once, as far as the socket takes it
+    links.wait([got, sent], deadline)             works on all connections until these are done
+
+On the wire a message is a label, which says what it is for, how many bytes follow, and these.  What comes for
+a receive that is there lands in its memory; what comes before it is kept until it is asked for.
+
+Nobody but those who wait works on connections: the first of the threads that wait does so for all of them,
+and a call that waits alone needs no other thread.  Where a request waits and nobody else does, a thread of
+the links' own begins after a moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ts.distributed.errors import DistBackendError, DistError, DistNetworkError
+from ts.distributed.message_tags import ALL, FAILED, LEAVING, MessageTag, format_tag
+
+_WIRE: Final = struct.Struct("<BBBBIqQQ")
+_STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
+_TURNS: Final = 16  # calls of the system for one connection before others have their turn
+# seconds that requests are left alone before the links' own thread looks after them
+_IDLE_BEFORE_BACKGROUND_IO: Final = 0.002
+_FLUSH_TIMEOUT: Final = 5.0  # seconds in which what was sent has to leave when the process does
+
+
+class Request:
+    """Something that is to be sent or received."""
+
+    __slots__ = ("done", "error", "label", "memory", "source")
+
+    def __init__(self, label: MessageTag, source: int | None, memory: memoryview) -> None:
+        self.label, self.source, self.memory = label, source, memory
+        self.done = False
+        self.error: Exception | None = None
+
+
+class _Connection:
+    """One connection."""
+
+    def __init__(self, rank: int, sock: socket.socket) -> None:
+        self.rank, self.socket = rank, sock
+        self.staging = np.empty(_STAGING, np.uint8).data
+        self.start = self.end = 0  # of what is in it
+        self.label: MessageTag | None = None  # of the message that has begun
+        self.target: memoryview = memoryview(b"")
+        self.filled = 0
+        self.request: Request | None = None  # that it is for; None: it is kept
+        self.posted: dict[tuple[int, int, int], deque[Request]] = {}
+        self.kept: dict[tuple[int, int, int], deque[tuple[MessageTag, memoryview]]] = {}
+        self.outgoing: deque[tuple[memoryview, Request | None]] = deque()
+        self.writes = False
+        self.ended: Exception | None = None  # why nothing comes any more
+
+
+class PeerConnections:
+    """This process's connections to those of other ranks."""
+
+    def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
+        self.rank = rank
+        self._lock = threading.Lock()  # of all that follows; not held while somebody waits for sockets
+        self._changed = threading.Condition(self._lock)
+        self._selector = selectors.DefaultSelector()
+        self._leads = False  # somebody works on the connections
+        self._followers = 0
+        self._aside: dict[tuple[int, int, int], deque[Request]] = {}  # receives from any rank
+        self._failed: dict[tuple[int, int, int], Exception] = {}  # calls that others have given up
+        self._groups: dict[int, frozenset[int]] = {}
+        self._peers = {each: _Connection(each, sock) for each, sock in sockets.items()}
+        for peer in self._peers.values():
+            peer.socket.setblocking(False)
+            self._selector.register(peer.socket, selectors.EVENT_READ, peer)
+        self._bell, self._ringer = socket.socketpair()
+        self._bell.setblocking(False)
+        self._ringer.setblocking(False)
+        self._selector.register(self._bell, selectors.EVENT_READ)
+        self._closed = False
+        self._lonely: list[Request] = []  # what waits though no thread may be waiting for it
+        self._attend = threading.Event()
+        self._attendant: threading.Thread | None = None
+
+    def add_group(self, group: int, ranks: Iterable[int]) -> None:
+        """Those whose calls fail together when one of them dies."""
+        with self._lock:
+            self._groups[group] = frozenset(ranks)
+
+    # ---- requests ------------------------------------------------------------------------------------
+
+    def send(self, rank: int, label: MessageTag, memory: memoryview) -> Request:
+        """Send memory, which must stay as it is until the request is done."""
+        request = Request(label, rank, memory)
+        peer = self._peers[rank]
+        with self._lock:
+            if peer.ended is not None:
+                request.error, request.done = peer.ended, True
+                return request
+            self._post(peer, label, memory, request)
+        return request
+
+    def receive(self, rank: int | None, label: MessageTag, memory: memoryview) -> Request:
+        """Have memory filled with what comes from a rank, or from any of the group."""
+        request = Request(label, rank, memory)
+        key = label[:3]
+        with self._lock:
+            if key in self._failed:
+                self._done(request, self._failed[key])
+                return request
+            if rank is None:
+                ranks: Sequence[int] = sorted(self._groups[label.group] - {self.rank})
+            else:
+                ranks = (rank,)
+            for each in ranks:
+                peer = self._peers[each]
+                if key in peer.kept:
+                    self._take_kept(peer, key, request)
+                    return request
+            error = self._error(request)
+            if error is not None:
+                self._done(request, error)
+            elif rank is None:
+                self._aside.setdefault(key, deque()).append(request)
+            else:
+                peer.posted.setdefault(key, deque()).append(request)
+        return request
+
+    def wait(self, requests: Collection[Request], deadline: float) -> None:
+        """Return when all are done; raise the first error as soon as there is one."""
+        with self._lock:
+            while True:
+                if self._settled(requests):
+                    return
+                if not self._leads:
+                    break
+                self._follow(deadline)
+            self._leads = True
+        self._lead(requests, deadline)
+
+    def poll(self, request: Request) -> bool:
+        """Whether a request is done, after a look at the connections."""
+        if not request.done:
+            with contextlib.suppress(TimeoutError, DistError):
+                self.wait([request], 0.0)
+        return request.done
+
+    def attend(self, requests: Iterable[Request]) -> None:
+        """Have requests looked after while nobody waits for them."""
+        with self._lock:
+            self._lonely = [each for each in (*self._lonely, *requests) if not each.done]
+            if not self._lonely:
+                return
+            if self._attendant is None:
+                self._attendant = threading.Thread(target=self._watch, name="ts.links", daemon=True)
+                self._attendant.start()
+        self._attend.set()
+
+    def give_up(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
+        """Tell others that this process is out of a collective: it fails for them as well."""
+        text = memoryview(reason.encode())
+        notice = label._replace(kind=FAILED)
+        with self._lock:
+            for rank in ranks:
+                peer = self._peers[rank]
+                if peer.ended is None:
+                    self._post(peer, notice, text, None)
+            self._drop(label[:3])
+
+    def is_gone(self, rank: int) -> bool:
+        """Whether a process is known to be there no more."""
+        return self._peers[rank].ended is not None
+
+    def close(self) -> None:
+        """Send what waits, tell the others that this process leaves, and leave."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            for peer in self._peers.values():
+                if peer.ended is None:
+                    self._post(peer, MessageTag(LEAVING, 0, 0), memoryview(b""), None)
+        self._attend.set()
+        self._ring()
+        deadline = time.monotonic() + _FLUSH_TIMEOUT
+        while any(peer.outgoing for peer in self._peers.values()) and time.monotonic() < deadline:
+            time.sleep(0.001)
+            with self._lock:
+                for peer in self._peers.values():
+                    self._write(peer)
+        with self._lock:
+            for peer in self._peers.values():
+                self._read(peer)  # systems take back what was sent where something is left unread
+                self._end(peer, DistNetworkError("the process group was destroyed"))
+        self._ring()
+
+    def forget(self) -> None:
+        """Let go of the sockets in a forked process, whose parent goes on with them."""
+        self._closed = True
+        for peer in self._peers.values():
+            peer.socket.close()
+            peer.ended = DistNetworkError("a forked process is no part of its parent's groups")
+
+    # ---- waiting -------------------------------------------------------------------------------------
+
+    def _settled(self, requests: Collection[Request]) -> bool:
+        settled = True
+        for each in requests:
+            if not each.done:
+                settled = False
+            elif each.error is not None:
+                raise each.error
+        return settled
+
+    def _follow(self, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._followers += 1
+        self._ring()  # the links' own thread lets others lead
+        try:
+            self._changed.wait(left)
+        finally:
+            self._followers -= 1
+
+    def _lead(self, requests: Collection[Request], deadline: float, yields: bool = False) -> None:
+        """Work on all connections until the requests are done; the caller has made us the one who does."""
+        looked = False
+        try:
+            while True:
+                if not looked:
+                    ready: list[tuple[Any, int]] = self._selector.select(0)
+                else:
+                    left = deadline - time.monotonic()
+                    if left <= 0:
+                        raise TimeoutError
+                    ready = self._selector.select(left)
+                looked = True
+                with self._lock:
+                    for key, events in ready:
+                        peer = key.data
+                        if peer is None:
+                            self._hush()
+                            continue
+                        if events & selectors.EVENT_WRITE:
+                            self._write(peer)
+                        if events & selectors.EVENT_READ:
+                            self._read(peer)
+                    if self._followers:
+                        self._changed.notify_all()
+                    if self._settled(requests) or (yields and (self._followers or self._closed)):
+                        return
+        finally:
+            with self._lock:
+                self._leads = False
+                self._changed.notify_all()
+
+    def _watch(self) -> None:
+        """The links' own thread."""
+        while not self._closed:
+            self._attend.wait()
+            self._attend.clear()
+            while not self._closed:
+                time.sleep(_IDLE_BEFORE_BACKGROUND_IO)
+                with self._lock:
+                    self._lonely = lonely = [each for each in self._lonely if not each.done]
+                    if not lonely:
+                        break
+                    if self._leads or self._followers:
+                        continue
+                    self._leads = True
+                with contextlib.suppress(DistError, TimeoutError):  # who waits is told
+                    self._lead(lonely, time.monotonic() + 3600, yields=True)
+
+    def _ring(self) -> None:
+        with contextlib.suppress(BlockingIOError):  # it rings already
+            self._ringer.send(b"!")
+
+    def _hush(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            self._bell.recv(4096)
+
+    # ---- sockets, with the lock held -----------------------------------------------------------------
+
+    def _post(
+        self, peer: _Connection, label: MessageTag, memory: memoryview, request: Request | None
+    ) -> None:
+        kind, group, tag, function, reduction, dtype, elements = label
+        head = _WIRE.pack(kind, function, reduction, dtype, group, tag, elements, len(memory))
+        if len(memory):
+            peer.outgoing.append((memoryview(head), None))
+            peer.outgoing.append((memory, request))
+        else:
+            peer.outgoing.append((memoryview(head), request))
+        if not peer.writes:
+            self._write(peer)
+
+    def _write(self, peer: _Connection) -> None:
+        outgoing = peer.outgoing
+        if peer.ended is not None:
+            return
+        try:
+            while outgoing:
+                sent = peer.socket.sendmsg([memory for memory, _ in list(outgoing)[:16]])
+                while outgoing and sent >= len(outgoing[0][0]):
+                    memory, request = outgoing.popleft()
+                    sent -= len(memory)
+                    if request is not None:
+                        self._done(request)
+                if sent:
+                    memory, request = outgoing[0]
+                    outgoing[0] = memory[sent:], request
+        except (BlockingIOError, InterruptedError):
+            if not peer.writes:
+                peer.writes = True
+                self._selector.modify(peer.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, peer)
+            return
+        except OSError as error:
+            self._died(peer, error)
+            return
+        if peer.writes:
+            peer.writes = False
+            self._selector.modify(peer.socket, selectors.EVENT_READ, peer)
+
+    def _read(self, peer: _Connection) -> None:
+        try:
+            for _ in range(_TURNS):
+                if peer.ended is not None:
+                    return
+                left = len(peer.target) - peer.filled if peer.label is not None else 0
+                direct = left > 0
+                where = peer.target[peer.filled :] if direct else peer.staging[peer.end :]
+                count = peer.socket.recv_into(where)
+                if not count:
+                    raise ConnectionError("it has closed the connection")
+                if direct:
+                    peer.filled += count
+                else:
+                    peer.end += count
+                self._parse(peer)
+                if count < len(where) and not direct:
+                    return  # of a long message, more has come meanwhile
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._died(peer, error)
+
+    def _parse(self, peer: _Connection) -> None:
+        """Make messages of what has come."""
+        while True:
+            if peer.label is None:
+                if peer.end - peer.start < _WIRE.size:
+                    break
+                kind, function, reduction, dtype, group, tag, elements, size = _WIRE.unpack_from(
+                    peer.staging, peer.start
+                )
+                peer.start += _WIRE.size
+                self._begin(peer, MessageTag(kind, group, tag, function, reduction, dtype, elements), size)
+                if peer.ended is not None:
+                    return
+            count = min(len(peer.target) - peer.filled, peer.end - peer.start)
+            if count:
+                peer.target[peer.filled : peer.filled + count] = peer.staging[peer.start : peer.start + count]
+                peer.start += count
+                peer.filled += count
+            if peer.filled < len(peer.target):
+                break
+            self._complete(peer)
+            if peer.ended is not None:
+                return
+        left = peer.end - peer.start
+        if left:
+            peer.staging[:left] = peer.staging[peer.start : peer.end]
+        peer.start, peer.end = 0, left
+
+    def _begin(self, peer: _Connection, label: MessageTag, size: int) -> None:
+        peer.label, peer.filled = label, 0
+        key = label[:3]
+        request = _first(peer.posted, key) or _first(self._aside, key)
+        if request is not None:
+            request.source = peer.rank
+            request.error = _difference(request, label, size, peer.rank)
+            if request.error is None:
+                peer.request, peer.target = request, request.memory
+                return
+            self._done(request, request.error)
+        peer.request = None
+        try:
+            peer.target = np.empty(size, np.uint8).data
+        except (MemoryError, ValueError):
+            self._died(peer, OSError(f"it sends {size} bytes, which this process cannot have"))
+
+    def _complete(self, peer: _Connection) -> None:
+        label, request, target = peer.label, peer.request, peer.target
+        assert label is not None
+        peer.label = peer.request = None
+        peer.target = memoryview(b"")
+        key = label[:3]
+        if request is not None:
+            self._done(request)
+        elif label.kind == LEAVING:
+            self._end(peer, DistNetworkError(f"rank {peer.rank} has left"))
+        elif label.kind == FAILED:
+            told = bytes(target).decode()
+            reason = told if " gave up: " in told else f"rank {peer.rank} gave up: {told}"
+            self._fail(label._replace(kind=ALL), reason)
+        elif key not in self._failed:
+            peer.kept.setdefault(key, deque()).append((label, target))
+            waiting = _first(peer.posted, key) or _first(self._aside, key)
+            if waiting is not None:  # asked for while it came
+                self._take_kept(peer, key, waiting)
+
+    def _take_kept(self, peer: _Connection, key: tuple[Any, ...], request: Request) -> None:
+        label, memory = _popped(peer.kept, key)
+        request.source = peer.rank
+        error = _difference(request, label, len(memory), peer.rank)
+        if error is None and len(memory):
+            np.copyto(np.frombuffer(request.memory, np.uint8), np.frombuffer(memory, np.uint8))
+        self._done(request, error)
+
+    # ---- ends, with the lock held --------------------------------------------------------------------
+
+    def _done(self, request: Request, error: Exception | None = None) -> None:
+        request.error = error
+        request.done = True
+
+    def _error(self, request: Request) -> Exception | None:
+        """Why nothing can come for a receive."""
+        rank = request.source
+        if rank is not None and self._peers[rank].ended is not None:
+            return self._peers[rank].ended
+        for each in self._groups[request.label.group] - {self.rank}:
+            ended = self._peers[each].ended
+            if isinstance(ended, _PeerLostError):  # those who are left might wait for each other
+                return ended
+        if rank is None:
+            others = self._groups[request.label.group] - {self.rank}
+            if any(self._peers[each].ended is None for each in others):
+                return None
+            return DistNetworkError("all other processes have left")
+        return None
+
+    def _died(self, peer: _Connection, error: Exception) -> None:
+        """Nobody said that this process would leave."""
+        self._end(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
+
+    def _end(self, peer: _Connection, error: Exception) -> None:
+        if peer.ended is not None:
+            return
+        peer.ended = error
+        with contextlib.suppress(KeyError, ValueError):  # a selector that is closed knows no sockets
+            self._selector.unregister(peer.socket)
+        peer.socket.close()
+        if peer.request is not None:
+            self._done(peer.request, error)
+        for _, request in peer.outgoing:
+            if request is not None:
+                self._done(request, error)
+        peer.outgoing.clear()
+        for each in self._peers.values():
+            _fail_those(each.posted, self._error, self._done)
+        _fail_those(self._aside, self._error, self._done)
+
+    def _fail(self, label: MessageTag, reason: str) -> None:
+        key = label[:3]
+        self._failed[key] = error = DistBackendError(reason)
+        for peer in self._peers.values():
+            for request in peer.posted.pop(key, ()):
+                self._done(request, error)
+            if peer.request is not None and peer.label is not None and peer.label[:3] == key:
+                self._abandon(peer, error)
+
+    def _drop(self, key: tuple[Any, ...]) -> None:
+        """Nobody asks for what comes for a call that this process has given up."""
+        self._failed.setdefault(key, DistBackendError("the call was given up"))
+        for peer in self._peers.values():
+            peer.posted.pop(key, None)
+            peer.kept.pop(key, None)
+            if peer.request is not None and peer.label is not None and peer.label[:3] == key:
+                self._abandon(peer, self._failed[key])
+            for at, (memory, request) in enumerate(peer.outgoing):  # the caller may do what it likes with it
+                if request is not None and request.label[:3] == key:
+                    peer.outgoing[at] = memoryview(bytes(memory)), None
+
+    def _abandon(self, peer: _Connection, error: Exception) -> None:
+        """What comes goes on coming, to memory that nobody has."""
+        assert peer.request is not None
+        self._done(peer.request, error)
+        peer.request = None
+        peer.target = np.empty(len(peer.target), np.uint8).data
+
+
+class _PeerLostError(DistNetworkError):
+    """A process is gone that did not say so."""
+
+
+_PeerLostError.__name__ = "DistNetworkError"
+_PeerLostError.__qualname__ = "DistNetworkError"
+
+
+def _first(requests: dict[Any, deque[Request]], key: tuple[Any, ...]) -> Request | None:
+    return _popped(requests, key) if key in requests else None
+
+
+def _popped(queues: dict[Any, deque[Any]], key: tuple[Any, ...]) -> Any:
+    queue = queues[key]
+    first = queue.popleft()
+    if not queue:
+        del queues[key]
+    return first
+
+
+def _fail_those(requests: dict[Any, deque[Request]], why: Any, done: Any) -> None:
+    for key in list(requests):
+        left: deque[Request] = deque()
+        for request in requests[key]:
+            error = why(request)
+            if error is None:
+                left.append(request)
+            else:
+                done(request, error)
+        if left:
+            requests[key] = left
+        else:
+            del requests[key]
+
+
+def _difference(request: Request, label: MessageTag, size: int, rank: int) -> Exception | None:
+    """The error where a message is not what a receive waits for."""
+    if label[3:] == request.label[3:] and size == len(request.memory):
+        return None
+    ours, theirs = format_tag(request.label), format_tag(label)
+    more = "" if ours != theirs else f": {size} bytes came, {len(request.memory)} were expected"
+    return DistBackendError(f"rank {rank} calls {theirs}, this process {ours}{more}")

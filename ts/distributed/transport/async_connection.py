@@ -1,0 +1,308 @@
+"""A connection in an event loop: messages in both directions over a socket that does not block.
+
+    stream.send(message)                     at once, as far as the socket takes it
+    stream.post(message)                     as above, from any thread
+    await stream.flushed()                   all is with the system: memory that was sent may change
+    await stream.receive()                   the next message
+    stream.deliver(each, ended)              or: every message is handed to `each` as it arrives
+
+The loop tells it when the socket is ready, and it calls the system itself.  asyncio's transports copy what a
+socket does not take at once (until Python 3.12); tornado's streams take twice as long for a small message.
+What `each` sends while messages are handed to it leaves together, behind the last one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
+from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
+
+_UNREAD: Final = 64  # messages that wait for somebody to receive them before the socket is left alone, and
+_UNREAD_BYTES: Final = 1 << 26
+# messages that are handed out before it is asked whether there is room for more
+_MAX_MESSAGES_PER_WAKEUP: Final = 1024
+_SHM_POLL_INTERVAL: Final = 0.001  # seconds between looks at shared memory
+_SYSCALLS_PER_TURN: Final = 16  # calls of the system for one connection before others have their turn
+
+
+class AsyncConnection:
+    """One end of a connection."""
+
+    def __init__(self, sock: socket.socket, reader: MessageDecoder, writer: MessageEncoder) -> None:
+        self._socket, self._is_tls = sock, isinstance(sock, ssl.SSLSocket)
+        self._loop = asyncio.get_running_loop()
+        self._reader, self._writer = reader, writer
+        self._reading = False
+        self._writing = False
+        self._messages: deque[Any] = deque()
+        self._unread = 0  # bytes that came, or were borrowed, while somebody had messages to receive
+        self._receiver: asyncio.Future[None] | None = None
+        self._each: Callable[[Any], None] | None = None
+        self._ended: Callable[[Exception], None] | None = None
+        self._full: Callable[[], bool] | None = None
+        self._lock = threading.Lock()  # of what follows, and of writing to the socket
+        self._outgoing = Outgoing()
+        self._held = False  # what is sent now waits for more
+        self._flushers: list[asyncio.Future[None]] = []
+        self._error: ConnectionError | None = None  # why it is closed
+        self._read_on()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can be used no more."""
+        return self._error is not None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is read, as there is no room for more."""
+        return not self._reading
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that the other end has not taken yet."""
+        return self._outgoing.size
+
+    def send(self, message: Any) -> int:
+        """Send a message, or have it sent as soon as the socket takes it: its memory must stay as it is until
+        then.  Returns how many bytes it has."""
+        self._check()
+        buffers = self._writer.pack(message)
+        with self._lock:
+            at_once = not self._outgoing and not self._held
+            self._outgoing.add(buffers)
+        if at_once:
+            self._send()
+        return sum(map(len, buffers))
+
+    def post(self, message: Any, at_once: bool = False) -> None:
+        """Send a message, from any thread: together with others as soon as the loop comes to it, or
+        `at_once`, which is sooner for one and slower for many."""
+        self._check()
+        buffers = self._writer.pack(message)
+        with self._lock:
+            if self._error is not None:
+                raise self._broken()
+            first = not self._outgoing and not self._held
+            self._outgoing.add(buffers)
+            if not first:
+                return  # whoever was first has told the loop
+            if at_once and not self._is_tls:  # those are for one thread
+                try:
+                    self._outgoing.send(self._socket, _SYSCALLS_PER_TURN)
+                    return
+                except OSError as error:
+                    if not isinstance(error, NOT_NOW):
+                        self._loop.call_soon_threadsafe(self.close, error)
+                        raise ConnectionError(str(error)) from error
+        self._loop.call_soon_threadsafe(self._send)
+
+    async def flushed(self) -> None:
+        """Wait until everything has been sent."""
+        self._check()
+        with self._lock:
+            if not self._outgoing:
+                return
+        flusher = self._loop.create_future()  # the loop has been told to go on sending
+        self._flushers.append(flusher)
+        await flusher
+
+    async def taken(self) -> None:
+        """Wait until the other end has what was sent in memory that both share."""
+        while not self.closed and self._writer.on_its_way:
+            await asyncio.sleep(_SHM_POLL_INTERVAL)
+
+    async def receive(self) -> Any:
+        """Wait for the next message."""
+        while not self._messages:
+            self._check()
+            if self._receiver is not None:
+                raise RuntimeError("two tasks receive from one connection")
+            self._receiver = self._loop.create_future()
+            try:
+                await self._receiver
+            finally:
+                self._receiver = None
+        message = self._messages.popleft()
+        if not self._messages:
+            self._unread = 0
+        self._read_on()
+        return message
+
+    def deliver(
+        self,
+        each: Callable[[Any], None],
+        ended: Callable[[Exception], None],
+        full: Callable[[], bool] | None = None,
+    ) -> None:
+        """Hand every message to a function from now on, and the reason why there are no more to another.
+
+        Messages for which there is no memory are handed over as `TooLarge`.  While `full` says so, nothing is
+        read: what the other end sends fills its own memory.
+        """
+        while self._messages:
+            each(self._messages.popleft())
+        if self._error is not None:
+            ended(self._error)
+            return
+        self._each, self._ended, self._full = each, ended, full
+        self._reader.spares = True
+        self._read_on()
+
+    def go_on(self) -> None:
+        """Read on, from any thread, if there is room again."""
+        self._loop.call_soon_threadsafe(self._read_on)
+
+    def detach(self) -> tuple[socket.socket, MessageDecoder, MessageEncoder]:
+        """Give the socket away, between two messages, with what reads and writes them: the connection goes on
+        without this."""
+        self._check()
+        if self._outgoing or self._messages or not self._reader.between:
+            raise RuntimeError("a message is on its way")
+        with self._lock:
+            self._error = ConnectionError("the socket was given away")
+            self._loop.remove_reader(self._socket)
+            self._loop.remove_writer(self._socket)
+        ended, self._each, self._ended, self._full = self._ended, None, None, None
+        if ended is not None:
+            ended(self._error)
+        return self._socket, self._reader, self._writer
+
+    def close(self, error: Exception | None = None) -> None:
+        """Let the other end go, at once."""
+        if self._error is not None:
+            return
+        with self._lock:  # nobody writes to a number that is another socket's by now
+            # another than that which was raised: that has this stream, and what it read, in its traceback
+            self._error = ConnectionError(str(error or "the connection was closed"))
+            self._loop.remove_reader(self._socket)
+            self._loop.remove_writer(self._socket)
+            self._socket.close()
+            self._outgoing.clear()
+        self._reader.close()
+        self._writer.close()
+        for waiter in [*self._flushers, self._receiver]:
+            if waiter is not None and not waiter.done():
+                waiter.set_exception(self._broken())
+        self._flushers.clear()
+        ended, self._each, self._ended, self._full = self._ended, None, None, None  # which may hold this
+        if ended is not None:
+            ended(self._error)
+
+    def close_soon(self) -> None:
+        """Close it from any thread."""
+        if not self.closed and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.close)
+
+    # ---- what the loop calls -------------------------------------------------------------------------
+
+    def _readable(self) -> None:
+        if not self._reading or self.closed:
+            return
+        messages: list[Any] = []
+        before = self._reader.borrowed
+        try:
+            for _ in range(_SYSCALLS_PER_TURN):
+                target = self._reader.target()
+                count = self._socket.recv_into(target)
+                if not count:
+                    raise ConnectionError("the other end has closed the connection")
+                borrowed = self._reader.borrowed
+                messages += self._reader.received(count)
+                self._unread += count + self._reader.borrowed - borrowed
+                if count < len(target) and not self._is_tls:
+                    break
+                if self._reader.borrowed - before >= _UNREAD_BYTES:
+                    break
+                if self._each is None and messages and self._unread >= _UNREAD_BYTES:
+                    break  # `_take` stops reading until a message is received
+                if len(messages) >= _MAX_MESSAGES_PER_WAKEUP:
+                    self._look_again()
+                    break
+            else:
+                self._look_again()
+        except NOT_NOW:
+            pass  # until the loop says so again
+        except (OSError, MalformedMessageError) as error:
+            self._take(messages)
+            self.close(error)
+            return
+        self._take(messages)
+
+    def _take(self, messages: list[Any]) -> None:
+        if not messages:
+            return
+        if self._each is not None:
+            self._hand_out(messages, self._each)
+        else:
+            self._messages += messages
+            if self._receiver is not None and not self._receiver.done():
+                self._receiver.set_result(None)
+        if self._is_behind() and not self.closed:
+            self._loop.remove_reader(self._socket)
+            self._reading = False
+
+    def _hand_out(self, messages: list[Any], each: Callable[[Any], None]) -> None:
+        self._held = True
+        try:
+            for message in messages:
+                each(message)
+        except BaseException as error:
+            self.close(ConnectionError(f"a message could not be handled: {error}"))
+            raise
+        finally:
+            self._held = False
+        self._send()
+
+    def _send(self) -> None:
+        if self.closed:
+            return
+        try:
+            with self._lock:
+                self._outgoing.send(self._socket, _SYSCALLS_PER_TURN)
+        except NOT_NOW:
+            if not self._writing:
+                self._loop.add_writer(self._socket, self._send)
+                self._writing = True
+            return
+        except OSError as error:
+            self.close(error)
+            return
+        if self._writing:
+            self._loop.remove_writer(self._socket)
+            self._writing = False
+        for flusher in self._flushers:
+            if not flusher.done():
+                flusher.set_result(None)
+        self._flushers.clear()
+        self._read_on()
+
+    def _read_on(self) -> None:
+        if not self._reading and not self.closed and not self._is_behind():
+            self._loop.add_reader(self._socket, self._readable)
+            self._reading = True
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """What TLS has read from the socket already makes no socket readable."""
+        if self._is_tls:
+            self._loop.call_soon(self._readable)
+
+    def _is_behind(self) -> bool:
+        """Whether messages wait that nobody receives, or there is no room for more."""
+        if self._full is not None:
+            return self._full()
+        return len(self._messages) >= _UNREAD or (bool(self._messages) and self._unread >= _UNREAD_BYTES)
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise self._broken()
+
+    def _broken(self) -> ConnectionError:
+        return ConnectionError(str(self._error))

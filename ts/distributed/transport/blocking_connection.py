@@ -1,0 +1,186 @@
+"""A connection of one thread, which waits: no event loop, no other thread.
+
+    channel = Channel("ts://127.0.0.1:4711", secret=secret)
+    channel.call({"op": "echo", "data": 1})        1
+
+A call that waits for its answer is fastest this way: the thread itself writes to the socket and reads from
+it, where a loop in another thread has to be woken, and to wake the caller.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections import deque
+from typing import Any, Final
+
+from ts.distributed.transport import connection_setup
+from ts.distributed.transport.addresses import TLS, split_address, split_host_port
+from ts.distributed.transport.async_connection import AsyncConnection
+from ts.distributed.transport.credentials import check_credentials
+from ts.distributed.transport.message_codec import (
+    Buffer,
+    MalformedMessageError,
+    MessageDecoder,
+    MessageEncoder,
+    MessageTooLargeError,
+    TransportLimits,
+)
+from ts.distributed.transport.socket_io import NOT_NOW, Outgoing, tune
+from ts.distributed.transport.transport import HELLO
+
+_LIVENESS_CHECK_AFTER: Final = 0.01  # seconds in which a connection that was used is taken to be there
+
+
+class BlockingConnection:
+    """A connection to what listens at an address. One thread at a time may use it."""
+
+    _socket: socket.socket
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        secret: bytes | None = None,
+        limits: TransportLimits | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        timeout: float | None = 10.0,
+        **more: Any,
+    ) -> None:
+        scheme, location = split_address(address)
+        check_credentials(scheme, secret, ssl_context)
+        self._socket = socket.create_connection(split_host_port(location), timeout)
+        try:
+            tune(self._socket)
+            if ssl_context is not None and scheme == TLS:
+                self._socket = ssl_context.wrap_socket(self._socket)
+            self._begin(*self._greet(connection_setup.connector(scheme, secret, limits)))
+            self.send(HELLO)
+            self.receive()
+        except BaseException:
+            self._socket.close()
+            raise
+
+    @classmethod
+    def over(cls, stream: AsyncConnection) -> BlockingConnection:
+        """The other end's: what goes on with a connection that a loop had until now."""
+        made = cls.__new__(cls)
+        made._socket, reader, writer = stream.detach()
+        made._begin(reader, writer)
+        made._socket.settimeout(None)
+        return made
+
+    def _begin(self, reader: MessageDecoder, writer: MessageEncoder) -> None:
+        self._reader, self._writer = reader, writer
+        self._reader.spares = True
+        self._messages: deque[Any] = deque()
+        self._outgoing = Outgoing()
+        self._deadline: float | None = None
+        self._used = time.monotonic()
+
+    def call(self, message: Any, timeout: float | None = None) -> Any:
+        """Send a message and wait for its answer, `timeout` seconds at most. What fails in between closes the
+        channel."""
+        buffers = self._writer.pack(message)
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+        try:
+            self._socket.settimeout(timeout)
+            self._send(buffers)
+            answer = self.receive()
+            self._used = time.monotonic()
+            return answer
+        except BaseException:
+            self.close()
+            raise
+
+    def send(self, message: Any) -> None:
+        """Send a message; ValueError for more than the other end would take."""
+        self._send(self._writer.pack(message))
+
+    def receive(self) -> Any:
+        """Wait for a message; MemoryError where there is no memory for it."""
+        message = self.next()
+        if type(message) is MessageTooLargeError:
+            raise message.error()
+        return message
+
+    def next(self) -> Any:
+        """Wait for a message; `MessageTooLargeError` stands for one that there is no memory for."""
+        while not self._messages:
+            if self._deadline is not None:
+                self._socket.settimeout(max(self._deadline - time.monotonic(), 1e-6))
+            count = self._socket.recv_into(self._reader.target())
+            if not count:
+                raise ConnectionError("the other end has closed the connection")
+            try:
+                self._messages += self._reader.received(count)
+            except MalformedMessageError as error:
+                raise ConnectionError(str(error)) from error
+        return self._messages.popleft()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can be used no more."""
+        return self._socket.fileno() < 0
+
+    @property
+    def stale(self) -> bool:
+        """Whether the other end has closed it, or said what nobody asked for, since it was used last."""
+        if time.monotonic() < self._used + _LIVENESS_CHECK_AFTER:
+            return False
+        return self._peek() is not None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the other end has closed it."""
+        found = self._peek()
+        self._socket.settimeout(None)
+        return found == b""
+
+    def _peek(self) -> bytes | None:
+        """The next byte, none where the connection has ended, None where nothing has come."""
+        try:
+            self._socket.setblocking(False)
+            return self._socket.recv(1, socket.MSG_PEEK)
+        except NOT_NOW:
+            return None
+        except (OSError, ValueError):
+            return b""
+
+    def hang_up(self) -> None:
+        """End the connection, from any thread: whoever waits for an answer gets an error."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return  # it has ended
+
+    def close(self) -> None:
+        """Let the other end go."""
+        self._outgoing.clear()
+        self._socket.close()
+        self._reader.close()
+        self._writer.close()
+
+    def _send(self, buffers: list[Buffer]) -> None:
+        self._outgoing.add(buffers)
+        self._outgoing.send(self._socket)
+
+    def _greet(self, steps: connection_setup.Steps) -> connection_setup.Ends:
+        data, want = next(steps)
+        while True:
+            self._socket.sendall(data)
+            try:
+                data, want = steps.send(self._exactly(want))
+            except StopIteration as end:
+                ends: connection_setup.Ends = end.value
+                return ends
+
+    def _exactly(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            more = self._socket.recv(count - len(data))
+            if not more:
+                raise ConnectionError(connection_setup.CLOSED)
+            data += more
+        return data

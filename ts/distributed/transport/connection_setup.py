@@ -1,0 +1,44 @@
+"""What both ends of a connection say before the first message: who they are, and whether they share memory.
+
+Each end is a generator that knows no sockets, as in `handshake`; it returns what reads messages and what
+writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from ts.distributed.transport import handshake, shm_negotiation
+from ts.distributed.transport.addresses import TLS
+from ts.distributed.transport.handshake import CLOSED, AuthenticationError
+from ts.distributed.transport.message_codec import MessageDecoder, MessageEncoder, TransportLimits
+
+__all__ = ["CLOSED", "AuthenticationError", "Ends", "Steps", "connector", "listener"]
+
+Ends = tuple[MessageDecoder, MessageEncoder]
+Steps = Generator[tuple[bytes, int], bytes, Ends]
+
+
+def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> Steps:
+    """The end that was connected to; NotAuthenticated where the other does not know the secret."""
+    yield from handshake.listener(secret or b"")
+    limits = limits or TransportLimits()
+    shared = yield from shm_negotiation.listener(_most(scheme, limits))
+    return _ends(limits, shared)
+
+
+def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> Steps:
+    """The end that connects; NotAuthenticated as above."""
+    yield from handshake.connector(secret or b"")
+    limits = limits or TransportLimits()
+    shared = yield from shm_negotiation.connector(_most(scheme, limits))
+    return _ends(limits, shared)
+
+
+def _most(scheme: str, limits: TransportLimits) -> int:
+    """Bytes that may be shared: who asks for encryption gets nothing that is not."""
+    return 0 if scheme == TLS else limits.shared
+
+
+def _ends(limits: TransportLimits, shared: shm_negotiation.SharedMemorySession) -> Ends:
+    return MessageDecoder(limits, shared.borrower), MessageEncoder(limits, shared.lender)

@@ -1,0 +1,70 @@
+"""What both ends of a connection must know: a shared secret, or certificates.
+
+    credentials = SharedSecret(token_bytes(32))
+    listener = Listener("ts://127.0.0.1:0", serve, **credentials.get_listen_args("worker"))
+    connection = await connect(listener.listen_address, **credentials.get_connection_args("worker"))
+
+`security.Security` has the same methods, and certificates; it is a class of dask's.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any, Protocol
+
+from ts.distributed.transport.addresses import PLAIN, TLS
+from ts.distributed.transport.handshake import MIN_SECRET_BYTES
+from ts.distributed.transport.message_codec import TransportLimits
+
+
+class Credentials(Protocol):
+    """Arguments of connections and listeners by role: "client", "scheduler" or "worker"."""
+
+    def scheme(self, role: str) -> str: ...
+
+    def get_connection_args(self, role: str) -> dict[str, Any]: ...
+
+    def get_listen_args(self, role: str) -> dict[str, Any]: ...
+
+
+class SharedSecret:
+    """Credentials of connections without certificates. The secret is neither shown nor sent."""
+
+    def __init__(self, secret: bytes, limits: TransportLimits | None = None) -> None:
+        check_secret(secret)
+        self._arguments = {"secret": secret, "limits": limits}
+
+    def scheme(self, role: str) -> str:
+        """Return the scheme of the addresses that `role` listens at."""
+        return PLAIN
+
+    def get_connection_args(self, role: str) -> dict[str, Any]:
+        """Return the arguments that `role` connects with."""
+        return dict(self._arguments)
+
+    def get_listen_args(self, role: str) -> dict[str, Any]:
+        """Return the arguments that `role` listens with."""
+        return dict(self._arguments)
+
+
+def check_secret(secret: bytes) -> None:
+    """Raise ValueError for a secret that is short enough to be guessed."""
+    if len(secret) < MIN_SECRET_BYTES:
+        raise ValueError(f"a secret has at least {MIN_SECRET_BYTES} bytes, found {len(secret)}")
+
+
+def check_credentials(
+    scheme: str,
+    secret: bytes | None,
+    context: ssl.SSLContext | None,
+    require_encryption: bool | None = None,
+) -> None:
+    """Raise an error if an end of this scheme could not authenticate the other one."""
+    if require_encryption and scheme != TLS:
+        raise RuntimeError(f"encryption is required, and {scheme}:// has none")
+    if scheme == TLS and context is None:
+        raise ValueError(f"{TLS}:// needs certificates: Security(tls_ca_file=..., tls_worker_cert=..., ...)")
+    if scheme == PLAIN and not secret:
+        raise ValueError(
+            f"{PLAIN}:// needs a shared secret: Security(secret=...), or certificates and {TLS}://"
+        )

@@ -1,0 +1,151 @@
+"""The transport as a backend of dask.distributed's comms: for its `Server`, `rpc` and `ConnectionPool`.
+
+    register()
+    await server.listen("ts://127.0.0.1:0", **security.get_listen_args("worker"))
+    async with rpc(server.address, connection_args=security.get_connection_args("client")) as far: ...
+
+What is no plain data is refused where it is written.  Errors of dask's handlers arrive as their text.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from distributed.comm import core, registry
+from distributed.comm.utils import ensure_concrete_host
+from distributed.utils import ensure_ip, get_ip
+
+from ts.distributed.transport import transport
+from ts.distributed.transport.addresses import PLAIN, TLS, join_host_port, split_address, split_host_port
+from ts.distributed.transport.async_connection import AsyncConnection
+from ts.distributed.transport.handshake import AuthenticationError
+from ts.distributed.transport.transport import HELLO, Connection
+
+log = logging.getLogger(__name__)
+
+
+class Comm(Connection, core.Comm):
+    """A connection with the interface and the errors of dask's comms."""
+
+    def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
+        core.Comm.__init__(self, deserialize=False)  # there is nothing to deserialize
+        Connection.__init__(self, stream, local_address, peer_address)
+
+    async def read(self, deserializers: Any = None) -> Any:
+        """Return the next message; CommClosedError if the connection has ended."""
+        try:
+            return await super().read()
+        except ConnectionError as error:
+            raise core.CommClosedError(f"in {self}: {error}") from error
+
+    async def write(self, msg: Any, serializers: Any = None, on_error: Any = None) -> int:
+        """Send a message and return its size in bytes; afterwards its memory may change."""
+        if isinstance(msg, dict) and msg.get("status") == "uncaught-error":
+            msg = {**msg, "exception": None, "traceback": None}  # pickles; their texts are there as well
+        try:
+            return await super().write(msg)
+        except ConnectionError as error:
+            raise core.CommClosedError(f"in {self}: {error}") from error
+
+    def handshake_info(self) -> dict[str, Any]:
+        """Return what dask's ends tell each other of compression and pickles: there are none."""
+        return dict(HELLO)
+
+
+class Connector(core.Connector):
+    """Connects to addresses of a scheme."""
+
+    def __init__(self, scheme: str) -> None:
+        self._scheme = scheme
+
+    async def connect(self, address: str, deserialize: bool = True, **credentials: Any) -> Comm:
+        """Connect to a host and a port, and authenticate; FatalCommClosedError if that is refused."""
+        try:
+            return await transport.open_connection(f"{self._scheme}://{address}", Comm, **credentials)
+        except AuthenticationError as error:
+            raise core.FatalCommClosedError(str(error)) from error.__cause__
+
+
+async def connect(address: str, **credentials: Any) -> Comm:
+    """Connect to an address, without trying again: OSError if nobody listens there."""
+    scheme, location = split_address(address)
+    comm = await Connector(scheme).connect(location, **credentials)
+    await transport.exchange_hello(comm)
+    return comm
+
+
+class Listener(transport.Listener[Comm], core.BaseListener):
+    """A listener whose connections begin as dask's do."""
+
+    kind = Comm
+
+    def __init__(
+        self,
+        address: str,
+        handler: Callable[[Comm], Awaitable[None]],
+        *,
+        default_host: str | None = None,
+        **arguments: Any,
+    ) -> None:
+        core.BaseListener.__init__(self)
+        transport.Listener.__init__(self, address, handler, **arguments)
+        self.prefix = f"{self._scheme}://"  # dask's workers ask for it
+        self._default_host = default_host
+
+    @property
+    def contact_address(self) -> str:
+        """Address for other processes: a concrete one if the listener is bound to all."""
+        host, port = self._host_port
+        return f"{self._scheme}://{join_host_port(ensure_concrete_host(host, self._default_host), port)}"
+
+    async def serve(self, connection: Comm) -> None:
+        """Call the handler after dask's exchange of first messages."""
+        try:
+            await self.on_connection(connection)
+        except core.CommClosedError as error:
+            log.info("%s", error)
+            return
+        await self._handler(connection)
+
+
+class TsCommBackend(registry.Backend):
+    """A scheme of addresses."""
+
+    def __init__(self, scheme: str) -> None:
+        self._scheme = scheme
+
+    def get_connector(self) -> Connector:
+        """Return what connects to addresses of this scheme."""
+        return Connector(self._scheme)
+
+    def get_listener(self, loc: str, handle_comm: Any, deserialize: bool, **arguments: Any) -> Listener:
+        """Return a listener for an address of this scheme."""
+        return Listener(f"{self._scheme}://{loc}", handle_comm, **arguments)
+
+    def get_address_host(self, loc: str) -> str:
+        """Return the host in an address."""
+        return self.get_address_host_port(loc)[0]
+
+    def get_address_host_port(self, loc: str) -> tuple[str, int]:
+        """Return the host and the port in an address."""
+        return split_host_port(loc)
+
+    def resolve_address(self, loc: str) -> str:
+        """Return an address with the IP address of its host."""
+        host, port = split_host_port(loc)
+        return join_host_port(ensure_ip(host), port)
+
+    def get_local_address_for(self, loc: str) -> str:
+        """Return the host of this machine as seen by a process that listens at `loc`."""
+        return join_host_port(get_ip(ensure_ip(split_host_port(loc)[0])), None)
+
+
+def register() -> None:
+    """Register the schemes with dask."""
+    for scheme in (PLAIN, TLS):
+        registry.backends[scheme] = TsCommBackend(scheme)
+
+
+register()

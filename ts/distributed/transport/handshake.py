@@ -1,0 +1,74 @@
+"""Who is there? Both ends show that they know a secret, without saying it, before the first message.
+
+    listener                                               connector
+        magic, nonce of the listener            ──►
+                                                ◄──  nonce of the connector, proof "connector"
+        proof "listener", or zeros              ──►
+
+A proof is HMAC-SHA256 over the role and both nonces, so that one recorded elsewhere, or sent back, proves
+nothing.  The connector goes first: who only connects learns nothing that a secret could be guessed by.
+Nothing is parsed; each step has a fixed number of bytes.
+
+It does not protect what follows from somebody who can change packets on their way, or who stands between the
+two ends and passes on what they say: that is what TLS is for, and with it the secret may be empty.
+
+Each end is a generator that knows no sockets: it gives what is to be sent and how many bytes it then wants.
+
+    data, want = next(steps)
+    data, want = steps.send(answer)         StopIteration: both know; NotAuthenticated: they do not
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Generator
+from typing import Final
+
+_PROTOCOL: Final = b"ts rpc "
+MAGIC: Final = _PROTOCOL + b"2"  # with the version
+_NONCE: Final = 32
+_PROOF: Final = 32
+MIN_SECRET_BYTES: Final = 16  # bytes of a secret that nobody guesses
+REFUSED: Final = bytes(_PROOF)  # instead of a proof: the connector need not try again
+CLOSED: Final = "the other end has closed the connection before it proved that it knows the secret"
+_BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"
+
+Steps = Generator[tuple[bytes, int], bytes, None]
+
+
+class AuthenticationError(ConnectionError):
+    """The other end does not know the secret, or speaks another protocol."""
+
+
+def listener(secret: bytes) -> Steps:
+    """The end that was connected to."""
+    ours = secrets.token_bytes(_NONCE)
+    answer = yield MAGIC + ours, _NONCE + _PROOF
+    theirs, proof = answer[:_NONCE], answer[_NONCE:]
+    if not hmac.compare_digest(proof, _proof(secret, b"connector", ours, theirs)):
+        yield REFUSED, 0
+        raise AuthenticationError(_BAD_SECRET_MESSAGE)
+    yield _proof(secret, b"listener", ours, theirs), 0
+
+
+def connector(secret: bytes) -> Steps:
+    """The end that connects."""
+    greeting = yield b"", len(MAGIC) + _NONCE
+    if not greeting.startswith(MAGIC):
+        theirs, ours = greeting[: len(MAGIC)], MAGIC
+        if theirs.startswith(_PROTOCOL):
+            raise AuthenticationError(
+                f"the other end has version {theirs!r} of the protocol, this one {ours!r}"
+            )
+        raise AuthenticationError("what listens there speaks another protocol")
+    theirs, ours = greeting[len(MAGIC) :], secrets.token_bytes(_NONCE)
+    proof = yield ours + _proof(secret, b"connector", theirs, ours), _PROOF
+    if not hmac.compare_digest(proof, _proof(secret, b"listener", theirs, ours)):
+        raise AuthenticationError(_BAD_SECRET_MESSAGE)
+
+
+def _proof(secret: bytes, role: bytes, listener: bytes, connector: bytes) -> bytes:
+    key = hashlib.sha256(secret).digest()  # HMAC itself takes secrets for the same that end in zeros
+    return hmac.digest(key, b"|".join((MAGIC, role, listener, connector)), "sha256")

@@ -1,0 +1,338 @@
+"""Messages to bytes and back: plain data, and memory that is neither copied nor read.
+
+    Writer().pack({"op": "sum", "data": memoryview(array)})      [b"prelude and head", memory of the array]
+    reader = Reader()
+    count = sock.recv_into(reader.target())
+    reader.received(count)                              [{"op": "sum", "data": memoryview of 67108864 bytes}]
+
+A message is None, a bool, an int of 64 bits, a float, a str, bytes, or lists and dicts of such under names.
+On the wire:
+
+    head: u32 │ frames: u32 │ u64 a frame: its bytes │ the head, in MessagePack │ the frames
+    ──────────┴─────────────┴────────────────────────┘
+                        prelude
+
+Bytes of more than INLINE are frames; `{b"": 2}` stands for the third in the head, which no dict of a message
+can be.  The head has no extension types, so nothing in it names code.  What arrives differs from what was
+sent in this only: lists and tuples are tuples, frames are writable memory of their own.
+
+Where both ends share memory, a large frame may be in a segment of it: none of its bytes are sent, and in the
+place of their number stands a reference (see `segments`).
+
+Whoever sends is trusted with nothing.  A prelude is held to `TransportLimits` before any memory is taken for
+what it announces.  Memory of a frame is asked for at once, but untouched: the system gives its pages as bytes
+arrive. Where there is none, the message ends the connection, or, if the reader `spares` it, is passed over as
+it arrives, and `MessageTooLargeError` stands in its place.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ts.distributed.transport.message_pack import decode, encode
+from ts.distributed.transport.shm_segments import (
+    MIN_SHARED_BYTES,
+    SHARED,
+    SegmentReceiver,
+    SegmentSender,
+    size_of,
+)
+
+INLINE: Final = 4096  # bytes of a buffer that goes into the head itself
+STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
+
+_PRELUDE: Final = struct.Struct("<II")
+_LENGTHS: Final = tuple(struct.Struct(f"<{count}Q") for count in range(17))
+
+_NOTHING: Final = memoryview(b"")
+
+_PLAIN: Final = frozenset((type(None), bool, int, float, str))
+
+Buffer = bytes | bytearray | memoryview
+
+
+class MalformedMessageError(ValueError):
+    """Bytes that are no message, or one that is larger than allowed. Nothing can be read behind it."""
+
+
+@dataclass(frozen=True)
+class TransportLimits:
+    """What one message may announce, how many connections one process lets in, and what it shares."""
+
+    bytes: int = 1 << 34
+    frames: int = 1024
+    head: int = 1 << 26  # of `bytes`, what the decoder may be given
+    connections: int = 10_000  # at once; fewer where the system allows fewer files
+    shared: int = 1 << 29  # bytes of memory that this process shares with others of its user on its machine
+
+    def __post_init__(self) -> None:
+        most = (STAGING - _PRELUDE.size) // 8
+        if self.frames > most:
+            raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
+
+    def check(self, head: Buffer, frames: list[memoryview]) -> None:
+        """Refuse what the other end would: ValueError."""
+        size = len(head) + sum(map(len, frames))
+        if size > self.bytes:
+            raise ValueError(f"a message has {size} bytes, {self.bytes} are allowed")
+        if len(frames) > self.frames:
+            raise ValueError(f"a message has {len(frames)} frames, {self.frames} are allowed")
+
+
+class MessageTooLargeError(NamedTuple):
+    """A message for whose frames there was no memory."""
+
+    message: Any  # with empty frames
+    size: int  # bytes of the frame
+
+    def error(self) -> MemoryError:
+        """What whoever waits for it is told."""
+        return MemoryError(f"a message has a part of {self.size} bytes, for which this process has no memory")
+
+
+class MessageEncoder:
+    """Messages to bytes; from any thread."""
+
+    def __init__(self, limits: TransportLimits | None = None, lender: SegmentSender | None = None) -> None:
+        self.limits = limits or TransportLimits()
+        self.lender = lender  # of memory that the other end sees
+
+    def pack(self, message: Any) -> list[Buffer]:
+        """The buffers that a message is: prelude and head, then each frame, which is the sender's own memory.
+        ValueError where it has more than is allowed."""
+        frames: list[memoryview] = []
+        try:
+            head = encode(_without_frames(message, frames))
+        except RecursionError:
+            raise ValueError("a message is nested too deeply") from None
+        self.limits.check(head, frames)
+        if not frames:
+            return [_PRELUDE.pack(len(head), 0) + head]
+        sizes = [*map(len, frames)]
+        if self.lender is not None and max(sizes) >= MIN_SHARED_BYTES:
+            frames = self._lend(frames, sizes, self.lender)
+        prelude = _PRELUDE.pack(len(head), len(sizes)) + _lengths(len(sizes)).pack(*sizes)
+        return [prelude + head, *frames]
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether something is in memory that both ends share, and was not taken yet."""
+        return self.lender is not None and self.lender.on_its_way
+
+    def close(self) -> None:
+        """Let memory that both ends share go: whoever has it keeps it."""
+        if self.lender is not None:
+            self.lender.close()
+
+    @staticmethod
+    def _lend(frames: list[memoryview], sizes: list[int], lender: SegmentSender) -> list[memoryview]:
+        """Those that do not go as references, which stand in `sizes` instead."""
+        left = []
+        for place, frame in enumerate(frames):
+            reference = lender.lend(frame)
+            if reference is None:
+                left.append(frame)
+            else:
+                sizes[place] = reference
+        return left
+
+
+def _without_frames(value: Any, frames: list[memoryview]) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [each if type(each) in _PLAIN else _without_frames(each, frames) for each in value]
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise TypeError(f"names in a message are of type str, found {name!r}")
+        return {name: _without_frames(each, frames) for name, each in value.items()}
+    if kind is memoryview:
+        value = value.cast("B") if value.c_contiguous and value.nbytes else value.tobytes()
+    if isinstance(value, (bytes, bytearray, memoryview)) and len(value) > INLINE:
+        frames.append(memoryview(value))
+        return {b"": len(frames) - 1}
+    return value
+
+
+def _lengths(count: int) -> struct.Struct:
+    return _LENGTHS[count] if count < len(_LENGTHS) else struct.Struct(f"<{count}Q")
+
+
+class MessageDecoder:
+    """Bytes as they arrive, to messages.
+
+    Bytes land in a small buffer, where many messages may be; the rest of a frame that is not whole there
+    lands in memory of its own.
+    """
+
+    def __init__(
+        self, limits: TransportLimits | None = None, borrower: SegmentReceiver | None = None
+    ) -> None:
+        self.limits = limits or TransportLimits()
+        self.borrower = borrower  # of memory of the other end
+        self.spares = False  # whether a message that there is no memory for leaves the connection as it is
+        self._staging = _memory(STAGING)
+        self._start = self._end = 0  # of what is in it
+        self._sizes: Sequence[int] = ()  # of the parts of a message that has begun: its head, its frames
+        self._parts: list[memoryview] = []  # those that are whole
+        self._part: memoryview | None = None  # the one that bytes go to directly
+        self._filled = 0
+        self._skipped = 0  # bytes that are still to come of a frame that there is no memory for
+        self._too_large = 0  # its size
+        self.borrowed = 0  # bytes of all frames that were not sent
+
+    @property
+    def between(self) -> bool:
+        """Whether nothing has come of the next message."""
+        return self._part is None and not self._sizes and self._start == self._end
+
+    def close(self) -> None:
+        """Take no more; what was taken of memory that both ends share stays with who has it."""
+        self._parts, self._part = [], None
+        if self.borrower is not None:
+            self.borrower.close()
+
+    def target(self) -> memoryview:
+        """Where the next bytes go; never empty."""
+        if self._skipped:
+            return self._staging[: self._skipped]
+        return self._staging[self._end :] if self._part is None else self._part[self._filled :]
+
+    def received(self, count: int) -> list[Any]:
+        """The messages that `count` more bytes complete; MalformedMessage where they are none."""
+        if self._skipped:
+            self._skipped -= count
+            if self._skipped:
+                return []
+            self._parts.append(_NOTHING)
+        elif self._part is None:
+            self._end += count
+        else:
+            self._filled += count
+            if self._filled < len(self._part):
+                return []
+            self._parts.append(self._part)
+            self._part = None
+        messages: list[Any] = []
+        while self._prelude() and self._all_parts():
+            message = _unpack(self._parts)
+            messages.append(MessageTooLargeError(message, self._too_large) if self._too_large else message)
+            self._sizes, self._parts, self._too_large = (), [], 0
+        if self._part is None:  # the beginning of a prelude is all that can be left
+            left = self._end - self._start
+            if left:
+                self._staging[:left] = self._staging[self._start : self._end]
+            self._start, self._end = 0, left
+        return messages
+
+    def _prelude(self) -> bool:
+        """Whether a message has begun."""
+        if self._sizes:
+            return True
+        at, there = self._start, self._end - self._start
+        if there < _PRELUDE.size:
+            return False
+        head, frames = _PRELUDE.unpack_from(self._staging, at)
+        limits = self.limits
+        if head > limits.head or frames > limits.frames:
+            raise MalformedMessageError(f"a message announces a head of {head} bytes and {frames} frames")
+        lengths = _lengths(frames)
+        if there < _PRELUDE.size + lengths.size:
+            return False
+        sizes = (head, *lengths.unpack_from(self._staging, at + _PRELUDE.size))
+        announced = sum(sizes)
+        if announced >= SHARED:
+            announced = sum(map(size_of, sizes))
+        if announced > limits.bytes:
+            raise MalformedMessageError(f"a message announces {announced} bytes, {limits.bytes} are allowed")
+        self._sizes = sizes
+        self._start = at + _PRELUDE.size + lengths.size
+        return True
+
+    def _all_parts(self) -> bool:
+        """Whether the parts of the message are whole; takes those that are in the small buffer."""
+        for size in self._sizes[len(self._parts) :]:
+            if size >= SHARED:
+                self._borrow(size)
+                continue
+            end = self._start + size
+            if end > self._end:
+                there = self._staging[self._start : self._end]
+                self._begin(size, there)
+                self._start = self._end = 0
+                return False
+            there = self._staging[self._start : end]
+            self._start = end
+            is_head = not self._parts  # which is read before anything lands on it
+            self._parts.append(there if is_head else _copy(there))
+        return True
+
+    def _borrow(self, reference: int) -> None:
+        """Have a frame from memory that both ends share."""
+        self.borrowed += size_of(reference)
+        if self.borrower is None:
+            raise MalformedMessageError("a message has a frame in memory that this process does not share")
+        try:
+            self._parts.append(self.borrower.take(reference))
+        except MemoryError:
+            if not self.spares:
+                raise _no_memory(size_of(reference)) from None
+            self._parts.append(_NOTHING)
+            self._too_large = size_of(reference)
+        except OSError as error:
+            raise MalformedMessageError(
+                f"a message has a frame in memory that cannot be had: {error}"
+            ) from None
+
+    def _begin(self, size: int, there: memoryview) -> None:
+        """Have the rest of a part come to memory of its own; of a frame without memory, to none."""
+        try:
+            self._part, self._filled = _memory(size), len(there)
+        except MalformedMessageError:
+            if not self.spares or not self._parts:
+                raise
+            self._parts[0] = _copy(self._parts[0])  # what is passed over lands on it
+            self._skipped, self._too_large = size - len(there), size
+        else:
+            self._part[: self._filled] = there
+
+
+def _memory(size: int) -> memoryview:
+    try:
+        return np.empty(size, np.uint8).data
+    except MemoryError:
+        raise _no_memory(size) from None
+
+
+def _no_memory(size: int) -> MalformedMessageError:
+    return MalformedMessageError(f"a message announces {size} bytes, which this process cannot have")
+
+
+def _copy(data: memoryview) -> memoryview:
+    copied = _memory(len(data))
+    copied[:] = data
+    return copied
+
+
+def _unpack(parts: list[memoryview]) -> Any:
+    head = parts[0]
+
+    def named(value: dict[Any, Any]) -> Any:
+        if b"" in value:
+            (index,) = value.values()
+            if type(index) is not int or index < 0:
+                raise ValueError(f"no frame {index!r}")
+            return parts[1 + index]
+        return dict(**value)  # refuses names of other types
+
+    try:
+        return decode(head, named)
+    except (ValueError, TypeError, LookupError) as error:
+        raise MalformedMessageError(f"the head of a message is none: {error}") from None

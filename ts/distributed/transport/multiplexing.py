@@ -1,0 +1,190 @@
+"""Many calls over one connection: each has a number, and answers come in any order.
+
+    calls = Calls(connection)
+    calls.call(["add", 1, 2]).result()             from any thread
+    await calls.ask(["add", 1, 2])                 in the loop
+    calls.submit(["add", 1, 2], done)              from any thread; the loop calls done(3, None)
+
+    await answer(connection, handle)                     the other end: handle(["add", 1, 2], reply) calls
+    reply(3)                                       reply once, now or later, from any thread
+
+What a call is, and how an answer says that it failed, is for those above.  A connection that breaks fails the
+calls that wait, at once.  A call by itself leaves at once; those that come while others wait leave together.
+
+Who calls and does not read its answers, or calls faster than it is answered, is not read from: at most
+UNDER_WAY calls and some UNSENT bytes of answers are kept for one connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from typing import Any, Final
+
+from ts.distributed.transport.message_codec import MessageTooLargeError
+from ts.distributed.transport.transport import Connection
+
+MAX_PENDING_CALLS: Final = 4096  # calls of one connection that are not over
+MAX_UNSENT_RESPONSE_BYTES: Final = 1 << 26  # bytes of answers that it has not taken
+
+Done = Callable[[Any, Exception | None], None]
+
+
+class RequestMultiplexer:
+    """The end that calls."""
+
+    def __init__(self, connection: Connection, broken: Callable[[], None] | None = None) -> None:
+        """`broken` is called by the loop when the connection has ended."""
+        self._connection = connection
+        self._broken = broken
+        self._numbers = itertools.count()
+        self._waiting: dict[int, Done] = {}
+        self._error: Exception | None = None
+        connection.stream.deliver(self._answered, self._ended)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection has ended."""
+        return self._error is not None
+
+    def close(self) -> None:
+        """Let the other end go, from any thread."""
+        self._broken = None
+        self._connection.stream.close_soon()
+
+    def submit(self, message: Any, done: Done) -> None:
+        """Send a message; the loop calls `done` with its answer, or with None and why there is none."""
+        number = next(self._numbers)
+        alone = not self._waiting
+        self._waiting[number] = done
+        try:
+            self._connection.stream.post([number, message], at_once=alone)
+        except BaseException:
+            if self._waiting.pop(number, None) is None:
+                return  # `done` has been told
+            raise
+        if self._error is not None:  # whoever told the others may have come before
+            self._ended(self._error)
+
+    def call(self, message: Any) -> Future[Any]:
+        """Send a message; the future has its answer, or a ConnectionError."""
+        future: Future[Any] = Future()
+
+        def done(answer: Any, error: Exception | None) -> None:
+            try:
+                future.set_result(answer) if error is None else future.set_exception(error)
+            except InvalidStateError:
+                return  # it was cancelled
+
+        self.submit(message, done)
+        return future
+
+    async def ask(self, message: Any) -> Any:
+        """Send a message and wait for its answer, in the loop."""
+        future = asyncio.get_running_loop().create_future()
+
+        def done(answer: Any, error: Exception | None) -> None:
+            if not future.done():
+                future.set_result(answer) if error is None else future.set_exception(error)
+
+        self.submit(message, done)
+        return await future
+
+    def _answered(self, message: Any) -> None:
+        error = None
+        if type(message) is MessageTooLargeError:
+            message, error = message.message, message.error()
+        number, answer = message
+        done = self._waiting.pop(number, None)
+        if done is not None:
+            done(None if error is not None else answer, error)
+
+    def _ended(self, error: Exception) -> None:
+        first, self._error = self._error is None, error
+        for number in list(self._waiting):
+            done = self._waiting.pop(number, None)
+            if done is not None:
+                done(None, ConnectionError(str(error)))
+        if first and self._broken is not None:
+            self._broken()
+
+
+class Reply:
+    """Answers one call, once; from any thread."""
+
+    def __init__(self, answering: _RequestServer, number: Any) -> None:
+        self._answering, self._number = answering, number
+        self._open = [number]  # taken by whoever answers first
+
+    def __call__(self, result: Any) -> None:
+        """Give the answer; a second one is lost."""
+        try:
+            self._open.pop()
+        except IndexError:
+            return
+        try:
+            self._answering.reply(self._number, result)
+        except BaseException:
+            self._open.append(self._number)  # another one may be possible: that this was none
+            raise
+
+    def began(self) -> None:
+        """What the call is about goes on after its answer, and counts as under way until `ended`."""
+        self._answering.under_way.append(None)
+
+    def ended(self) -> None:
+        """It is over."""
+        self._answering.over()
+
+
+class _RequestServer:
+    """The end that answers."""
+
+    def __init__(self, connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
+        self.stream = connection.stream
+        self.handle = handle
+        self.under_way: deque[None] = deque()  # as many as there are calls: threads count without a lock
+
+    def one(self, message: Any) -> None:
+        """A call has come."""
+        if type(message) is MessageTooLargeError:
+            (number, _), call = message.message, message
+        else:
+            number, call = message
+        self.under_way.append(None)
+        self.handle(call, Reply(self, number))
+
+    def reply(self, number: Any, result: Any) -> None:
+        """Send an answer, unless nobody waits for it any more."""
+        with contextlib.suppress(ConnectionError):
+            self.stream.post([number, result], at_once=len(self.under_way) < 2)
+        self.under_way.pop()
+        if self.stream.stopped and not self.stream.closed:
+            self.stream.go_on()
+
+    def over(self) -> None:
+        """Something has ended that was answered before."""
+        self.under_way.pop()
+        if self.stream.stopped and not self.stream.closed:
+            self.stream.go_on()
+
+    def is_full(self) -> bool:
+        """Whether no more calls are read for now."""
+        return len(self.under_way) >= MAX_PENDING_CALLS or self.stream.unsent >= MAX_UNSENT_RESPONSE_BYTES
+
+
+async def answer(connection: Connection, handle: Callable[[Any, Reply], None]) -> None:
+    """Answer calls until the connection ends."""
+    over = asyncio.get_running_loop().create_future()
+
+    def ended(error: Exception) -> None:
+        if not over.done():
+            over.set_result(None)
+
+    answering = _RequestServer(connection, handle)
+    connection.stream.deliver(answering.one, ended, answering.is_full)
+    await over

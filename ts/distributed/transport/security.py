@@ -1,0 +1,47 @@
+"""dask's `Security`, with the secret and the limits of connections of `ts`.
+
+Security(secret=token_bytes(32))                for ts://
+Security(secret=None, tls_ca_file=..., ...)     for ts+tls://: certificates of both ends, a secret or none
+
+Server.listen("ts://", **security.get_listen_args("worker"))
+Client("ts://127.0.0.1:8786", security=security)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import distributed
+
+from ts.distributed.transport.addresses import PLAIN, TLS
+from ts.distributed.transport.credentials import check_secret
+from ts.distributed.transport.message_codec import TransportLimits
+
+
+class Security(distributed.Security):
+    """What both ends of a connection know. The secret is neither shown nor sent."""
+
+    def __init__(
+        self,
+        require_encryption: bool | None = None,
+        *,
+        secret: bytes | None = None,
+        limits: TransportLimits | None = None,
+        **tls: Any,
+    ) -> None:
+        if secret is not None:
+            check_secret(secret)
+        super().__init__(require_encryption, **tls)
+        self._more = {"secret": secret, "limits": limits}
+
+    def scheme(self, role: str) -> str:
+        """The scheme of the addresses that `role` listens at: with certificates, that of TLS."""
+        return PLAIN if super().get_listen_args(role)["ssl_context"] is None else TLS
+
+    def get_connection_args(self, role: str) -> dict[str, Any]:
+        """What `role` ("client", "scheduler" or "worker") connects with."""
+        return {**super().get_connection_args(role), **self._more}
+
+    def get_listen_args(self, role: str) -> dict[str, Any]:
+        """What `role` listens with."""
+        return {**super().get_listen_args(role), **self._more}

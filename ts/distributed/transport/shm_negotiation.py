@@ -1,0 +1,129 @@
+"""Are both ends on one machine, of one user, and can each read the other's memory?
+
+    listener                                               connector
+        number of its process, a file, nonce    ──►
+                                                ◄──  the same of its own, proof
+        proof, what it can see                  ──►
+                                                ◄──  what it can see
+
+Behind the proofs of the secret.  Each end has a file without a name, with a key in it, that only processes of
+its user on its machine can open.  A proof is HMAC-SHA256 with that key over the role, the other's nonce and
+its own: who gives it is the process whose files are to be opened.  Its nonce is also in all segments of this
+connection, so who passes on what others say has them open no other.  An end that shares no memory has the
+number 0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+import secrets
+import struct
+from collections.abc import Generator
+from typing import Final, NamedTuple
+
+from ts._core.shared_memory import create_sealed_file, open_sealed_file
+from ts.distributed.transport.shm_segments import SegmentReceiver, SegmentSender
+
+_KEY: Final = 32
+_NONCE: Final = 16
+_PROOF: Final = 32
+_OFFER: Final = struct.Struct(f"<II{_NONCE}s")
+_YES: Final = b"\1"
+_NO: Final = b"\0"
+
+
+class SharedMemorySession(NamedTuple):
+    """How large parts go, and come; None: over the socket."""
+
+    lender: SegmentSender | None = None
+    borrower: SegmentReceiver | None = None
+
+
+Steps = Generator[tuple[bytes, int], bytes, SharedMemorySession]
+
+
+class _ShmHandshake:
+    """What an end says of itself."""
+
+    def __init__(self, role: bytes, most: int) -> None:
+        self._role = role
+        self._most = most
+        self._key = secrets.token_bytes(_KEY)
+        self._nonce = secrets.token_bytes(_NONCE)
+        self._file: int | None = None
+        if most > 0 and hasattr(os, "memfd_create"):
+            with contextlib.suppress(OSError):  # no more files: nothing is shared
+                self._file = create_sealed_file(_KEY)
+                os.pwrite(self._file, self._key, 0)
+
+    def __enter__(self) -> _ShmHandshake:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._file is not None:
+            os.close(self._file)
+
+    @property
+    def data(self) -> bytes:
+        return _OFFER.pack(0 if self._file is None else os.getpid(), self._file or 0, self._nonce)
+
+    def proof(self, theirs: bytes) -> bytes:
+        """That the file of this end is its own."""
+        return _proof(self._key, self._role, _OFFER.unpack(theirs)[2], self._nonce)
+
+    def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
+        """What takes the other's memory, if it can be seen and is the other's."""
+        process, file, nonce = _OFFER.unpack(theirs)
+        if self._file is None or not process:
+            return None
+        key = _read(process, file)
+        if key is None or not hmac.compare_digest(proof, _proof(key, role, self._nonce, nonce)):
+            return None
+        return SegmentReceiver(process, nonce)
+
+    def sharing(self, borrower: SegmentReceiver | None, seen: bytes) -> SharedMemorySession:
+        lends = self._file is not None and seen == _YES
+        return SharedMemorySession(SegmentSender(self._most, self._nonce) if lends else None, borrower)
+
+
+def listener(most: int) -> Steps:
+    """The end that was connected to. `most`: bytes that this process shares; 0: none."""
+    with _ShmHandshake(b"listener", most) as ours:
+        answer = yield ours.data, _OFFER.size + _PROOF
+        theirs, proof = answer[: _OFFER.size], answer[_OFFER.size :]
+        borrower = ours.borrower(theirs, b"connector", proof)
+        seen = yield ours.proof(theirs) + _said(borrower), 1
+        return ours.sharing(borrower, seen)
+
+
+def connector(most: int) -> Steps:
+    """The end that connects."""
+    with _ShmHandshake(b"connector", most) as ours:
+        theirs = yield b"", _OFFER.size
+        answer = yield ours.data + ours.proof(theirs), _PROOF + 1
+        borrower = ours.borrower(theirs, b"listener", answer[:_PROOF])
+        yield _said(borrower), 0
+        return ours.sharing(borrower, answer[_PROOF:])
+
+
+def _said(borrower: SegmentReceiver | None) -> bytes:
+    return _NO if borrower is None else _YES
+
+
+def _proof(key: bytes, role: bytes, theirs: bytes, ours: bytes) -> bytes:
+    return hmac.digest(key, role + theirs + ours, "sha256")
+
+
+def _read(process: int, file: int) -> bytes | None:
+    """The key in a file; None where there is none to be had."""
+    try:
+        opened = open_sealed_file(process, file)
+    except OSError:
+        return None
+    try:
+        key = os.pread(opened, _KEY + 1, 0)
+    finally:
+        os.close(opened)
+    return key if len(key) == _KEY else None

@@ -1,0 +1,282 @@
+"""Memory that two processes of one machine have in common: large parts of messages do not go over the socket.
+
+    sender                                         receiver
+        copies a part to a segment of its own
+        "64 MiB, in what is my file 12"   ──►      maps it when it comes first: the part's memory is there
+        may use the segment again         ◄──      marks it as free, as soon as nobody has that memory
+
+A segment is a file without a name, which goes when nobody has it any more, however processes end:
+
+    byte 0: FREE, SENT or TAKEN │ 1: whether the sender has let it go │ 16: connection │ from PAGE: memory
+
+A number of a file is another's as soon as that is closed, so a segment bears what its sender has said of
+itself in this connection only: a message that is read late finds no memory of others.
+
+To copy to memory that both have mapped takes a third to a half of a socket's time; to make such memory takes
+more than all of it.  So the first part of a size goes over the socket, and segments are kept for those that
+follow; where all are in use, and there may be no more, parts go over the socket as well.
+
+What a receiver maps cannot become shorter (it is sealed), so that reading it never ends the process.  Its
+owner could still write to it: memory is shared between processes of one user only, who may do so anyway.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import os
+import threading
+import time
+import weakref
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_sealed_file, open_sealed_file
+
+CONNECTION_ID_SLICE: Final = slice(16, 32)  # of a segment: of which connection it is
+MIN_SHARED_BYTES: Final = 1 << 18  # bytes of a part for which it pays
+_MAX_PART_BYTES: Final = 1 << 40  # bytes of one, in a reference
+SHARED: Final = 1 << 63  # no size of a part over the socket is as large as a reference
+_FILES: Final = 1 << 23
+
+_SEGMENTS: Final = 16  # that a process makes, and
+_MAPPINGS: Final = 64  # that it maps of others: each takes files; parts that come in more of them are copied
+_MAX_SEGMENT_OVERSIZE_FACTOR: Final = 4  # times the size of a part that its segment may have
+_MAX_IN_FLIGHT_BYTES: Final = 1 << 25  # bytes that one connection sends before the other end takes them
+
+_FREE, _SENT, _TAKEN = range(3)
+# seconds until a segment may go for another
+_RECLAIM_AFTER_SECONDS: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}
+
+_made: dict[int, int] = {}  # bytes of each segment of this process, by its file
+_lenders: set[weakref.ref[SegmentSender]] = set()
+_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+_forks = 0  # of this process: what it had before is another's as well
+
+
+def size_of(reference: int) -> int:
+    """How many bytes a part has, here or there."""
+    return reference & (_MAX_PART_BYTES - 1) if reference >= SHARED else reference
+
+
+class _Segment:
+    def __init__(self, capacity: int, mark: bytes) -> None:
+        self.file = create_sealed_file(PAGE_BYTES + capacity)
+        try:
+            os.pwrite(self.file, bytes(CONNECTION_ID_SLICE.start) + mark, 0)
+            self.mapping = mmap.mmap(self.file, PAGE_BYTES + capacity)
+        except BaseException:
+            os.close(self.file)
+            raise
+        self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE_BYTES)
+        self.used = time.monotonic()
+        self._written = 0  # bytes of the memory that there are pages for
+        self._process = os.getpid()
+        _made[self.file] = capacity
+
+    @property
+    def state(self) -> int:
+        return self.mapping[0]
+
+    def begin(self, part: memoryview) -> int:
+        """Copy what there are no pages for yet, from a place on that is returned; OSError where the system
+        has no memory: to write to the mapping would end the process."""
+        start = min(self._written, len(part))
+        while self._written < len(part):
+            self._written += os.pwrite(self.file, part[self._written :], PAGE_BYTES + self._written)
+        return start
+
+    def let_go(self) -> None:
+        """Who has its memory keeps it; that of a process that was forked goes on being its parent's."""
+        if self._process == os.getpid():
+            self.mapping[1] = 1
+        del _made[self.file]
+        os.close(self.file)
+
+
+class SegmentSender:
+    """The segments that one connection sends parts in; from any thread."""
+
+    def __init__(self, most: int, mark: bytes) -> None:
+        """`most`: bytes that all segments of this process may have. `mark`: this end of this connection."""
+        self._most, self._mark = most, mark
+        self._lock = threading.Lock()
+        self._segments: list[_Segment] = []
+        self._sizes: set[int] = set()  # that came before
+        self._close = weakref.finalize(self, _let_all_go, self._segments)
+        self._close.atexit = False
+        _lenders.add(weakref.ref(self, _lenders.discard))
+
+    def lend(self, part: memoryview) -> int | None:
+        """A reference to a copy of the part; None where it is to go over the socket."""
+        size = len(part)
+        if not MIN_SHARED_BYTES <= size < _MAX_PART_BYTES:
+            return None
+        with self._lock:
+            if not self._close.alive or self._is_behind():
+                return None
+            try:
+                segment = self._free(size) or self._new(size)
+                if segment is None:
+                    return None
+                there = segment.begin(part)
+            except OSError:
+                return None  # no more files, or no more memory
+            segment.mapping[0] = _SENT
+            segment.used = time.monotonic()
+        segment.memory[:there] = np.frombuffer(part, np.uint8)[:there]
+        return SHARED | segment.file << 40 | size
+
+    def close(self) -> None:
+        """Let all go; no more are lent."""
+        with self._lock:
+            self._close()
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether something was sent that the other end has not taken yet."""
+        with self._lock:
+            return any(each.state == _SENT for each in self._segments)
+
+    def _is_behind(self) -> bool:
+        """Whether the other end reads so slowly that a socket, which is full some time, is better."""
+        sent = [each.memory.size for each in self._segments if each.state == _SENT]
+        return sum(sent) >= _MAX_IN_FLIGHT_BYTES
+
+    def _free(self, size: int) -> _Segment | None:
+        fitting = [
+            each
+            for each in self._segments
+            if each.state == _FREE and size <= each.memory.size <= size * _MAX_SEGMENT_OVERSIZE_FACTOR
+        ]
+        return min(fitting, key=lambda each: each.memory.size, default=None)
+
+    def _new(self, size: int) -> _Segment | None:
+        capacity = 1 << (size - 1).bit_length()
+        if capacity not in self._sizes:
+            self._sizes.add(capacity)
+            return None
+        while sum([*_made.values()]) + capacity > self._most or len(_made) >= _SEGMENTS:
+            if not (self._let_one_go() or any(each._may_let_one_go() for each in _others())):
+                return None
+        segment = _Segment(capacity, self._mark)
+        if segment.file >= _FILES:
+            segment.let_go()
+            return None
+        self._segments.append(segment)
+        return segment
+
+    def _let_one_go(self) -> bool:
+        """Make room, if there is a segment that nobody seems to need here."""
+        now = time.monotonic()
+        for each in self._segments:
+            if each.used < now - _RECLAIM_AFTER_SECONDS[each.state]:
+                self._segments.remove(each)
+                each.let_go()
+                return True
+        return False
+
+    def _may_let_one_go(self) -> bool:
+        """The same for another connection, unless somebody sends over this one."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            return self._let_one_go()
+        finally:
+            self._lock.release()
+
+
+def _others() -> list[SegmentSender]:
+    """What lends over all connections of this process."""
+    return [lender for each in list(_lenders) if (lender := each()) is not None]
+
+
+def _let_all_go(segments: list[_Segment]) -> None:
+    while segments:
+        segments.pop().let_go()
+
+
+class SegmentReceiver:
+    """The segments of another process that one connection gets parts in; for one thread."""
+
+    def __init__(self, process: int, mark: bytes) -> None:
+        """`process`: its number, which it has shown to be its own. `mark`: that end of this connection."""
+        self._process, self._mark = process, mark
+        self._mappings: dict[int, mmap.mmap] = {}  # by the owner's file
+
+    def take(self, reference: int) -> memoryview:
+        """Return the memory of a part without copying it.
+
+        NotSharedMemoryError if the announced segment is invalid, OSError if it cannot be opened; MemoryError
+        if this process cannot map more memory (the segment is then freed).
+        """
+        number, size = reference >> 40 & (_FILES - 1), size_of(reference)
+        for other, each in list(self._mappings.items()):
+            if each[1]:
+                del self._mappings[other]
+        mapping = self._mappings.get(number)
+        if mapping is None:
+            file = open_sealed_file(self._process, number)
+            try:
+                there = os.fstat(file).st_size - PAGE_BYTES
+                if not size <= there <= max(size, MIN_SHARED_BYTES) * _MAX_SEGMENT_OVERSIZE_FACTOR:
+                    raise NotSharedMemoryError(f"{size} bytes are announced in a segment of {there}")
+                if os.pread(file, len(self._mark), CONNECTION_ID_SLICE.start) != self._mark:
+                    raise NotSharedMemoryError("the announced segment belongs to another connection")
+                mapping = _mapping(file)
+                if mapping is None:
+                    return _copied(file, size)
+            finally:
+                os.close(file)
+            self._mappings[number] = mapping
+        if size > len(mapping) - PAGE_BYTES or mapping[0] != _SENT:
+            raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
+        mapping[0] = _TAKEN
+        memory = np.frombuffer(mapping, np.uint8, size, PAGE_BYTES)
+        weakref.finalize(memory, _give_back, mapping, _forks).atexit = False
+        return memory.data
+
+    def close(self) -> None:
+        """Take no more; memory that was taken stays."""
+        self._mappings.clear()
+
+
+def _mapping(file: int) -> mmap.mmap | None:
+    """The memory of a segment; None where there are too many, or the system has no room for it."""
+    if len(_mapped) >= _MAPPINGS:
+        return None
+    try:
+        mapping = mmap.mmap(file, 0)
+    except OSError:
+        return None
+    _mapped.add(mapping)
+    return mapping
+
+
+def _give_back(mapping: mmap.mmap, forks: int) -> None:
+    if forks == _forks:
+        mapping[0] = _FREE
+
+
+def _before_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(before=_before_fork)
+
+
+def _copied(file: int, size: int) -> memoryview:
+    """A part whose segment is not mapped."""
+    if os.pread(file, 1, 0) != bytes([_SENT]):
+        raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
+    try:
+        memory = np.empty(size, np.uint8).data
+        at = 0
+        while at < size:
+            at += os.preadv(file, [memory[at:]], PAGE_BYTES + at)
+        return memory
+    finally:
+        os.pwrite(file, bytes([_FREE]), 0)

@@ -1,0 +1,72 @@
+"""What the blocking and the asynchronous end of a connection do alike with a socket, plain or of TLS."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections import deque
+from collections.abc import Iterable
+from itertools import count, islice
+from typing import Final
+
+from ts.distributed.transport.message_codec import Buffer
+
+NOT_NOW: Final = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+_AT_ONCE: Final = 1 << 30  # bytes that every system takes in one call
+_LIVENESS: Final = {
+    "TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 8, "TCP_USER_TIMEOUT": 60_000,
+}  # fmt: skip
+_TOGETHER: Final = 64  # buffers, as above
+
+
+def tune(sock: socket.socket) -> None:
+    """Small messages leave at once; an end whose machine is gone is noticed within a minute."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _LIVENESS.items():
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+class Outgoing:
+    """Buffers that wait to be sent, and are sent as far as the socket takes them; nothing is copied."""
+
+    def __init__(self) -> None:
+        self._buffers: deque[Buffer] = deque()
+        self.size = 0  # bytes that wait
+
+    def __bool__(self) -> bool:
+        return bool(self._buffers)
+
+    def add(self, buffers: Iterable[Buffer]) -> None:
+        """More to send, in order."""
+        for buffer in buffers:
+            self.size += len(buffer)
+            if len(buffer) <= _AT_ONCE // _TOGETHER:
+                self._buffers.append(buffer)
+            else:
+                view, step = memoryview(buffer), _AT_ONCE // _TOGETHER
+                self._buffers.extend(view[at : at + step] for at in range(0, len(view), step))
+
+    def clear(self) -> None:
+        """Forget what has not been sent."""
+        self._buffers.clear()
+        self.size = 0
+
+    def send(self, sock: socket.socket, turns: int | None = None) -> None:
+        """Send all; one of NOT_NOW where the socket takes no more for now, or after so many turns."""
+        buffers = self._buffers
+        for turn in count():
+            if not buffers:
+                return
+            if turn == turns:
+                raise BlockingIOError
+            if len(buffers) == 1 or isinstance(sock, ssl.SSLSocket):
+                sent = sock.send(buffers[0])
+            else:
+                sent = sock.sendmsg(islice(buffers, _TOGETHER))
+            self.size -= sent
+            while buffers and sent >= len(buffers[0]):
+                sent -= len(buffers.popleft())
+            if sent:
+                buffers[0] = memoryview(buffers[0])[sent:]

@@ -1,0 +1,330 @@
+"""Authenticated connections over TCP or TLS: the transport of process groups and of dask's comms.
+
+    listener = Listener("ts://127.0.0.1:0", serve, secret=secret)    serve is a coroutine function
+    await listener.start()
+    connection = await connect(listener.listen_address, secret=secret)
+    await connection.write({"op": "echo"})
+    message = await connection.read()
+
+Before the first message both ends prove that they know the secret (`handshake`), and agree on shared memory
+(`greeting`); then they exchange `HELLO`, as ends of dask's comms do.  `backend` registers this with dask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import ssl
+import weakref
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Generic, TypeVar
+
+from ts.distributed.transport import connection_setup
+from ts.distributed.transport.addresses import TLS, join_host_port, split_address, split_host_port
+from ts.distributed.transport.async_connection import AsyncConnection
+from ts.distributed.transport.credentials import check_credentials
+from ts.distributed.transport.handshake import AuthenticationError
+from ts.distributed.transport.message_codec import TransportLimits
+from ts.distributed.transport.socket_io import NOT_NOW, tune
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+HELLO: Final = {"compression": None, "pickle-protocol": 0}  # first message of both ends, as of dask's comms
+HANDSHAKE_TIMEOUT_SECONDS = 5.0
+MAX_UNAUTHENTICATED_CONNECTIONS: Final = 64  # at once; a new one replaces the oldest
+_BACKLOG: Final = 1024
+_RESERVED_FILES: Final = 128  # descriptors that connections leave to the rest of the process
+_RESOURCE_ERRORS: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Connection:
+    """One end of a connection. `stream` is for callers that do more than write and read in turns."""
+
+    def __init__(self, stream: AsyncConnection, local_address: str, peer_address: str) -> None:
+        self.stream = stream
+        self._local_addr, self._peer_addr = local_address, peer_address
+        self._finalizer = weakref.finalize(self, stream.close_soon)
+        self._finalizer.atexit = False
+
+    async def read(self) -> Any:
+        """Return the next message; ConnectionError if the connection has ended."""
+        return await self.stream.receive()
+
+    async def write(self, message: Any, /) -> int:
+        """Send a message and return its size in bytes; afterwards its memory may change."""
+        count = self.stream.send(message)
+        await self.stream.flushed()
+        return count
+
+    async def close(self) -> None:
+        """Close the connection after sending what waits to be sent."""
+        if not self.stream.closed:
+            try:
+                await self.stream.flushed()
+                async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
+                    await self.stream.taken()
+            except (ConnectionError, TimeoutError):
+                log.debug("%s broke before it was closed", self)
+        self.abort()
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self._finalizer.detach()
+        self.stream.close()
+
+    def closed(self) -> bool:
+        """Return whether the connection is closed."""
+        return self.stream.closed
+
+    @property
+    def local_address(self) -> str:
+        """Address of this end."""
+        return self._local_addr
+
+    @property
+    def peer_address(self) -> str:
+        """Address of the other end."""
+        return self._peer_addr
+
+
+ConnectionType = TypeVar("ConnectionType", bound=Connection)
+
+
+async def open_connection(
+    address: str,
+    kind: type[ConnectionType],
+    *,
+    secret: bytes | None = None,
+    limits: TransportLimits | None = None,
+    ssl_context: ssl.SSLContext | None = None,
+    require_encryption: bool | None = None,
+    **unused: Any,
+) -> ConnectionType:
+    """Connect and authenticate, without `HELLO`; NotAuthenticated if it is of no use to try again.
+
+    OSError if nobody listens at the address; TimeoutError if the handshake takes too long.
+    """
+    scheme, location = split_address(address)
+    check_credentials(scheme, secret, ssl_context, require_encryption)
+    host, port = split_host_port(location)
+    loop = asyncio.get_running_loop()
+    family, type_, protocol, _, target = (await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))[0]
+    sock = socket.socket(family, type_, protocol)
+    try:
+        sock.setblocking(False)
+        await loop.sock_connect(sock, target)
+        tune(sock)
+        if scheme == TLS:
+            assert ssl_context is not None
+            sock = ssl_context.wrap_socket(sock, do_handshake_on_connect=False)
+        async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
+            ends = await _run_greeting(sock, connection_setup.connector(scheme, secret, limits))
+        return _connection(kind, sock, scheme, ends)
+    except (ssl.SSLError, AuthenticationError) as error:
+        sock.close()
+        raise AuthenticationError(f"{address}: {error}") from error
+    except BaseException:
+        sock.close()
+        raise
+
+
+async def connect(address: str, **credentials: Any) -> Connection:
+    """Connect, authenticate and exchange `HELLO`; errors as of `open_connection`."""
+    connection = await open_connection(address, Connection, **credentials)
+    await exchange_hello(connection)
+    return connection
+
+
+async def exchange_hello(connection: Connection) -> None:
+    """Send the first message and read that of the other end."""
+    await connection.write(HELLO)
+    await connection.read()
+
+
+class Listener(Generic[ConnectionType]):
+    """Accept connections at an address, authenticate them, and call `handler` with each."""
+
+    kind: type[Connection] = Connection
+
+    def __init__(
+        self,
+        address: str,
+        handler: Callable[[ConnectionType], Awaitable[None]],
+        *,
+        default_port: int = 0,
+        secret: bytes | None = None,
+        limits: TransportLimits | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        require_encryption: bool | None = None,
+        **unused: Any,
+    ) -> None:
+        self._scheme, location = split_address(address)
+        check_credentials(self._scheme, secret, ssl_context, require_encryption)
+        self._handler = handler
+        host, self._port = split_host_port(location, default_port)
+        self._host = host or "127.0.0.1"
+        self._secret, self._limits, self._context = secret or b"", limits, ssl_context
+        self._socket: socket.socket | None = None
+        self._unauthenticated: dict[asyncio.Task[None], None] = {}  # the oldest first
+        self._authenticated: set[asyncio.Task[None]] = set()
+        self._max_connections = max_connections(limits or TransportLimits())
+
+    async def start(self) -> None:
+        """Listen; OSError if the address is in use."""
+        self._loop = asyncio.get_running_loop()
+        found = await self._loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+        family, type_, protocol, _, target = found[0]
+        self._socket = socket.socket(family, type_, protocol)
+        try:
+            self._socket.setblocking(False)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.bind(target)
+            self._socket.listen(_BACKLOG)
+        except OSError as error:
+            self._socket.close()
+            where = join_host_port(self._host, self._port)
+            raise OSError(error.errno, f"{error.strerror}: cannot listen at {where}") from error
+        except BaseException:
+            self._socket.close()
+            raise
+        self._host_port: tuple[str, int] = self._socket.getsockname()[:2]
+        self._loop.add_reader(self._socket, self._accept)
+
+    def stop(self) -> None:
+        """Stop listening; established connections stay."""
+        if self._socket is not None:
+            self._loop.remove_reader(self._socket)
+            self._socket.close()
+            self._socket = None
+        for task in self._unauthenticated:
+            task.cancel()
+
+    @property
+    def listen_address(self) -> str:
+        """Address that the listener is bound to."""
+        return f"{self._scheme}://{join_host_port(*self._host_port)}"
+
+    async def serve(self, connection: ConnectionType) -> None:
+        """Call the handler with an authenticated connection."""
+        try:
+            async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
+                await exchange_hello(connection)
+            await self._handler(connection)
+        except (ConnectionError, TimeoutError) as error:
+            log.info("%s lost a connection: %s", self.listen_address, error or "it took too long")
+            connection.abort()
+
+    def _accept(self) -> None:
+        assert self._socket is not None
+        try:
+            sock, _ = self._socket.accept()
+        except OSError as error:
+            if error.errno in _RESOURCE_ERRORS:
+                log.warning("%s accepts no connection for a second: %s", self.listen_address, error)
+                self._loop.remove_reader(self._socket)
+                self._loop.call_later(1.0, self._resume_accepting)
+            return  # else the client has closed it
+        if len(self._unauthenticated) >= MAX_UNAUTHENTICATED_CONNECTIONS:
+            oldest = next(iter(self._unauthenticated))
+            oldest.cancel()
+            del self._unauthenticated[oldest]
+        task = self._loop.create_task(self._authenticate(sock))
+        self._unauthenticated[task] = None
+        task.add_done_callback(self._forget)
+
+    def _resume_accepting(self) -> None:
+        if self._socket is not None:
+            self._loop.add_reader(self._socket, self._accept)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._unauthenticated.pop(task, None)
+        self._authenticated.discard(task)
+
+    async def _authenticate(self, sock: socket.socket) -> None:
+        try:
+            sock.setblocking(False)
+            tune(sock)
+            if self._context is not None and self._scheme == TLS:
+                sock = self._context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
+            async with asyncio.timeout(HANDSHAKE_TIMEOUT_SECONDS):
+                ends = await _run_greeting(
+                    sock, connection_setup.listener(self._scheme, self._secret, self._limits)
+                )
+            if len(self._authenticated) >= self._max_connections:
+                raise ConnectionError(f"there are {self._max_connections} already")
+            connection: Any = _connection(self.kind, sock, self._scheme, ends)
+        except (OSError, TimeoutError) as error:
+            log.info("%s refuses a connection: %s", self.listen_address, error or "it took too long")
+            sock.close()
+            return
+        except BaseException:
+            sock.close()
+            raise
+        task = asyncio.current_task()
+        assert task is not None
+        self._unauthenticated.pop(task, None)
+        self._authenticated.add(task)  # loops keep no tasks alive
+        await self.serve(connection)
+
+
+def max_connections(limits: TransportLimits) -> int:
+    """Return how many connections a process accepts: fewer than its limits if it may open fewer files."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return limits.connections
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return limits.connections
+    return min(limits.connections, max(files - _RESERVED_FILES, files // 2))
+
+
+def _connection(
+    kind: type[ConnectionType], sock: socket.socket, scheme: str, ends: connection_setup.Ends
+) -> ConnectionType:
+    names = sock.getsockname(), sock.getpeername()
+    local, peer = (f"{scheme}://{join_host_port(*name[:2])}" for name in names)
+    return kind(AsyncConnection(sock, *ends), local, peer)
+
+
+async def _run_greeting(sock: socket.socket, steps: connection_setup.Steps) -> connection_setup.Ends:
+    """Do the TLS handshake, if the socket has one, and the steps of a greeting."""
+    if isinstance(sock, ssl.SSLSocket):
+        await _call_when_ready(sock, sock.do_handshake)
+    data, want = next(steps)
+    while True:
+        if data:
+            await _call_when_ready(sock, sock.send, data)  # short, and the first: the socket takes it whole
+        answer = b""
+        while len(answer) < want:
+            more = await _call_when_ready(sock, sock.recv, want - len(answer))
+            if not more:
+                raise ConnectionError(connection_setup.CLOSED)
+            answer += more
+        try:
+            data, want = steps.send(answer)
+        except StopIteration as end:
+            ends: connection_setup.Ends = end.value
+            return ends
+
+
+async def _call_when_ready(sock: socket.socket, call: Callable[..., T], *arguments: Any) -> T:
+    """Call a method of a socket, waiting as often as the socket is not ready for it."""
+    loop = asyncio.get_running_loop()
+    while True:
+        try:
+            return call(*arguments)
+        except ssl.SSLWantWriteError:
+            add, remove = loop.add_writer, loop.remove_writer
+        except NOT_NOW:
+            add, remove = loop.add_reader, loop.remove_reader
+        ready = asyncio.Event()
+        add(sock, ready.set)
+        try:
+            await ready.wait()
+        finally:
+            remove(sock)

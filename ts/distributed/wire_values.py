@@ -1,0 +1,305 @@
+"""Values on their way to other processes: as plain data, with the memory of tensors beside it.
+
+    parcel = pack([x, {"n": 3}])
+    parcel                        ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
+    unpack(parcel)                [x, {"n": 3}]
+
+None, bools, ints of 64 bits, floats, texts and bytes stand for themselves; everything else is a sequence that
+begins with a tag.  Tensors that share memory share it again on the other side.  Nothing names code: whatever
+is none of these values is refused where it is sent, and what is malformed where it arrives.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+from ts._core.tensor.size import Size
+from ts._core.tensor.storage import owning_array
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts.archive.storages import Storage, StorageWriter, view
+from ts.devices import device
+from ts.nn.parameter import Parameter
+
+
+class Tag:
+    """What a sequence stands for: plain ints, as each is looked at in every message."""
+
+    LIST: Final = 0
+    TUPLE: Final = 1
+    DICT: Final = 2
+    TENSOR: Final = 3
+    COMPLEX: Final = 4
+    LONG: Final = 5  # an int of more than 64 bits, in hexadecimal digits
+    SIZE: Final = 6
+    DTYPE: Final = 7
+    DEVICE: Final = 8
+    LAYOUT: Final = 9
+    MEMORY_FORMAT: Final = 10
+    REFERENCE: Final = 11
+    SLICE: Final = 12
+    SET: Final = 13
+    FROZENSET: Final = 14
+    NOMINAL: Final = 15  # of a class, an enum or a named tuple of the callee's signature
+    RECORDED: Final = 16  # a message whose tensors want gradients: see `distributed.gradients.recording`
+
+
+class Flag(IntEnum):
+    """What is said of a tensor beside its elements."""
+
+    PLAIN = 0
+    REQUIRES_GRAD = 1
+    PARAMETER = 2
+    FIXED_PARAMETER = 3  # one that requires no gradient
+    RECORDED = 4  # its gradient is that of a tensor of the sender
+
+
+class NominalTypeCodec(Protocol):
+    """How objects of classes travel: as the number of their type, and what they consist of."""
+
+    def parts(self, x: Any) -> tuple[int, list[Any]] | None:
+        """Both of a value; None for one of another type."""
+
+    def build(self, number: Any, parts: list[Any]) -> Any:
+        """The value; raises what says that it is none."""
+
+
+class WireContext(NamedTuple):
+    """How values that stay where they are travel: as plain data that names them; and objects of classes."""
+
+    kind: type[Any]
+    pack: Callable[[Any], Any]
+    unpack: Callable[[Any], Any]
+    signature: NominalTypeCodec | None = None  # of the callee, whose classes may travel
+
+
+class MalformedValueError(ValueError):
+    """What arrived is no value."""
+
+
+_PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
+_SPARSE: Final = 2  # a tensor that is less than one in so many of its memory's bytes travels without it
+_CODES: Final[dict[int, Any]] = {
+    Tag.DTYPE: dtypes.dtype,
+    Tag.LAYOUT: dtypes.layout,
+    Tag.MEMORY_FORMAT: dtypes.memory_format,
+}
+_BY_CODE: Final[dict[int, dict[int, Any]]] = {
+    Tag.DTYPE: dict(dtypes.BY_CODE),
+    Tag.LAYOUT: {dtypes.strided.code: dtypes.strided},
+    Tag.MEMORY_FORMAT: {each.code: each for each in dtypes.MEMORY_FORMATS},
+}
+
+Parcel = tuple[Any, list[memoryview]]
+
+
+def pack(value: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Parcel:
+    """A value as plain data and memory, which is that of its tensors; TypeError for what cannot travel.
+
+    travel      how references do, if any may
+    recorded    gets the tensors that want gradients, where these are to come back
+    """
+    packing = _Serializer(travel, recorded)
+    try:
+        data = packing.pack(value)
+    except RecursionError:
+        raise ValueError("the value is nested too deeply, or contains itself") from None
+    return data, packing.memory()
+
+
+class _Serializer:
+    def __init__(self, travel: WireContext | None, recorded: list[Tensor] | None) -> None:
+        self.travel = travel
+        self.recorded = recorded
+        self.signature = None if travel is None else travel.signature
+        self.storages = StorageWriter()
+        self.tensors: list[tuple[Tensor, list[Any]]] = []  # with what is said of them
+        self.users: Counter[int] = Counter()  # tensors by the array that has their memory
+
+    def pack(self, x: Any) -> Any:
+        kind = type(x)
+        if kind in _PLAIN:
+            return x
+        if kind is int:
+            return x if -(1 << 63) <= x < 1 << 63 else (Tag.LONG, f"{x:x}")
+        if isinstance(x, Tensor):
+            return self._tensor(x)
+        if self.travel is not None and isinstance(x, self.travel.kind):
+            return Tag.REFERENCE, self.travel.pack(x)
+        if kind is list:
+            return Tag.LIST, *map(self.pack, x)
+        if kind is set:
+            return Tag.SET, *map(self.pack, x)
+        if kind is frozenset:
+            return Tag.FROZENSET, *map(self.pack, x)
+        if kind is Size:
+            return Tag.SIZE, *x
+        if kind is tuple:
+            return Tag.TUPLE, *map(self.pack, x)
+        if kind is dict:
+            return Tag.DICT, *(self.pack(part) for pair in x.items() for part in pair)
+        if kind is complex:
+            return Tag.COMPLEX, x.real, x.imag
+        if isinstance(x, device):
+            return Tag.DEVICE, str(x)
+        if kind is slice:
+            return Tag.SLICE, *map(self.pack, (x.start, x.stop, x.step))
+        for tag, coded in _CODES.items():
+            if isinstance(x, coded):
+                return tag, x.code
+        if self.signature is not None:
+            found = self.signature.parts(x)
+            if found is not None:
+                number, parts = found
+                return Tag.NOMINAL, number, *map(self.pack, parts)
+        raise TypeError(
+            f"a {kind.__module__}.{kind.__qualname__} cannot travel to another process: numbers, texts, "
+            "bytes, lists, tuples, dicts, sets and tensors do, and objects of classes that the signature of "
+            "a scripted function names"
+        )
+
+    def _tensor(self, x: Tensor) -> Any:
+        if x.device.type != "cpu":
+            raise RuntimeError(
+                f"tensors travel from the CPU only, found one on {x.device}: move it there first"
+            )
+        flag = Flag.REQUIRES_GRAD if x.requires_grad else Flag.PLAIN
+        if isinstance(x, Parameter):
+            flag = Flag.PARAMETER if x.requires_grad else Flag.FIXED_PARAMETER
+        alone = False
+        if self.recorded is not None and x.requires_grad:
+            flag = Flag.RECORDED
+            self.recorded.append(x)
+            alone = self.users[id(owning_array(x.array))] > 0  # a write there would have no gradient here
+        x = x.detach()
+        if alone or x.is_conj() or x.is_neg():
+            x = x.clone()
+        entry = [Tag.TENSOR, x.dtype.code, int(flag)]
+        self.tensors.append((x, entry))
+        self.users[id(owning_array(x.array))] += 1
+        return entry
+
+    def memory(self) -> list[memoryview]:
+        """The memory of all tensors, which learn now where they lie in it."""
+        found: list[Any] = []
+        places: dict[str, int] = {}  # of storages that are sent as a whole
+        for x, entry in self.tensors:
+            array = x.array
+            owner = owning_array(array)
+            alone = self.users[id(owner)] == 1
+            if alone and not array.flags.c_contiguous and array.nbytes * _SPARSE < owner.nbytes:
+                array = np.ascontiguousarray(array)
+            if alone and array.flags.c_contiguous and array.nbytes:
+                entry += len(found), 0, array.shape, [step // array.itemsize for step in array.strides]
+                found.append(array.reshape(-1).view(np.uint8).data)
+                continue
+            place = self.storages.place(x)
+            if place.key not in places:
+                places[place.key] = len(found)
+                found.append(self.storages.arrays[place.key].data)
+            entry += places[place.key], place.offset, place.size, place.stride
+        return found
+
+
+def unpack(parcel: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Any:
+    """The value of a parcel; its tensors lie in the parcel's memory. MalformedValue where it is none.
+
+    `recorded` gets those that have their gradients elsewhere.
+    """
+    try:
+        data, memory = parcel
+        return _Deserializer(memory, travel, recorded).unpack(data)
+    except Exception as error:  # whatever is wrong with it
+        raise MalformedValueError(f"what arrived is no value: {error}") from error
+
+
+class _Deserializer:
+    def __init__(
+        self, memory: Sequence[Any], travel: WireContext | None, recorded: list[Tensor] | None
+    ) -> None:
+        self.memory = memory
+        self.travel = travel
+        self.recorded = recorded
+        self.storages: dict[tuple[int, int], NDArray[Any]] = {}  # by place and dtype
+        self.bytes: dict[int, NDArray[np.uint8]] = {}
+
+    def unpack(self, x: Any) -> Any:
+        if not isinstance(x, tuple):
+            if isinstance(x, memoryview):
+                return bytes(x)
+            if isinstance(x, dict):
+                raise MalformedValueError("a dict without a tag")
+            return x
+        tag, *parts = x
+        match tag:
+            case Tag.LIST:
+                return list(map(self.unpack, parts))
+            case Tag.TUPLE:
+                return tuple(map(self.unpack, parts))
+            case Tag.DICT:
+                values = iter(map(self.unpack, parts))
+                return dict(zip(values, values, strict=True))
+            case Tag.TENSOR:
+                return self._tensor(*parts)
+            case Tag.COMPLEX:
+                real, imaginary = map(float, parts)
+                return complex(real, imaginary)
+            case Tag.LONG:
+                return int(parts[0], 16)
+            case Tag.SIZE:
+                return Size(parts)
+            case Tag.DEVICE:
+                return device(parts[0])
+            case Tag.SLICE:
+                start, stop, step = map(self.unpack, parts)
+                return slice(start, stop, step)
+            case Tag.SET:
+                return set(map(self.unpack, parts))
+            case Tag.FROZENSET:
+                return frozenset(map(self.unpack, parts))
+            case Tag.REFERENCE if self.travel is not None:
+                return self.travel.unpack(parts[0])
+            case Tag.NOMINAL if self.travel is not None and self.travel.signature is not None:
+                number, *inside = parts
+                return self.travel.signature.build(number, [*map(self.unpack, inside)])
+            case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
+                return _BY_CODE[tag][parts[0]]
+        raise MalformedValueError(f"tag {tag!r}")
+
+    def _tensor(self, code: int, flag: int, key: int, offset: int, size: Any, stride: Any) -> Tensor:
+        elements = self.storages.get((key, code))
+        if elements is None:
+            elements = self.storages[key, code] = self._bytes(key).view(dtypes.BY_CODE[code].numpy_dtype)
+        x = wrap_array(view(Storage(elements, "cpu"), offset, size, stride))
+        match Flag(flag):
+            case Flag.PLAIN:
+                return x
+            case Flag.REQUIRES_GRAD:
+                return x.requires_grad_()
+            case Flag.PARAMETER:
+                return Parameter(x)
+            case Flag.RECORDED:
+                return self._recorded(x)
+        return Parameter(x, requires_grad=False)
+
+    def _recorded(self, x: Tensor) -> Tensor:
+        if self.recorded is None or not (x.is_floating_point() or x.is_complex()):
+            raise MalformedValueError("a tensor whose gradient is nowhere")
+        self.recorded.append(x)
+        return x
+
+    def _bytes(self, key: int) -> NDArray[np.uint8]:
+        """Memory that arrived, which may be written; what came inside of the head is copied."""
+        found = self.bytes.get(key)
+        if found is None:
+            if type(key) is not int or key < 0:
+                raise MalformedValueError(f"memory {key!r}")
+            found = np.frombuffer(self.memory[key], np.uint8)
+            found = self.bytes[key] = found if found.flags.writeable else found.copy()
+        return found

@@ -1,0 +1,396 @@
+"""Drafts: an export that goes on where `export` stops, and tells everything that stood in its way.
+
+    program = draft_export(module, args, dynamic_shapes=...)
+    print(program._report)
+
+The program runs on the example's elements beside the tensors without them.  What follows from data and
+decides something is what it is in the example, and is looked at when the program runs; sizes that are not as
+free as they were said to be are found out (`Dim.AUTO`); operators of the program without a fake, or with one
+that is wrong, give what they gave for the example, of any size.
+"""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+
+import ts
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts.errors import ConstraintViolationError, UserError
+from ts.export import sympy_functions
+from ts.export.dim import Dim, _Hint
+from ts.export.fake import fake_array, fake_for, is_fake
+from ts.export.program import ExportedProgram
+from ts.export.shape_env import ShapeEnv
+from ts.export.sym_node import symbol_of
+from ts.export.tracer import ExportTracer
+from ts.export.tracing import Export
+from ts.export.user_frames import UserFrame, stack
+from ts.fx.node import Node
+from ts.nn.modules.module import Module
+from ts.utils import _pytree as pytree
+
+
+class FailureType(enum.Enum):
+    """What stood in the way."""
+
+    MISSING_FAKE_KERNEL = enum.auto()
+    DATA_DEPENDENT_ERROR = enum.auto()
+    GUARD_ADDED = enum.auto()
+    MISMATCHED_FAKE_KERNEL = enum.auto()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_ADVICE = {
+    FailureType.MISSING_FAKE_KERNEL: (
+        "Missing fake kernel.\n    torch.ops.{op} is missing a fake kernel implementation.\n\n"
+        "    Say what it gives on tensors without elements: torch.library.register_fake."
+    ),
+    FailureType.MISMATCHED_FAKE_KERNEL: (
+        "Mismatched fake kernel.\n    torch.ops.{op} has a fake kernel implementation, but it has incorrect "
+        "behavior, based on the real kernel.\n    The reason for the mismatch is: {reason}."
+    ),
+    FailureType.DATA_DEPENDENT_ERROR: (
+        "Data dependent error.\n    When exporting, we were unable to evaluate the value of `{expr}`.\n"
+        "    This was encountered {occurrences} times.\n{stack}\n"
+        "    As a result, it was specialized to a constant (e.g. `{result}` in the 1st occurrence), and "
+        "asserts were inserted into the graph.\n\n"
+        "    Please add `torch._check(...)` to the original code to assert this data-dependent assumption."
+    ),
+    FailureType.GUARD_ADDED: (
+        "Guard Added.\n    A guard was added during tracing, which might've resulted in some incorrect\n"
+        "    tracing or constraint violation error.\n    Specifically, this guard was added: {expr}, where "
+        "{symbol_to_sources}.\n{stack}\n"
+        "    Because of this, we have modified the dynamic shapes structure to be the\n    following. You "
+        "can also use torch.export.Dim.AUTO instead to specify your\n    dynamic shapes, and we will "
+        "automatically infer the dynamism for you.\n    ```\n    dynamic_shapes = {new_dynamic_shapes}\n"
+        "    ```"
+    ),
+}
+
+
+@dataclass
+class FailureReport:
+    """One thing that stood in the way, and what is known of it."""
+
+    failure_type: FailureType
+    data: dict[str, Any]
+
+    def print(self, str_to_filename: Mapping[str, str] | None = None) -> str:
+        """What to tell."""
+        lines = "".join(
+            f"        File {p.file}, lineno {p.line}, in {p.function}\n            {p.text}\n"
+            for p in self.data.get("user_stack", ())
+        )
+        told = f"    This occurred at the following user stacktrace: \n{lines}"
+        return _ADVICE[self.failure_type].format(**(self.data | {"stack": told}))
+
+
+@dataclass
+class DraftExportReport:
+    """All that stood in the way of an export."""
+
+    failures: list[FailureReport] = field(default_factory=list)
+
+    def successful(self) -> bool:
+        """Whether nothing did: `export` gives the same program."""
+        return not self.failures
+
+    def add(self, kind: FailureType, key: str, **data: Any) -> None:
+        """Note something; the same a second time is counted."""
+        for known in self.failures:
+            if known.failure_type is kind and known.data[key] == data[key]:
+                known.data["occurrences"] += 1
+                return
+        self.failures.append(FailureReport(kind, data | {"occurrences": 1}))
+
+    def __str__(self) -> str:
+        if self.successful():
+            return (
+                "Congratulations: No issues are found during export, and it was able to soundly produce a "
+                "graph.\nYou can now change back to torch.export.export()"
+            )
+        told = "\n\n".join(f"{k}. {failure.print()}" for k, failure in enumerate(self.failures, 1))
+        return (
+            f"WARNING: {len(self.failures)} issue(s) found during export, and it was not able to soundly "
+            f"produce a graph.\nPlease follow the instructions to fix the errors.\n\n{told}\n"
+        )
+
+
+def draft_export(
+    mod: Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    preserve_module_call_signature: tuple[str, ...] = (),
+    strict: bool = False,
+    prefer_deferred_runtime_asserts_over_guards: bool = False,
+) -> ExportedProgram:
+    """A program for examples like these, with a report of what `export` would have refused.
+
+    The program has the report as `_report`.  It is right for the example; elsewhere it asserts what was taken
+    for granted, or is as wrong as the fake of an operator.
+    """
+    report = DraftExportReport()
+    options = (tuple(args), dict(kwargs or {}))
+    try:
+        made = _Draft(report, mod, *options, dynamic_shapes, preserve_module_call_signature).program()
+    except (ConstraintViolationError, UserError):
+        freer = _found_out(dynamic_shapes)
+        if freer == dynamic_shapes:
+            raise
+        report.failures.clear()
+        again = _Draft(report, mod, *options, freer, preserve_module_call_signature)
+        made = again.program()
+        again.tell_guards(freer)
+    made._report = report
+    if not report.successful():
+        count = len(report.failures)
+        warnings.warn(
+            f"{count} issue(s) found during export, and it was not able to soundly produce a graph: "
+            "print(program._report) tells them",
+            stacklevel=2,
+        )
+    return made
+
+
+def _found_out(shapes: Any) -> Any:
+    """Dimensions as before, where those that may change are found out."""
+    return pytree.tree_map(
+        lambda x: Dim.AUTO if isinstance(x, Dim) or getattr(x, "kind", "") == "DYNAMIC" else x,
+        shapes,
+        is_leaf=lambda x: x is None or isinstance(x, Dim | _Hint),
+    )
+
+
+class _DraftEnvironment(ShapeEnv):
+    """Symbols of data have a number in the example, too; what they decide is told, and holds from then on."""
+
+    def __init__(self, report: DraftExportReport) -> None:
+        super().__init__()
+        self.report = report
+        self.examples: dict[Any, Any] = {}
+        self.outer = len(stack())  # lines of the program that were being executed before
+
+    def in_example(self, expression: Any) -> Any:
+        """Its number or truth in the example; KeyError where that is not known."""
+        return sympy_functions.value(self.simplify(expression), self.hints | self.examples)
+
+    def undetermined(self, condition: Any, wanted: str = "") -> Any:
+        try:
+            found = self.in_example(condition)
+        except KeyError:
+            return super().undetermined(condition, wanted)
+        self.report.add(
+            FailureType.DATA_DEPENDENT_ERROR,
+            "expr",
+            expr=str(condition),
+            result=str(found),
+            user_stack=stack()[self.outer :],
+        )
+        if wanted:
+            self.require(sympy.Eq(condition, sympy_functions.to_sympy(found)))
+            return found
+        self.require(condition if found else sympy.Not(condition))
+        return bool(found)
+
+
+class _DraftRecorder(ExportTracer):
+    """Runs what it records on the example's elements as well."""
+
+    environment: _DraftEnvironment
+
+    def __init__(self, environment: _DraftEnvironment) -> None:
+        super().__init__(environment)
+        self._examples: dict[int, tuple[Tensor, Tensor]] = {}  # by id of a fake tensor: it, and its elements
+
+    # ---- the example
+
+    def example(self, made: Tensor, real: Tensor) -> None:
+        with self.paused(), ts.no_grad():
+            self._keep(made, real.detach().clone())
+
+    def _keep(self, made: Tensor, real: Tensor) -> None:
+        self._examples[id(made)] = made, real
+
+    def stand_for(self, real: Tensor, made: Tensor) -> None:
+        super().stand_for(real, made)
+        self.example(made, real)
+
+    def fake_of(self, x: Tensor) -> Tensor:
+        made = super().fake_of(x)
+        if made is not x and id(made) not in self._examples:
+            self.example(made, x)
+        return made
+
+    def _real(self, x: Any) -> Any:
+        """A value with the example's elements; KeyError where they are not known."""
+        if isinstance(x, Tensor):
+            return self._examples[id(x)][1] if is_fake(x) else x
+        if isinstance(x, SymNumber):
+            return self.environment.in_example(x.node.expression)
+        return [self._real(y) for y in x] if isinstance(x, list) else x
+
+    # ---- running
+
+    def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
+        try:
+            given = [self._real(x) for x in values]
+        except KeyError:  # of a result of control flow, which runs on tensors without elements alone
+            return super().computed(op, values, new_size)
+        try:
+            made = super().computed(op, values, new_size)
+        except Exception as error:  # whatever the program's function does on tensors without elements
+            if not op.record.of_program:
+                raise
+            with ts.no_grad():
+                real = op.call_list(given)
+            self.environment.report.add(
+                FailureType.MISSING_FAKE_KERNEL, "op", op=_name(op), reason=str(error)
+            )
+            return self._of_any_size(real)
+        with ts.no_grad():
+            real = op.call_list(given)
+        if op.record.of_program and (reason := self._mismatch(made, real)):
+            self.environment.report.add(FailureType.MISMATCHED_FAKE_KERNEL, "op", op=_name(op), reason=reason)
+            return self._of_any_size(real)
+        self._bind_example(made, real)
+        return made
+
+    def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
+        """An operator on functions, whose graphs run on the example's elements."""
+        before = set(self.graph.nodes)
+        made = super().higher_order(operator, args)
+        for node in self.graph.nodes:
+            if node in before or node.target is not operator:
+                continue
+            try:
+                given = pytree.tree_map(self._real_of_node, node.args)
+            except KeyError:
+                continue
+            with self.paused(), ts.no_grad():
+                real = operator.run(*given)
+            self._bind_example(node.meta["val"], real)
+        return made
+
+    def _real_of_node(self, x: Any) -> Any:
+        """The value of an argument of a node in the example, or the graph that it is."""
+        if not isinstance(x, Node):
+            return x
+        if x.op == "get_attr" and str(x.target) in self.submodules:
+            return self.submodules[str(x.target)]
+        return self._real(x.meta["val"])
+
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        made = super().to(x, args, kwargs)
+        try:
+            real = self._real(self.fake_of(x))
+            given = tuple(self._real(self.fake_of(y)) if isinstance(y, Tensor) else y for y in args)
+        except KeyError:
+            return made
+        with self.paused(), ts.no_grad():
+            self._keep(made, real.to(*given, **kwargs))
+        return made
+
+    def _bind_example(self, made: Any, real: Any) -> None:
+        """What is in the example what an operator made."""
+        if isinstance(made, Tensor) and isinstance(real, Tensor):
+            self._keep(made, real)
+            for size, n in zip(made.array.shape, real.shape, strict=True):
+                self._bind_number(size, n)
+        elif isinstance(made, list | tuple) and isinstance(real, list | tuple):
+            for x, y in zip(made, real, strict=True):
+                self._bind_example(x, y)
+        else:
+            self._bind_number(made, real)
+
+    def _bind_number(self, made: Any, real: Any) -> None:
+        if not isinstance(made, SymNumber):
+            return
+        environment, expression = self.environment, made.node.expr
+        if isinstance(expression, sympy.Eq) and isinstance(real, bool):  # a truth is u == 1
+            expression, real = expression.lhs, int(real)
+        if expression.is_Symbol and expression not in environment.hints:
+            environment.examples.setdefault(expression, real)
+
+    # ---- operators of the program whose fake says too little
+
+    def _of_any_size(self, real: Any) -> Any:
+        """Fake tensors as what an operator gave, of sizes that follow from data."""
+        if isinstance(real, list | tuple):
+            return type(real)(map(self._of_any_size, real))
+        if not isinstance(real, Tensor):
+            return real
+        environment = self.environment
+        sizes = [symbol_of(environment.unbacked(is_size=True), environment) for _ in real.shape]
+        made = fake_for(fake_array(sizes, real.array.dtype), real.device)
+        self._bind_example(made, real)
+        return made
+
+    def _mismatch(self, made: Any, real: Any) -> str:
+        """How a fake differs from what the operator gave; empty where it does not."""
+        made, real = pytree.tree_leaves(made), pytree.tree_leaves(real)
+        if len(made) != len(real):
+            return f"{len(real)} results and {len(made)} are not equal!"
+        for x, y in zip(made, real, strict=True):
+            if not isinstance(x, Tensor) or not isinstance(y, Tensor):
+                continue
+            if x.dtype is not y.dtype:
+                return f"Dtypes {y.dtype} and {x.dtype} are not equal!"
+            shape = [self._example_of(n, m) for n, m in zip(x.array.shape, y.shape, strict=False)]
+            if x.ndim != y.ndim or shape != list(y.shape):
+                return f"Shapes {y.shape} and {ts.Size(shape)} are not equal!"
+        return ""
+
+    def _example_of(self, size: Any, found: int) -> Any:
+        """A size in the example; one that follows from data may be what was found."""
+        try:
+            return self._real(size)
+        except KeyError:
+            return found
+
+
+class _Draft(Export):
+    """One draft."""
+
+    def __init__(
+        self,
+        report: DraftExportReport,
+        mod: Module,
+        args: Any,
+        kwargs: Any,
+        dynamic_shapes: Any,
+        preserved: Sequence[str],
+    ) -> None:
+        self.report = report
+        super().__init__(mod, args, kwargs, dynamic_shapes, preserved)
+
+    def new_recorder(self) -> ExportTracer:
+        return _DraftRecorder(_DraftEnvironment(self.report))
+
+    def tell_guards(self, shapes: Any) -> None:
+        """Report what was found of sizes that were said to be free."""
+        for condition, where in self.environment.guards:
+            sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}
+            places: list[UserFrame] = [] if where is None else [where]
+            self.report.add(
+                FailureType.GUARD_ADDED,
+                "expr",
+                expr=str(condition),
+                symbol_to_sources=sources,
+                user_stack=places,
+                new_dynamic_shapes=shapes,
+            )
+
+
+def _name(op: Any) -> str:
+    return f"{op.name.replace('::', '.')}.{op.overload or 'default'}"

@@ -1,0 +1,38 @@
+"""Names of what functions take from around them, as PyTorch makes them: inputs of graphs are sorted by these.
+
+sources = Sources([("l_args_1", true_fn), ("l_args_3", operands)])
+sources.tensor(w)        "l_args_1_closure_0_cell_contents_modules_linear_parameters_weight_"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.side_effect_detection import walk
+
+
+class Sources:
+    """Where the tensors and symbols are that functions can reach: the first place of each."""
+
+    def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
+        self._tensors: dict[int, str] = {}  # by id
+        self.numbers: dict[Any, str] = {}  # by expression
+        self._seen: dict[int, Any] = {}
+        for name, root in roots:
+            for place, x in walk(name, root, _joined, 0, self._seen):
+                if isinstance(x, Tensor):
+                    self._tensors[id(x)] = place
+                elif isinstance(x, SymNumber):
+                    self.numbers.setdefault(x.node.expr, place)
+
+    def tensor(self, *known: Tensor | None) -> str | None:
+        """The name of a tensor, which may be known as several."""
+        return next((self._tensors[id(x)] for x in known if id(x) in self._tensors), None)
+
+
+def _joined(name: str, step: str) -> str:
+    return step if step.startswith("g_") else re.sub(r"[^a-zA-Z0-9]+", "_", name + step).lower()

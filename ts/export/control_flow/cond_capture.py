@@ -1,0 +1,114 @@
+"""`cond` in exports: both branches are recorded; sizes that differ become symbols between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sympy
+
+from ts._core.tensor.sym_types import SymInt
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.cond import check_branches, check_calls, cond_op
+from ts._higher_order_ops.subgraph_checks import known_equal
+from ts.backends.meta.array import MetaArray
+from ts.export.control_flow.captured_inputs import Sources
+from ts.export.control_flow.subgraph_capture import Branch
+from ts.export.control_flow.subgraphs import attributes, call, module_of
+from ts.export.fake import device_of, fake_for
+from ts.export.sym_node import expression_of, symbol_of
+from ts.fx.node import Node
+from ts.utils import _pytree as pytree
+
+if TYPE_CHECKING:
+    from ts.export.shape_env import ShapeEnv
+    from ts.export.tracer import ExportTracer
+
+
+def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+    """The results of `cond`, recorded."""
+    check_calls(true_fn, false_fn, operands)
+    sources = Sources(
+        [("l_args_0_", pred), ("l_args_3", operands), ("l_args_1", true_fn), ("l_args_2", false_fn)]
+    )
+    branches = [Branch(recorder, sources) for _ in range(2)]
+    first, second = (b.outcome(f, operands) for b, f in zip(branches, (true_fn, false_fn), strict=True))
+    with recorder.paused():
+        check_branches(first, second, pred, pytree.tree_leaves(operands))
+        both = zip(first.leaves, second.leaves, strict=True)
+        merged = [_merged(recorder.environment, a, b) for a, b in both]
+    inputs = in_common(*branches)
+    modules = [
+        module_of(b, inputs, tuple(map(b.node_of, found.leaves)))
+        for b, found in zip(branches, (first, second), strict=True)
+    ]
+    truth = recorder.node_of(pred)
+    graphs = attributes(recorder, dict(zip(("true_graph", "false_graph"), modules, strict=True)))
+    call(recorder, cond_op, (truth, *graphs, tuple(inputs)), merged)
+    return pytree.tree_unflatten(merged, first.spec)
+
+
+def in_common(*branches: Branch) -> list[Node]:
+    """What is taken by all functions, then by each alone, in the order of the names."""
+    takers: dict[Node, list[int]] = {}
+    names: dict[Node, str] = {}
+    for i, branch in enumerate(branches):
+        for outer, inner in branch.lifted.items():
+            takers.setdefault(outer, []).append(i)
+            names.setdefault(outer, inner.name)
+    return sorted(
+        takers, key=lambda outer: (len(takers[outer]) < len(branches), takers[outer][0], names[outer])
+    )
+
+
+def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
+    """What may be the one or the other."""
+    if not isinstance(a, Tensor):
+        return a if known_equal(a, b) else _between(environment, a, b)
+    sizes = [
+        n if known_equal(n, m) and not _follows_from_data(environment, n) else _between(environment, n, m)
+        for n, m in zip(a.array.shape, b.array.shape, strict=True)
+    ]
+    same = all(n is m for n, m in zip(sizes, a.array.shape, strict=True))
+    strides = a.array.strides if same else _strides(sizes, a.array)
+    array = MetaArray(sizes, a.array.dtype, strides)
+    return fake_for(array, device_of(a), a.requires_grad or b.requires_grad)
+
+
+def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
+    """Of other sizes in memory in the same order."""
+    order = sorted(range(len(sizes)), key=lambda d: (_as_number(like.strides[d]), -d))
+    strides: list[Any] = [0] * len(sizes)
+    step: Any = like.itemsize
+    for d in order:
+        if isinstance(like.strides[d], int) and like.strides[d] == 0:
+            continue
+        strides[d] = step
+        step = step * sizes[d]
+    return strides
+
+
+def _as_number(stride: Any) -> int:
+    hint = stride.node.hint if isinstance(stride, SymInt) else stride
+    return 1 << 62 if hint is None else int(hint)
+
+
+def _follows_from_data(environment: ShapeEnv, n: Any) -> bool:
+    return isinstance(n, SymInt) and not environment.has_hint(n.node.expr)
+
+
+def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
+    """A symbol that is neither less nor more than both."""
+    ends = [environment.between(expression_of(x)) for x in (n, m)]
+    low, high = min(e.low for e in ends), max(e.high for e in ends)
+    symbol = environment.unbacked()
+    for condition in (sympy.Ge(symbol, _end(low)), sympy.Le(symbol, _end(high))):
+        if condition != sympy.true:
+            environment.require(condition)
+    return symbol_of(symbol, environment)
+
+
+def _end(x: Any) -> Any:
+    if x in (float("inf"), float("-inf")):
+        return sympy.oo if x > 0 else -sympy.oo
+    return sympy.Integer(x)

@@ -1,0 +1,191 @@
+"""Recording one function of an operator: a graph of its own, with an input for all that comes from around it.
+
+branch = Branch(recorder, sources)
+branch.outcome(true_fn, (x,))        the function's results, and what it does with memory
+branch.lifted                        the nodes around it that it takes, each with its input
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.aliases import Aliases
+from ts._higher_order_ops.subgraph_checks import SubgraphResult
+from ts.export import runtime_assertions, sympy_functions
+from ts.export.control_flow.captured_inputs import Sources
+from ts.export.fake import fake, is_fake
+from ts.export.sym_node import symbol_of
+from ts.export.tracer import ExportTracer
+from ts.fx.node import Node
+from ts.ops.namespace import overload_named
+from ts.utils import _pytree as pytree
+
+
+class Branch(ExportTracer):
+    """The recording of a function inside of another recording."""
+
+    inside = True
+
+    def __init__(self, parent: ExportTracer, sources: Sources) -> None:
+        observer = parent.environment.observer
+        super().__init__(parent.environment)
+        parent.environment.observer = observer
+        self.parent = parent
+        self.calls = parent.calls
+        self.outer = parent.outer
+        self.batches = parent.batches
+        self.lifted: dict[Node, Node] = {}  # by the node around it: the input
+        self.attributes: dict[str, Any] = {}  # tensors of numbers that the function makes
+        self._sources = sources
+        self._reals: dict[int, Tensor] = {}  # by id of what stands for it
+        self._read: dict[Any, Tensor] = {}  # sizes that the function asked tensors for, by expression
+        self._aliases = Aliases()
+        self._outside: list[Tensor] = []
+
+    def given(self, values: Sequence[Any]) -> list[Node | None]:
+        """Inputs for arguments, in their order; none for values of Python."""
+        nodes: list[Node | None] = []
+        for x in values:
+            if isinstance(x, Tensor | SymNumber):
+                nodes.append(self._input(f"arg{len(nodes)}_1", x))
+            else:
+                nodes.append(None)
+        return nodes
+
+    def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
+        """What the function gives, recorded."""
+        environment = self.environment
+        before, environment.observer = environment.observer, self.arithmetic
+        try:
+            with self.recording():
+                found = function(*args)
+                leaves, spec = pytree.tree_flatten(found)
+                leaves = [self.fake_of(x) if isinstance(x, Tensor) else x for x in leaves]
+                for x in leaves:
+                    self.node_of(x)
+                runtime_assertions.insert(self)
+        finally:
+            environment.observer = before
+        outside = [x for x in pytree.tree_leaves(args) if isinstance(x, Tensor)] + self._outside
+        return SubgraphResult(leaves, spec, outside, self._aliases)
+
+    # ---- what comes from around
+
+    def _input(self, name: str, x: Any) -> Node:
+        """An input behind those that there are."""
+        first = next(iter(self.graph.nodes), None)
+        if self._head is not None:
+            with self.graph.inserting_after(self._head):
+                return self.placeholder(name, x)
+        if first is not None:
+            with self.graph.inserting_before(first):
+                return self.placeholder(name, x)
+        return self.placeholder(name, x)
+
+    def _lift(self, x: Any, name: str | None) -> Any:
+        """An input for a tensor or symbol of the recording around this one."""
+        outer = self.parent.node_of(x)
+        if not isinstance(outer, Node):
+            return outer
+        if outer not in self.lifted:
+            is_top = not isinstance(self.parent, Branch)
+            self.lifted[outer] = self._input(name if is_top and name else outer.name, x)
+        if isinstance(x, Tensor):
+            self._outside.append(x)
+        return self.lifted[outer]
+
+    def fake_of(self, x: Tensor) -> Tensor:
+        """What stands for a tensor: those that the function did not make are known around it."""
+        found = self._fakes.get(id(x))
+        if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
+            found = self._fakes[id(x)] = x, shown
+        if found is None and (is_fake(x) or id(x) in self._tensors):
+            return x
+        if found is not None:
+            return found[1]
+        made = self.parent.fake_of(x)
+        self._reals[id(made)] = x
+        return made
+
+    def _tensor_node(self, x: Tensor) -> Node:
+        found = self._tensors.get(id(x))
+        if found is not None:
+            return found[1]
+        return self._lift(x, self._sources.tensor(x, self._reals.get(id(x))))  # type: ignore[no-any-return]
+
+    def _number_node(self, expression: Any) -> Any:
+        if sympy_functions.is_constant(expression):
+            return sympy_functions.number(expression)
+        if expression in self._numbers:
+            return self._numbers[expression]
+        name = self._sources.numbers.get(expression)
+        if expression in self._read:
+            self.node_of(self._read[expression])  # an input, if it was none
+        if name is None or expression in self._read:
+            if (size := self._size_of_input(expression)) is not None:
+                return size
+            if not expression.is_Symbol:
+                return self._computed(expression)
+        return self._lift(symbol_of(expression, self.environment), name)
+
+    def stands_for_element(self, node: Node) -> bool:
+        """Whether an input is an element of a batch around this recording; arguments of loops may be."""
+        if node.op != "placeholder":
+            return False
+        outer = next((o for o, inner in self.lifted.items() if inner is node), None)
+        return outer is None or self.parent.follows_from_batch(outer)
+
+    # ---- what the function does
+
+    def run(self, op: Any, values: list[Any]) -> Any:
+        """The result of an operator, recorded."""
+        values = [self._with_fakes(x) for x in values]
+        result = super().run(op, values)
+        with self._asking():
+            self._aliases.note(op, values, result)
+        return result
+
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """x.to(...)"""
+        x = self.fake_of(x)
+        made = super().to(x, args, kwargs)
+        if made.array is x.array:
+            self._aliases.join(made, x)
+        return made
+
+    def shape(self, x: Tensor) -> Any:
+        """x.shape"""
+        found = super().shape(x)
+        for n in found:
+            if isinstance(n, SymNumber):
+                self._read.setdefault(n.node.expr, x)
+        return found
+
+    def constructed(self, x: Tensor, function: str) -> Any:
+        """A tensor of numbers: an attribute of the graph, of which the function gets a copy each time."""
+        name = f"_tensor_constant{len(self.attributes)}"
+        with self.paused():
+            kept = x.clone()
+            made = fake(kept)
+        node = self.graph.create_node("get_attr", name)
+        node.meta["val"] = made
+        self._tensors[id(made)] = made, node
+        self.attributes[name] = kept
+        copied = self.run(overload_named("aten::lift_fresh_copy", "").operator, [made])
+        self.run(overload_named("aten::detach_", "").operator, [copied])
+        self.stand_for(x, copied)
+        return copied
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Inside, sizes are compared by the example, and nothing is noted."""
+        before, self.environment.quiet = self.environment.quiet, True
+        try:
+            with self.paused():
+                yield
+        finally:
+            self.environment.quiet = before

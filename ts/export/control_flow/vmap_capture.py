@@ -1,0 +1,62 @@
+"""`vmap` in exports: its steps are nodes, and what is between them is recorded for one element.
+
+vmap(f)(x)         _vmap_increment_nesting, _add_batch_dim(x, 0, 1), nodes of f, _remove_batch_dim ...
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ts._core.tensor.tensor import Tensor
+from ts._functorch import predispatch
+from ts.export.fake import device_of, fake_array, fake_for
+from ts.func.pytree import flatten, unflatten
+from ts.fx.node import has_side_effect
+
+if TYPE_CHECKING:
+    from ts.export.tracer import ExportTracer
+
+for _function in (predispatch._vmap_increment_nesting, predispatch._vmap_decrement_nesting):
+    has_side_effect(_function)
+
+
+def record_vmap(
+    recorder: ExportTracer, call: Any, size: Any, dims: list[Any], leaves: list[Any], shape: Any, kwargs: Any
+) -> Any:
+    """The results of a call of a batched function, recorded."""
+    recorder._call(predispatch.lazy_load_decompositions, (), None)
+    recorder._call(predispatch._vmap_increment_nesting, (recorder.node_of(size), call.randomness), None)
+    recorder.batches += 1
+    try:
+        level = recorder.batches
+        given = [
+            x if d is None else _element(recorder, x, d, level) for x, d in zip(leaves, dims, strict=True)
+        ]
+        found, made = flatten(call.func(*unflatten(given, shape), **kwargs))
+        out = call.out_dims_of(found, made)
+        results = [
+            x if d is None else _whole(recorder, x, d, size, level) for x, d in zip(found, out, strict=True)
+        ]
+    finally:
+        recorder.batches -= 1
+    recorder._call(predispatch._vmap_decrement_nesting, (), None)
+    return unflatten(results, made)
+
+
+def _element(recorder: ExportTracer, x: Tensor, dim: int, level: int) -> Tensor:
+    x = recorder.fake_of(x)
+    sizes, steps = list(x.array.shape), [s // x.array.itemsize for s in x.array.strides]
+    del sizes[dim], steps[dim]
+    made = fake_for(fake_array(sizes, x.array.dtype, steps), device_of(x), x.requires_grad)
+    recorder._bind(recorder._call(predispatch._add_batch_dim, (recorder.node_of(x), dim, level), made), made)
+    return made
+
+
+def _whole(recorder: ExportTracer, x: Tensor, dim: int, size: Any, level: int) -> Tensor:
+    x = recorder.fake_of(x)
+    sizes = list(x.array.shape)
+    sizes.insert(dim if dim >= 0 else dim + len(sizes) + 1, size)
+    made = fake_for(fake_array(sizes, x.array.dtype), device_of(x), x.requires_grad)
+    arguments = (recorder.node_of(x), level, recorder.node_of(size), dim)
+    recorder._bind(recorder._call(predispatch._remove_batch_dim, arguments, made), made)
+    return made

@@ -1,0 +1,73 @@
+"""Which operators are not of the core set, and the functions that say them in operators that are.
+
+    @decomposes("aten::t")                a function with the operator's arguments, that calls `ts.ops.aten`
+    def t(x): ...
+
+A decomposition is an ordinary function of tensors: run eagerly it gives what its operator gives.  It gives
+NotImplemented where the operator is to stay for these arguments.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any, Final, TypeVar
+
+from ts._core.dispatch_layers import dispatch_modes, torch_dispatch
+from ts.ops.namespace import overload_named
+
+F = TypeVar("F", bound=Callable[..., Any])
+Table = dict[str, Callable[..., Any]]
+
+_known: Final[Table] = {}
+_implicit: Final[set[str]] = set()
+_FAMILIES: Final = (
+    "view_ops", "view_scatter", "factories", "arithmetic", "activations", "reductions", "matmul", "layers",
+    "recurrent", "indexing", "losses",
+)  # fmt: skip
+
+
+def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
+    """Register a function as the decomposition of operators, by name and overload.
+
+    implicit    whether dispatch modes see the decomposition instead of the operators, or for which keys
+    """
+
+    def register(function: F) -> F:
+        for key in keys:
+            _known[key] = function
+        seen = set(implicit if isinstance(implicit, Collection) else keys if implicit else ())
+        _implicit.update(seen)
+        operators = [key for key in keys if key not in seen]
+        return _operator_for_modes(operators[0], function) if operators else function
+
+    return register
+
+
+def _operator_for_modes(key: str, function: F) -> F:
+    """Wrap a decomposition for calls by other ones: under a dispatch mode the wrapper runs the operator."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if dispatch_modes.is_active() or torch_dispatch.has_dispatched(args):
+            name, _, overload = key.partition(".")
+            return overload_named(name, overload)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return called  # type: ignore[return-value]
+
+
+@cache
+def core() -> Table:
+    """All decompositions, by the keys of operators: "aten::add.Tensor"."""
+    for family in _FAMILIES:
+        importlib.import_module(f"{__package__}.{family}")
+    return dict(_known)
+
+
+@cache
+def implicit() -> Table:
+    """Return the decompositions of composite operators, which run before autograd and modes, by key."""
+    return {key: function for key, function in core().items() if key in _implicit}

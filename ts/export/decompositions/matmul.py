@@ -1,0 +1,249 @@
+"""Products: all are `mm`, `bmm`, `addmm`, or `mul` and `sum`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts._core.tensor.size_guards import evaluate_guard
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
+from ts.export.decompositions.decomposition_table import decomposes
+from ts.export.decompositions.view_ops import broadcast, swapped, t
+
+aten = ts.ops.aten
+
+
+@decomposes("aten::linear", implicit=True)
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x weightᵀ + bias, on rows of any number of dimensions."""
+    if bias is None:
+        return matmul(x, t(weight))
+    if x.dim() == 2:
+        return aten.addmm(bias, x, t(weight))
+    if not x.is_contiguous():
+        return aten.add.Tensor(matmul(x, t(weight)), bias)
+    *batch, depth = x.shape
+    rows = aten.view(x, [math.prod(batch), depth])
+    return aten.view(aten.addmm(bias, rows, t(weight)), [*batch, weight.shape[0]])
+
+
+@decomposes("aten::matmul", implicit=True)
+def matmul(x: Tensor, y: Tensor) -> Tensor:
+    """Products of vectors, matrices and batches of matrices."""
+    n, m = x.dim(), y.dim()
+    if n == 1 and m == 1:
+        return dot(x, y)
+    if n == 2 and m == 1:
+        return mv(x, y)
+    if n == 1 and m == 2:
+        return aten.squeeze.dim(aten.mm(aten.unsqueeze(x, 0), y), 0)
+    if n == 2 and m == 2:
+        return aten.mm(x, y)
+    if n >= 3 and m in (1, 2) and _are_rows(x, y):
+        return _rows(x, y)
+    if n == 1 and m >= 3 and _are_rows(y, x):
+        return _rows(swapped(y, -1, -2), x)
+    return _batches(x, y)
+
+
+def _are_rows(x: Tensor, y: Tensor) -> bool:
+    """Whether the rows of a batch lie one behind the other, or gradients of the other are wanted."""
+    if y.requires_grad:
+        return True
+    recorder = current_tracer()
+    if recorder is None:
+        return _lie_in_order(x)
+    with recorder.guessing():
+        return recorder.unrecorded(_lie_in_order, x)  # type: ignore[no-any-return]
+
+
+def _lie_in_order(x: Tensor) -> bool:
+    sizes, strides = list(x.shape), list(x.stride())
+    return bool(
+        x.numel() == 0 or all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(x.dim() - 2))
+    )
+
+
+def _rows(x: Tensor, y: Tensor) -> Tensor:
+    """Batches by a matrix or vector: their rows at once."""
+    *batch, depth = x.shape
+    rows = aten.reshape(x, [math.prod(batch), depth])
+    if y.dim() == 1:
+        return aten.view(mv(rows, y), [*batch])
+    return aten.view(aten.mm(rows, y), [*batch, y.shape[-1]])
+
+
+def _batches(x: Tensor, y: Tensor) -> Tensor:
+    """Each matrix of a batch by its own; a vector is a row on the left, and a column on the right."""
+    n, m = x.dim(), y.dim()
+    batch = broadcast([list(x.shape[:-2]), list(y.shape[:-2])])
+    rows, depth = x.shape[-2] if n > 1 else 1, x.shape[-1]
+    columns = y.shape[-1] if m > 1 else 1
+    count = math.prod(batch)
+    left = aten.reshape(aten.expand(x, [*batch, rows, depth]), [count, rows, depth])
+    if m == 1:
+        right = aten.unsqueeze(aten.reshape(aten.expand(y, [*batch, depth]), [count, depth]), 2)
+        return aten.view(aten.squeeze.dim(aten.bmm(left, right), -1), [*batch, rows])
+    right = aten.reshape(aten.expand(y, [*batch, depth, columns]), [count, depth, columns])
+    return aten.view(aten.bmm(left, right), [*batch, rows, columns] if n > 1 else [*batch, columns])
+
+
+@decomposes("aten::mv")
+def mv(x: Tensor, y: Tensor) -> Tensor:
+    """A matrix by a vector."""
+    return aten.sum.dim_IntList(aten.mul.Tensor(x, y), [1])
+
+
+@decomposes("aten::dot")
+def dot(x: Tensor, y: Tensor) -> Tensor:
+    """The product of two vectors."""
+    return aten.sum(aten.mul.Tensor(x, y))
+
+
+@decomposes("aten::outer", implicit=True)
+def outer(x: Tensor, y: Tensor) -> Tensor:
+    """All products of two elements."""
+    return aten.mul.Tensor(aten.view(x, [x.shape[0], 1]), y)
+
+
+@decomposes("aten::baddbmm")
+def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta x + alpha a b, in batches."""
+    found = aten.bmm(a, b)
+    found = found if alpha == 1 else aten.mul.Tensor(found, alpha)
+    if beta == 0:
+        return found
+    return aten.add.Tensor(x if beta == 1 else aten.mul.Tensor(x, beta), found)
+
+
+@decomposes("aten::addr")
+def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta x + alpha a bᵀ"""
+    wide = aten.mul.Tensor(aten.expand(x, [a.shape[0], b.shape[0]]), beta)
+    return aten.add.Tensor(wide, aten.mul.Tensor(outer(a, b), alpha))
+
+
+@decomposes("aten::inner", implicit=True)
+def inner(x: Tensor, y: Tensor) -> Tensor:
+    """Products along the last dimensions."""
+    if x.dim() == 0 or y.dim() == 0:
+        return aten.mul.Tensor(x, y)
+    return tensordot(x, y, [-1], [-1])
+
+
+@decomposes("aten::tensordot", implicit=True)
+def tensordot(x: Tensor, y: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor:
+    """Sums of products over pairs of dimensions."""
+    left = [d for d in range(x.dim()) if d not in [e % x.dim() for e in dims_self]]
+    right = [d for d in range(y.dim()) if d not in [e % y.dim() for e in dims_other]]
+    depth = math.prod(x.shape[d] for d in dims_self)
+    sizes = [x.shape[d] for d in left] + [y.shape[d] for d in right]
+    rows = math.prod(x.shape[d] for d in left)
+    columns = math.prod(y.shape[d] for d in right)
+    first = aten.reshape(aten.permute(x, [*left, *dims_self]), [rows, depth])
+    second = aten.reshape(aten.permute(y, [*dims_other, *right]), [depth, columns])
+    return aten.reshape(aten.mm(first, second), sizes)
+
+
+@decomposes("aten::kron", implicit=True)
+def kron(x: Tensor, y: Tensor) -> Tensor:
+    """Each element of one times the other."""
+    n = max(x.dim(), y.dim())
+    a = [1] * (n - x.dim()) + list(x.shape)
+    b = [1] * (n - y.dim()) + list(y.shape)
+    left = aten.reshape(x, [size for k in range(n) for size in (a[k], 1)])
+    right = aten.reshape(y, [size for k in range(n) for size in (1, b[k])])
+    found = aten.mul.Tensor(left, right)
+    return aten.reshape(found, [a[k] * b[k] for k in range(n)])
+
+
+@decomposes("aten::einsum", implicit=True)
+def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
+    """Sums of products by the letters of dimensions, one operand after the other."""
+    terms, result = _terms(equation, tensors)
+    letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
+    operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
+    rest = range(len(result), len(letters))  # the dimensions that are summed
+    found = operands[0]
+    if len(operands) == 1:
+        return aten.sum.dim_IntList(found, list(rest)) if rest else found
+    counts = {d: sum(letters[d] in term for term in terms) for d in rest}
+    for other in operands[1:]:
+        of_both: list[int] = []
+        of_left: list[int] = []
+        of_right: list[int] = []
+        for d in rest:
+            left, right = (not evaluate_guard(x.shape[d] == 1) for x in (found, other))
+            if left and right:
+                counts[d] -= 1
+                if counts[d] == 1:
+                    of_both.append(d)
+                    counts[d] = 0
+            elif counts[d] == 1 and (left or right):
+                (of_left if left else of_right).append(d)
+                counts[d] = 0
+        found = aten.sum.dim_IntList(found, of_left, True) if of_left else found
+        other = aten.sum.dim_IntList(other, of_right, True) if of_right else other
+        found = _summed_product(found, other, of_both)
+    return aten.reshape(found, list(found.shape)[: len(result)]) if rest else found
+
+
+def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[str]]:
+    """The letters of each operand and of the result; numbers stand for the dimensions of `...`."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    texts = left.split(",")
+    named = [len(t.replace("...", "")) for t in texts]
+    wide = max(x.dim() - n if "..." in t else 0 for t, n, x in zip(texts, named, tensors, strict=True))
+
+    def letters(text: str, count: int) -> list[str]:
+        before, dots, after = text.partition("...")
+        return [*before, *(map(str, range(wide - count, wide)) if dots else ()), *after]
+
+    terms = [letters(t, x.dim() - n) for t, n, x in zip(texts, named, tensors, strict=True)]
+    if arrow:
+        return terms, letters(right, wide)
+    all_letters = [c for term in terms for c in term if c.isalpha()]
+    return terms, [*map(str, range(wide)), *sorted(c for c in all_letters if all_letters.count(c) == 1)]
+
+
+def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
+    """With a dimension for each letter, in their order; a letter that is there twice is a diagonal."""
+    there = list(term)
+    for c in dict.fromkeys(term):
+        while there.count(c) > 1:
+            first = there.index(c)
+            second = there.index(c, first + 1)
+            x = aten.diagonal(x, 0, first, second)
+            order = [*range(first), x.dim() - 1, *range(first, x.dim() - 1)]
+            x = aten.permute(x, order)
+            del there[second]
+    missing = [c for c in letters if c not in there]
+    for _ in missing:
+        x = aten.unsqueeze(x, x.dim())
+    there += missing
+    return aten.permute(x, [there.index(c) for c in letters])
+
+
+def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
+    """The sum over dimensions of a product, where they have size 1 then: a `bmm`."""
+    if not dims:
+        return aten.mul.Tensor(x, y)
+    n = x.dim()
+    one = [[bool(evaluate_guard(size == 1)) for size in operand.shape] for operand in (x, y)]
+    kept = [d for d in range(n) if d not in dims]
+    batch = [d for d in kept if not one[0][d] and not one[1][d]]
+    left = [d for d in kept if not one[0][d] and one[1][d]]
+    right = [d for d in kept if one[0][d]]
+
+    def sizes(operand: Tensor, chosen: list[int]) -> Any:
+        return math.prod(operand.shape[d] for d in chosen)
+
+    count, rows, columns, depth = sizes(x, batch), sizes(x, left), sizes(y, right), sizes(x, dims)
+    first = aten.reshape(aten.permute(x, [*batch, *left, *dims, *right]), [count, rows, depth])
+    second = aten.reshape(aten.permute(y, [*batch, *dims, *right, *left]), [count, depth, columns])
+    found = aten.bmm(first, second)
+    shape = [x.shape[d] for d in batch + left] + [1] * len(dims) + [y.shape[d] for d in right]
+    there = [*batch, *left, *dims, *right]
+    return aten.permute(aten.reshape(found, shape), [there.index(d) for d in range(n)])

@@ -1,0 +1,506 @@
+"""Views and copies in other shapes: all are `view`, `permute`, `slice`, `squeeze`, `expand`, `cat` ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts._core.dispatch_layers import dispatch_modes
+from ts._core.tensor.size_guards import evaluate_guard, known_equal, known_one
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import TracingScope, current_tracer
+from ts.export.decompositions.decomposition_table import decomposes
+
+aten = ts.ops.aten
+
+
+def _dim(x: Tensor, dim: int) -> int:
+    return dim % x.dim() if x.dim() else 0
+
+
+def swapped(x: Tensor, first: int, second: int) -> Tensor:
+    """Two dimensions in each other's place."""
+    dims = list(range(x.dim()))
+    if len(dims) < 2:
+        return aten.alias(x)
+    first, second = _dim(x, first), _dim(x, second)
+    dims[first], dims[second] = dims[second], dims[first]
+    return aten.permute(x, dims)
+
+
+@decomposes(
+    "aten::t",
+    "aten::numpy_T",
+    "aten::matrix_H",
+    "aten::adjoint",
+    implicit=("aten::numpy_T", "aten::matrix_H", "aten::adjoint"),
+)
+def t(x: Tensor) -> Tensor:
+    """The dimensions in reverse."""
+    return aten.permute(x, list(range(x.dim()))[::-1]) if x.dim() > 1 else aten.alias(x)
+
+
+@decomposes("aten::mT", "aten::mH", implicit=True)
+def mT(x: Tensor) -> Tensor:
+    """The last two dimensions in each other's place."""
+    return swapped(x, -2, -1)
+
+
+@decomposes(
+    "aten::transpose.int", "aten::swapaxes", "aten::swapdims", implicit=("aten::swapaxes", "aten::swapdims")
+)
+def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions in each other's place."""
+    return swapped(x, dim0, dim1)
+
+
+@decomposes("aten::movedim.intlist", "aten::moveaxis.intlist", implicit=True)
+def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
+    """Dimensions at other places, the others in their order."""
+    at = {_dim(x, d): _dim(x, s) for s, d in zip(source, destination, strict=True)}
+    rest = iter(d for d in range(x.dim()) if d not in at.values())
+    return aten.permute(x, [at[d] if d in at else next(rest) for d in range(x.dim())])
+
+
+@decomposes("aten::movedim.int", "aten::moveaxis.int", implicit=True)
+def movedim_one(x: Tensor, source: int, destination: int) -> Tensor:
+    """One dimension at another place."""
+    return movedim(x, [source], [destination])
+
+
+@decomposes("aten::flatten.using_ints", implicit=True)
+def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Neighbouring dimensions as one."""
+    if x.dim() == 0:
+        return aten.reshape(x, [1])
+    start, end = _dim(x, start_dim), _dim(x, end_dim)
+    if start == end:
+        return x
+    shape = list(x.shape)
+    return aten.reshape(x, [*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]])
+
+
+@decomposes("aten::ravel", implicit=True)
+def ravel(x: Tensor) -> Tensor:
+    """All dimensions as one."""
+    return aten.view(aten.contiguous(x), [-1])
+
+
+@decomposes("aten::unflatten.int", implicit=True)
+def unflatten(x: Tensor, dim: int, sizes: list[int]) -> Tensor:
+    """A dimension as several."""
+    dim = _dim(x, dim)
+    shape = list(x.shape)
+    sizes = resolved(sizes, shape[dim])
+    return aten.view(x, [*shape[:dim], *sizes, *shape[dim + 1 :]])
+
+
+def resolved(shape: list[Any], count: Any) -> list[Any]:
+    """A shape with the size that -1 stands for."""
+    if not any(isinstance(n, int) and n == -1 for n in shape):
+        return list(shape)
+    others = [n for n in shape if not (isinstance(n, int) and n == -1)]
+    rest = count // math.prod(others) if others else count
+    return [rest if isinstance(n, int) and n == -1 else n for n in shape]
+
+
+@decomposes(
+    "aten::reshape",
+    "aten::_unsafe_view",
+    "aten::_reshape_alias",
+    "aten::reshape_as",
+    "aten::view_as",
+    implicit=("aten::reshape", "aten::reshape_as", "aten::view_as"),
+)
+def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
+    """A view where that can be, of a copy where not."""
+    given = list(shape.shape if isinstance(shape, Tensor) else shape)
+    is_whole = not any(isinstance(n, int) and n == -1 for n in given)
+    shape = given if is_whole else resolved(given, math.prod(x.shape))
+    if can_view(x, shape):
+        return aten.view(x, given)
+    return aten.view(aten.clone(x, memory_format=ts.contiguous_format), shape)
+
+
+def can_view(x: Tensor, shape: list[Any]) -> bool:
+    """Whether a tensor of this shape can lie in the memory of `x`, as it lies there."""
+    recorder = current_tracer()
+    if not hasattr(recorder, "guessing"):
+        with TracingScope(None), dispatch_modes.without_all():
+            return _can_view(x, shape)
+    with recorder.guessing():
+        return recorder.unrecorded(_can_view, x, shape)  # type: ignore[no-any-return]
+
+
+def _can_view(x: Tensor, shape: list[Any]) -> bool:
+    try:
+        ts.empty_strided(list(x.shape), list(x.stride()), dtype=x.dtype, device="meta").view(shape)
+    except RuntimeError:
+        return False
+    return True
+
+
+@decomposes("aten::contiguous", implicit=True)
+def contiguous(x: Tensor, memory_format: Any = ts.contiguous_format) -> Tensor:
+    """A copy, unless the elements lie in order."""
+    return x if x.is_contiguous(memory_format=memory_format) else aten.clone(x, memory_format=memory_format)
+
+
+@decomposes("aten::squeeze")
+def squeeze(x: Tensor) -> Tensor:
+    """Without dimensions of size 1."""
+    return aten.squeeze.dims(x, list(range(x.dim())))
+
+
+@decomposes("aten::squeeze.dim")
+def squeeze_dim(x: Tensor, dim: int) -> Tensor:
+    """Without this dimension, if its size is 1."""
+    return aten.squeeze.dims(x, [dim])
+
+
+@decomposes("aten::expand_as", implicit=True)
+def expand_as(x: Tensor, other: Tensor) -> Tensor:
+    """In the shape of another."""
+    return aten.expand(x, list(other.shape))
+
+
+@decomposes("aten::broadcast_to", implicit=True)
+def broadcast_to(x: Tensor, size: list[int]) -> Tensor:
+    """In a shape that it is broadcast to."""
+    return aten.expand(x, size)
+
+
+@decomposes("aten::broadcast_tensors", implicit=True)
+def broadcast_tensors(tensors: list[Tensor]) -> list[Tensor]:
+    """All in one shape."""
+    shape = broadcast([list(x.shape) for x in tensors])
+    return [x if list(x.shape) == shape else aten.expand(x, shape) for x in tensors]
+
+
+def broadcast(shapes: list[list[Any]]) -> list[Any]:
+    """The shape that all are broadcast to."""
+    found: list[Any] = [1] * max(map(len, shapes))
+    for shape in shapes:
+        for d in range(1, len(shape) + 1):
+            same = known_equal(shape[-d], found[-d])
+            if not same and (known_one(found[-d]) or not evaluate_guard(shape[-d] == 1)):
+                found[-d] = shape[-d]
+    return found
+
+
+@decomposes("aten::narrow", implicit=True)
+def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
+    """`length` elements from `start` on."""
+    if evaluate_guard(start < 0):
+        start = start + x.shape[dim]
+    if not evaluate_guard(start + length <= x.shape[dim]):  # which a slice does not ask
+        return NotImplemented
+    return aten.slice.Tensor(x, dim, start, start + length)
+
+
+@decomposes("aten::split.Tensor", "aten::unsafe_split.Tensor")
+def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
+    """Parts of one size, the last maybe smaller."""
+    size = x.shape[dim]
+    if evaluate_guard(split_size == 0):
+        return [aten.alias(x)]
+    count = max(int((size + split_size - 1) // split_size), 1)
+    sizes = [split_size] * (count - 1) + [size - split_size * (count - 1)]
+    return aten.split_with_sizes(x, sizes, dim)
+
+
+@decomposes("aten::split.sizes", "aten::unsafe_split_with_sizes", implicit=("aten::split.sizes",))
+def split_sizes(x: Tensor, sizes: list[Any], dim: int = 0) -> list[Tensor]:
+    """Parts of these sizes."""
+    return aten.split_with_sizes(x, sizes, dim)
+
+
+@decomposes("aten::chunk", "aten::unsafe_chunk", implicit=True)
+def chunk(x: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
+    """At most so many parts, of one size but for the last."""
+    size = x.shape[dim]
+    return split(x, (size + chunks - 1) // chunks, dim)
+
+
+@decomposes("aten::tensor_split.sections", implicit=True)
+def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
+    """So many parts, of sizes that differ by one at most."""
+    size, found, start = x.shape[dim], [], 0
+    for k in range(sections):
+        end = start + (size // sections) + (1 if evaluate_guard(k < size % sections) else 0)
+        found.append(aten.slice.Tensor(x, dim, start, end))
+        start = end
+    return found
+
+
+@decomposes("aten::tensor_split.indices", implicit=True)
+def tensor_split_indices(x: Tensor, indices: list[int], dim: int = 0) -> list[Tensor]:
+    """Parts that end at these places."""
+    ends = [*indices, x.shape[dim]]
+    return [aten.slice.Tensor(x, dim, a, b) for a, b in zip([0, *indices], ends, strict=True)]
+
+
+@decomposes("aten::unbind.int")
+def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
+    """The slices along a dimension."""
+    parts = [aten.slice.Tensor(x, dim, k, k + 1) for k in range(int(x.shape[dim]))]
+    return [aten.squeeze.dim(part, dim) for part in parts]
+
+
+@decomposes("aten::stack")
+def stack(tensors: list[Tensor], dim: int = 0) -> Tensor:
+    """Along a new dimension."""
+    first = tensors[0]
+    dim = dim % (first.dim() + 1)
+    if dim == first.dim():
+        return aten.cat([aten.unsqueeze(x, dim) for x in tensors], dim)
+    shape = list(first.shape)
+    return aten.view(aten.cat(tensors, dim), [*shape[:dim], len(tensors), *shape[dim:]])
+
+
+@decomposes("aten::concat", "aten::concatenate", implicit=True)
+def concat(tensors: list[Tensor], dim: int = 0) -> Tensor:
+    """Along a dimension that they have."""
+    return aten.cat(tensors, dim)
+
+
+@decomposes("aten::atleast_1d", implicit=True)
+def atleast_1d(x: Tensor) -> Tensor:
+    """With a dimension at least."""
+    return aten.view(x, [1]) if x.dim() == 0 else x
+
+
+@decomposes("aten::atleast_2d", implicit=True)
+def atleast_2d(x: Tensor) -> Tensor:
+    """With two dimensions at least."""
+    return aten.view(x, [1, 1]) if x.dim() == 0 else aten.unsqueeze(x, 0) if x.dim() == 1 else x
+
+
+@decomposes("aten::atleast_3d", implicit=True)
+def atleast_3d(x: Tensor) -> Tensor:
+    """With three dimensions at least."""
+    if x.dim() == 0:
+        return aten.view(x, [1, 1, 1])
+    if x.dim() == 1:
+        return aten.unsqueeze(aten.unsqueeze(x, 0), -1)
+    return aten.unsqueeze(x, -1) if x.dim() == 2 else x
+
+
+@decomposes("aten::hstack", implicit=True)
+def hstack(tensors: list[Tensor]) -> Tensor:
+    """Beside each other."""
+    rows = [atleast_1d(x) for x in tensors]
+    return aten.cat(rows, 0 if rows[0].dim() == 1 else 1)
+
+
+@decomposes("aten::vstack", "aten::row_stack", implicit=True)
+def vstack(tensors: list[Tensor]) -> Tensor:
+    """Below each other."""
+    return aten.cat([atleast_2d(x) for x in tensors])
+
+
+@decomposes("aten::dstack", implicit=True)
+def dstack(tensors: list[Tensor]) -> Tensor:
+    """Behind each other."""
+    return aten.cat([atleast_3d(x) for x in tensors], 2)
+
+
+@decomposes("aten::column_stack", implicit=True)
+def column_stack(tensors: list[Tensor]) -> Tensor:
+    """As columns."""
+    return aten.cat([aten.view(x, [x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)
+
+
+@decomposes("aten::tile", implicit=True)
+def tile(x: Tensor, dims: list[int]) -> Tensor:
+    """Repeated, along the last dimensions where fewer are named."""
+    return aten.repeat(x, [1] * (x.dim() - len(dims)) + list(dims))
+
+
+@decomposes("aten::repeat_interleave.self_int", implicit=True)
+def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_size: Any = None) -> Tensor:
+    """Each element so many times."""
+    if dim is None:
+        x, dim = flatten(x), 0
+    dim = _dim(x, dim)
+    wide = aten.unsqueeze(x, dim + 1)
+    shape = list(wide.shape)
+    shape[dim + 1] = repeats
+    wide = aten.clone(aten.expand(wide, shape), memory_format=ts.contiguous_format)
+    return flatten(wide, dim, dim + 1)
+
+
+@decomposes("aten::repeat_interleave.self_Tensor", implicit=True)
+def repeat_interleave_by_counts(
+    x: Tensor, repeats: Tensor, dim: int | None = None, output_size: Any = None
+) -> Tensor:
+    """Repeat each element by its own count: select by the repeated indices."""
+    if dim is None:
+        x, dim = flatten(x), 0
+    if repeats.dim() == 0 or (repeats.dim() == 1 and evaluate_guard(repeats.shape[0] == 1)):
+        repeats = aten.expand(aten.reshape(repeats, [1]), [x.shape[dim]])
+    return aten.index_select(x, dim, aten.repeat_interleave.Tensor(repeats, output_size=output_size))
+
+
+@decomposes("aten::rot90")
+def rot90(x: Tensor, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Tensor:
+    """Turned by quarters."""
+    first, second = dims
+    if k % 4 == 1:
+        return swapped(aten.flip(x, [second]), first, second)
+    if k % 4 == 2:
+        return aten.flip(x, [first, second])
+    if k % 4 == 3:
+        return swapped(aten.flip(x, [first]), first, second)
+    return aten.clone(x, memory_format=ts.contiguous_format)
+
+
+@decomposes("aten::fliplr", implicit=True)
+def fliplr(x: Tensor) -> Tensor:
+    """The columns in reverse."""
+    return aten.flip(x, [1])
+
+
+@decomposes("aten::flipud", implicit=True)
+def flipud(x: Tensor) -> Tensor:
+    """The rows in reverse."""
+    return aten.flip(x, [0])
+
+
+@decomposes("aten::meshgrid", "aten::meshgrid.indexing", implicit=True)
+def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
+    """Each along a dimension of its own, in the shape of all."""
+    turned = indexing == "xy" and len(tensors) >= 2
+    if turned:
+        tensors = [tensors[1], tensors[0], *tensors[2:]]
+    sizes = [x.numel() for x in tensors]
+    found = [
+        aten.expand(aten.view(x, [-1 if d == k else 1 for d in range(len(tensors))]), sizes)
+        for k, x in enumerate(tensors)
+    ]
+    if turned:
+        found = [swapped(x, 0, 1) for x in found]
+        found[0], found[1] = found[1], found[0]
+    return found
+
+
+@decomposes("aten::cartesian_prod", implicit=True)
+def cartesian_prod(tensors: list[Tensor]) -> Tensor:
+    """All choices of one element of each, a row for each choice."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([flatten(x) for x in meshgrid(tensors)], 1)
+
+
+@decomposes("aten::diag", implicit=True)
+def diag(x: Tensor, diagonal: int = 0) -> Tensor:
+    """The diagonal of a matrix; a matrix with this diagonal."""
+    if x.dim() == 1:
+        return diag_embed(x, diagonal)
+    return aten.clone(aten.diagonal(x, diagonal), memory_format=ts.contiguous_format)
+
+
+@decomposes("aten::diag_embed")
+def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Matrices with these diagonals."""
+    n = x.dim() + 1
+    first, second = dim1 % n, dim2 % n
+    if first > second:
+        first, second, offset = second, first, -offset
+    size = x.shape[-1] + abs(offset)
+    if offset:
+        zeros = aten.full([*x.shape[:-1], abs(offset)], 0, dtype=x.dtype, device=x.device)
+        x = aten.cat([zeros, x] if offset > 0 else [x, zeros], -1)
+    wide = aten.unsqueeze(x, first)
+    order = list(range(wide.dim()))
+    order.remove(wide.dim() - 1)
+    order.insert(second, wide.dim() - 1)
+    wide = aten.permute(wide, order)
+    columns = aten.arange(0, size, dtype=ts.int64, device=x.device)
+    rows = aten.arange(0, size, dtype=ts.int64, device=x.device)
+    if offset:
+        rows = aten.add.Tensor(rows, offset)
+    chosen = aten.eq.Tensor(columns, aten.unsqueeze(rows, -1))
+    shape = [size if d in (first, second) else 1 for d in range(n)]
+    return aten.where.self(aten.view(chosen, shape), wide, zero_of(x))
+
+
+def zero_of(x: Tensor, value: Any = 0) -> Tensor:
+    """A tensor of no dimensions, of the dtype of another."""
+    return aten.scalar_tensor(value, dtype=x.dtype, device=x.device)
+
+
+@decomposes("aten::diagflat", implicit=True)
+def diagflat(x: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with these elements as its diagonal."""
+    return diag_embed(flatten(x), offset)
+
+
+@decomposes("aten::linalg_diagonal", implicit=True)
+def linalg_diagonal(x: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """The diagonals of matrices."""
+    return aten.diagonal(x, offset, dim1, dim2)
+
+
+@decomposes("aten::roll")
+def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type: ignore[assignment]
+    """Elements moved along dimensions; what leaves one end comes in at the other."""
+    if not dims:
+        return aten.view(roll(flatten(x), shifts, [0]), list(x.shape))
+    for shift, dim in zip(shifts, dims, strict=True):
+        size = x.shape[dim]
+        if not evaluate_guard(size != 0):
+            return NotImplemented
+        places = aten.add.Tensor(aten.arange(size, device=x.device), (size - shift) % size)
+        x = aten.index_select(x, dim, aten.fmod.Scalar(places, size))
+    return x
+
+
+@decomposes(
+    "aten::channel_shuffle", "aten::native_channel_shuffle", implicit=("aten::native_channel_shuffle",)
+)
+def channel_shuffle(x: Tensor, groups: int) -> Tensor:
+    """The channels of the groups in turn."""
+    n, channels, *rest = list(x.shape)
+    wide = aten.view(x, [n, groups, channels // groups, *rest])
+    return aten.reshape(swapped(wide, 1, 2), list(x.shape))
+
+
+@decomposes("aten::pixel_shuffle")
+def pixel_shuffle(x: Tensor, factor: int) -> Tensor:
+    """Channels as pixels between pixels."""
+    *batch, channels, height, width = list(x.shape)
+    n = len(batch)
+    wide = aten.view(x, [*batch, channels // factor**2, factor, factor, height, width])
+    wide = aten.permute(wide, [*range(n), n, n + 3, n + 1, n + 4, n + 2])
+    return _in_order(aten.reshape(wide, [*batch, channels // factor**2, height * factor, width * factor]))
+
+
+@decomposes("aten::pixel_unshuffle")
+def pixel_unshuffle(x: Tensor, factor: int) -> Tensor:
+    """Pixels between pixels as channels."""
+    *batch, channels, height, width = list(x.shape)
+    n = len(batch)
+    wide = aten.view(x, [*batch, channels, height // factor, factor, width // factor, factor])
+    wide = aten.permute(wide, [*range(n), n, n + 2, n + 4, n + 1, n + 3])
+    return _in_order(aten.reshape(wide, [*batch, channels * factor**2, height // factor, width // factor]))
+
+
+def _in_order(x: Tensor) -> Tensor:
+    return aten.clone(x, memory_format=ts.contiguous_format)
+
+
+@decomposes("aten::block_diag")
+def block_diag(tensors: list[Tensor]) -> Tensor:
+    """Matrices along the diagonal of one."""
+    matrices = [atleast_2d(x) for x in tensors]
+    width = sum(x.shape[1] for x in matrices)
+    rows, before = [], 0
+    for x in matrices:
+        n, m = x.shape
+        left = aten.full([n, before], 0, dtype=x.dtype, device=x.device)
+        right = aten.full([n, width - before - m], 0, dtype=x.dtype, device=x.device)
+        rows.append(aten.cat([left, x, right], 1))
+        before += m
+    return aten.cat(rows)

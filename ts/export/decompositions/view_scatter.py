@@ -1,0 +1,161 @@
+"""Views backwards: the tensor of which a view is what was written there; and the operators that do it.
+
+unview(select, x, y, (0, 1), None)        x with y where x.select(0, 1) lies
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.tensor.size_guards import equal
+from ts._core.tensor.tensor import Tensor
+from ts.export.decompositions.decomposition_table import decomposes
+
+aten = ts.ops.aten
+
+_inverse: dict[str, Callable[..., Tensor]] = {}
+
+
+def unview(op: Any, before: Tensor, value: Tensor, arguments: tuple[Any, ...], index: int | None) -> Tensor:
+    """`before` with `value` in the place of its view op(before, *arguments), or of that of several views."""
+    inverse = _inverse.get(op.key)
+    if inverse is None:
+        raise RuntimeError(f"what writes to a view made by {op.key} has no form without a write")
+    return inverse(before, value, *arguments) if index is None else inverse(before, value, index, *arguments)
+
+
+def _undoes(*keys: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    def register(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        for key in keys:
+            _inverse[key] = function
+        return function
+
+    return register
+
+
+@_undoes("aten::alias", "aten::detach", "aten::lift_fresh", "aten::_conj", "aten::_neg_view")
+def _same(before: Tensor, value: Tensor) -> Tensor:
+    return value
+
+
+@_undoes("aten::view", "aten::_unsafe_view", "aten::_reshape_alias", "aten::reshape")
+def _view(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
+    return aten.view(value, list(before.shape))
+
+
+@_undoes("aten::view.dtype")
+def _view_dtype(before: Tensor, value: Tensor, dtype: Any) -> Tensor:
+    return aten.view.dtype(value, before.dtype)
+
+
+@_undoes("aten::expand")
+def _expand(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
+    if len(before.shape) != len(value.shape) or not all(map(equal, before.shape, value.shape)):
+        raise RuntimeError("what writes to an expanded view has no form without a write")
+    return value
+
+
+@_undoes("aten::permute")
+def _permute(before: Tensor, value: Tensor, dims: list[int]) -> Tensor:
+    places = [d % len(dims) for d in dims]
+    return aten.permute(value, [places.index(d) for d in range(len(dims))])
+
+
+@_undoes("aten::unsqueeze")
+def _unsqueeze(before: Tensor, value: Tensor, dim: int) -> Tensor:
+    return aten.squeeze.dim(value, dim)
+
+
+@_undoes("aten::squeeze", "aten::squeeze.dim", "aten::squeeze.dims")
+def _squeeze(before: Tensor, value: Tensor, dims: Any = None) -> Tensor:
+    named = range(before.dim()) if dims is None else [dims] if isinstance(dims, int) else dims
+    for dim in sorted({d % before.dim() for d in named}):
+        if before.shape[dim] == 1:
+            value = aten.unsqueeze(value, dim)
+    return value
+
+
+@_undoes("aten::select.int")
+def _select(before: Tensor, value: Tensor, dim: int, index: int) -> Tensor:
+    return aten.select_scatter(before, value, dim, index)
+
+
+@_undoes("aten::slice.Tensor")
+def _slice(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
+    return aten.slice_scatter(before, value, *arguments)
+
+
+@_undoes("aten::split_with_sizes")
+def _split(before: Tensor, value: Tensor, index: int, sizes: list[int], dim: int = 0) -> Tensor:
+    start = sum(sizes[:index])
+    return aten.slice_scatter(before, value, dim, start, start + sizes[index])
+
+
+@_undoes("aten::split.Tensor")
+def _split_evenly(before: Tensor, value: Tensor, index: int, size: Any, dim: int = 0) -> Tensor:
+    return aten.slice_scatter(before, value, dim, index * size, index * size + value.shape[dim])
+
+
+@_undoes("aten::chunk")
+def _chunk(before: Tensor, value: Tensor, index: int, chunks: int, dim: int = 0) -> Tensor:
+    return _split_evenly(before, value, index, -(-before.shape[dim] // chunks), dim)
+
+
+@_undoes("aten::tensor_split.sections")
+def _tensor_split(before: Tensor, value: Tensor, index: int, sections: int, dim: int = 0) -> Tensor:
+    size = before.shape[dim]
+    start = index * (size // sections) + ts.sym_min(index, size % sections)
+    return aten.slice_scatter(before, value, dim, start, start + value.shape[dim])
+
+
+@_undoes("aten::tensor_split.indices")
+def _tensor_split_at(before: Tensor, value: Tensor, index: int, places: list[Any], dim: int = 0) -> Tensor:
+    start = places[index - 1] if index else 0
+    return aten.slice_scatter(before, value, dim, start, start + value.shape[dim])
+
+
+@_undoes("aten::unbind.int")
+def _unbind(before: Tensor, value: Tensor, index: int, dim: int = 0) -> Tensor:
+    return aten.select_scatter(before, value, dim, index)
+
+
+@_undoes("aten::narrow")
+def _narrow(before: Tensor, value: Tensor, dim: int, start: Any, length: Any) -> Tensor:
+    return aten.slice_scatter(before, value, dim, start, start + length)
+
+
+@_undoes("aten::diagonal")
+def _diagonal(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
+    return aten.diagonal_scatter(before, value, *arguments)
+
+
+@_undoes("aten::as_strided")
+def _as_strided(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
+    return aten.as_strided_scatter(before, value, *arguments)
+
+
+@_undoes("aten::view_as_real")
+def _view_as_real(before: Tensor, value: Tensor) -> Tensor:
+    return aten.view_as_complex(value)
+
+
+@_undoes("aten::view_as_complex")
+def _view_as_complex(before: Tensor, value: Tensor) -> Tensor:
+    return aten.view_as_real(value)
+
+
+# ---- the operators of the core set that they become
+
+
+@decomposes("aten::select_scatter")
+def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """Where the index along `dim` is this one, the slice; elsewhere the tensor."""
+    dim = dim % x.dim()
+    size = x.shape[dim]
+    places = aten.arange(size, device=x.device)
+    places = aten.view(places, [-1 if d == dim else 1 for d in range(x.dim())])
+    chosen = aten.eq.Scalar(places, index + size if index < 0 else index)
+    wide = aten.expand(aten.unsqueeze(src, dim), list(x.shape))
+    return aten.where.self(chosen, wide, x)

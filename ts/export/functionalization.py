@@ -1,0 +1,370 @@
+"""Records a program without writes: what wrote a tensor makes a new one, which stands for it from then on.
+
+    y = x[0]; y.add_(1); x.sum()
+
+    select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
+
+A tensor is a base or a view of one.  Where a view is written, its base is what its views, backwards, make of
+the new value (`unview`); whoever reads another view of that base afterwards gets it from the new base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import ts
+from ts._core.dispatch import autocast
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.auto_functionalize import auto_functionalized_op, described
+from ts.export.autocast_on_fakes import cast_dtype, is_cast, place_of_casts
+from ts.export.decompositions import decomposition_table, view_scatter
+from ts.export.fake import device_of, fake_for, plain
+from ts.export.node_arguments import origin_of, readable
+from ts.export.python_operators import IN_PLACE_SIGNS
+from ts.export.shape_env import ShapeEnv, UndecidableError
+from ts.export.sympy_functions import to_sympy
+from ts.export.tracer import ExportTracer
+from ts.export.vmap_decomposition import OpenVmapLevels
+from ts.fx.node import Node
+from ts.ops import registry
+from ts.ops.namespace import overload_named
+
+_RESHAPING = frozenset(
+    f"aten::{name}_"
+    for name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims", "as_strided")
+)
+
+
+# Operators that copy, whose decompositions may be views: later writes are not theirs.
+_COPYING = frozenset(
+    f"aten::{name}"
+    for name in ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
+)
+
+
+@dataclass
+class StorageState:
+    """Memory: the tensor that holds its value now, and how often it was written."""
+
+    value: Tensor
+    writes: int = 0
+
+
+@dataclass(frozen=True)
+class View:
+    """How a view was made: which operator, with what beside its tensor, which of several results."""
+
+    op: Any
+    arguments: tuple[Any, ...]
+    index: int | None
+
+    def of(self, x: Tensor) -> Tensor:
+        """The view of another tensor."""
+        parameters = self.op.signature.parameters[1:]
+        given = list(zip(parameters, self.arguments, strict=True))
+        positional = [a for p, a in given if not p.keyword_only]
+        named = {p.name: a for p, a in given if p.keyword_only}
+        found = overload_named(self.op.name, self.op.overload)(x, *positional, **named)
+        return found if self.index is None else found[self.index]  # type: ignore[no-any-return]
+
+
+@dataclass
+class TensorAlias:
+    """Where a tensor lies: in a base, by views; and which write of the base it has seen."""
+
+    base: StorageState
+    views: tuple[View, ...] = ()
+    seen: int = 0
+
+
+class FunctionalizingTracer(ExportTracer):
+    """A recording without writes, of operators that no decomposition is known for."""
+
+    def __init__(self, environment: ShapeEnv, decompositions: decomposition_table.Table) -> None:
+        super().__init__(environment)
+        self._decompositions = decompositions
+        self.origin: Node | None = None  # the node that runs again: where in the program it stands
+        self.noted: list[Any] = []  # conditions on sizes that hold in the example, and have to from now on
+        self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
+        self._decompositions_on_the_way = 0
+        self._places: dict[int, tuple[Tensor, TensorAlias]] = {}  # by id
+        self.open_batches = OpenVmapLevels(self)
+        self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}  # by ids of the exported nodes' numbers
+
+    def _about(self) -> dict[str, Any]:
+        """What is noted of a node: what was noted of the one that runs again."""
+        found = origin_of(self.origin)
+        if self.origin is not None and "torch_fn" in self.origin.meta:
+            found["torch_fn"] = self.origin.meta["torch_fn"]
+        return found
+
+    def node_of(self, x: Any) -> Any:
+        """Return the node of a tensor or symbol; an exported node's number has a node of its own."""
+        found = self.number_nodes.get(id(x)) if isinstance(x, SymNumber) else None
+        return super().node_of(x) if found is None else found[1]
+
+    # ---- reading
+
+    def numel(self, x: Tensor) -> Any:
+        """x.numel()"""
+        return self.unrecorded(lambda: x.array.size)
+
+    def _tensor_node(self, x: Tensor) -> Node:
+        place = self.place_of(x)
+        if place.seen != place.base.writes:
+            place.seen = place.base.writes
+            value = place.base.value
+            with self.recording():
+                for view in place.views:
+                    value = view.of(value)
+            self._stand(x, value)
+        return super()._tensor_node(x)
+
+    def place_of(self, x: Tensor) -> TensorAlias:
+        """Where a tensor lies."""
+        found = self._places.get(id(x))
+        if found is None:
+            found = self._places[id(x)] = x, TensorAlias(StorageState(x))
+        return found[1]
+
+    def _stand(self, x: Tensor, value: Tensor) -> None:
+        """Let the node of `value` be that of `x`."""
+        self._tensors[id(x)] = x, super()._tensor_node(value)
+
+    def guessing(self) -> AbstractContextManager[None]:
+        """Within it, what is asked of symbols is what holds in the example: how tensors lie."""
+        return self.environment.guessing()
+
+    # ---- writing
+
+    def write(self, x: Tensor, value: Tensor) -> None:
+        """Let `x` have this value, and so whatever shares memory with it."""
+        with self.recording():
+            self._write(x, value)
+
+    def _write(self, x: Tensor, value: Tensor) -> None:
+        if value.dtype is not x.dtype:
+            value = ts.ops.aten._to_copy(value, dtype=x.dtype)
+        place = self.place_of(x)
+        befores = [place.base.value]
+        for view in place.views[:-1]:
+            befores.append(view.of(befores[-1]))
+        for view, before in zip(reversed(place.views), reversed(befores), strict=False):
+            value = view_scatter.unview(view.op, before, value, view.arguments, view.index)
+        base = place.base
+        base.value = value
+        base.writes += 1
+        if not place.views:
+            place.seen = base.writes
+            self._stand(x, value)
+
+    def written(self, x: Tensor) -> bool:
+        """Whether an input was written."""
+        return self.place_of(x).base.writes > 0
+
+    # ---- operators
+
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """x.to(...): of the elements of a batch at once."""
+        return self.open_batches.converted(x, args, kwargs) or super().to(x, args, kwargs)
+
+    def run(self, op: Any, values: list[Any]) -> Any:
+        """The result of an operator, by its decomposition if there is one, without a write."""
+        values = [self._with_fakes(x) for x in values]
+        place = place_of_casts(values)
+        if place is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
+            return self._run(op, values)
+        dtype = cast_dtype(op, values)
+        autocast.set_enabled(place, False)  # what the operator is made of stays as it is
+        try:
+            if dtype is not None:
+                with self.recording():
+                    values = [self._cast(x, dtype) for x in reversed(values)][::-1]
+            return self._run(op, values)
+        finally:
+            autocast.set_enabled(place, True)
+
+    def _cast(self, x: Any, dtype: Any) -> Any:
+        """An argument as autocast converts it."""
+        if isinstance(x, list):
+            return [self._cast(y, dtype) for y in x]
+        is_other = isinstance(x, Tensor) and is_cast(x, dtype)
+        return ts.ops.aten._to_copy(x, dtype=dtype) if is_other else x
+
+    def _run(self, op: Any, values: list[Any]) -> Any:
+        if (level := self.open_batches.level_of(op, values)) is not None:
+            return self.open_batches.run(level, op, values)
+        if op.name in _RESHAPING:
+            return self._reshaped(op, values)
+        written = [i for i, p in enumerate(op.signature.parameters) if p.written]
+        if written and not (len(written) == 1 and op.key in self._decompositions):
+            return self._written(op, values, written)
+        found = self.by_decomposition(op, values)
+        if found is not NotImplemented:
+            if op.name in _COPYING and found is not values[0]:
+                self._places[id(found)] = found, TensorAlias(StorageState(found))
+            return found
+        try:
+            result = super().run(op, values)
+        except UndecidableError:
+            if self._decompositions_on_the_way or self.environment.places is None:
+                raise
+            with self._noting():
+                result = super().run(op, values)
+        self._note_views(op, values, result)
+        return result
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Within it, the example decides what is asked, and the program looks at it when it runs."""
+        self.environment.noted = self.noted
+        try:
+            yield
+        finally:
+            self.environment.noted = None
+
+    def by_decomposition(self, op: Any, values: list[Any]) -> Any:
+        """What the decomposition of an operator gives; NotImplemented where there is none."""
+        decomposition = self._decompositions.get(op.key) or _composite_function(op)
+        if decomposition is None:
+            return NotImplemented
+        positional, named = [], {}
+        for p, x in zip(op.signature.parameters, values, strict=True):
+            if p.keyword_only:
+                named[p.name] = readable(p.kind, x)
+            else:
+                positional.append(readable(p.kind, x))
+        self._decompositions_on_the_way += 1
+        try:
+            with self.recording():
+                return decomposition(*positional, **named)
+        except UndecidableError:  # it goes one way for some sizes, and another for others: the operator stays
+            return NotImplemented
+        finally:
+            self._decompositions_on_the_way -= 1
+
+    def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
+        """Let a tensor be a view of itself from now on, as operators do that change its shape in place."""
+        x = values[0]
+        view = self.run(_without_write(op), values)
+        with self.recording():
+            self._tensors[id(x)] = x, self._tensor_node(view)
+        self._places[id(x)] = x, self.place_of(view)
+        with self.paused():
+            plain(x).data = x.data = plain(view)
+        self.reshaped.append(x)
+        return x  # type: ignore[no-any-return]
+
+    def _written(self, op: Any, values: list[Any], written: list[int]) -> Any:
+        """Run the operator of the same name that writes nothing, and let its results be what is written."""
+        if not op.name.startswith("aten::"):
+            return self._functionalized(op, values)
+        functional = _without_write(op)
+        given = {p.name: x for p, x in zip(op.signature.parameters, values, strict=True)}
+        arguments = [given[p.name] for p in functional.signature.parameters]
+        found = self.run(functional, arguments)
+        results = list(found) if isinstance(found, tuple | list) else [found]
+        targets = [values[i] for i in written]
+        for x, value in zip(targets, results[-len(targets) :], strict=True):
+            self.write(x, value)
+        return targets[0] if len(targets) == 1 else tuple(targets)
+
+    def _functionalized(self, op: Any, values: list[Any]) -> Any:
+        """An operator of a library on copies of what it writes (`auto_functionalized_v2`)."""
+        parameters = op.signature.parameters
+        if any(each.view_of >= 0 for each in op.signature.returns):
+            raise RuntimeError(f"{op.key} gives what it writes, for which there is no form without writes")
+        bases: list[StorageState] = []
+        told: dict[str, Any] = {}
+        for p, x in zip(parameters, values, strict=True):
+            if p.written:
+                told |= self._told(f"_{p.name}", x, bases)
+        pairs = zip(parameters, values, strict=True)
+        given = {p.name: readable(p.kind, x) for p, x in pairs if not p.written}
+        given |= told | {"_all_bases": [base.value for base in bases]}
+        arguments = self.node_of(given)
+        with self.paused():
+            found = self.computed(op, values)
+            left = [fake_for(x.array, device_of(x), x.requires_grad) for x in (b.value for b in bases)]
+        results = (*(found if isinstance(found, tuple | list) else (found,)), *left)
+        target = overload_named(op.name, op.overload)
+        self._bind(self._call(auto_functionalized_op, (target,), results, arguments), results)
+        for base, value in zip(bases, left, strict=True):
+            base.value = value
+            base.writes += 1
+        return found
+
+    def _told(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
+        """Where an argument that is written lies in the bases, of which those are added that are new."""
+        if isinstance(x, list):
+            found = {f"{name}_length": len(x)}
+            for k, y in enumerate(x):
+                found |= self._told(f"{name}_{k}", y, bases)
+            return found
+        if x is None:
+            return {f"{name}_base_index": None}
+        place = self.place_of(x)
+        base = place.base
+        if not any(base is known for known in bases):
+            bases.append(base)
+        value = base.value
+        for view in place.views:
+            value = self.unrecorded(self.computed, view.op, [value, *view.arguments])
+            value = value if view.index is None else value[view.index]
+        index = next(i for i, known in enumerate(bases) if known is base)
+        return described(name, index, value, base.value, self._are_equal)
+
+    def _are_equal(self, n: Any, m: Any) -> bool:
+        left, right = (x.node.expr if isinstance(x, SymNumber) else to_sympy(x) for x in (n, m))
+        return self.environment.known_equal(left, right)
+
+    def _note_views(self, op: Any, values: list[Any], result: Any) -> None:
+        """Let results that are views of an argument lie where it lies."""
+        returns = op.signature.returns
+        source = returns[0].view_of if len(returns) == 1 else -1
+        if source < 0:
+            return
+        x = values[source]
+        place = self.place_of(x)
+        arguments = tuple(
+            readable(p.kind, v) for p, v in zip(op.signature.parameters[1:], values[1:], strict=True)
+        )
+        for index, item in enumerate(result) if isinstance(result, list | tuple) else ((None, result),):
+            if item is not x:
+                views = (*place.views, View(op, arguments, index))
+                self._places[id(item)] = item, TensorAlias(place.base, views, place.seen)
+
+
+def _without_write(op: Any) -> Any:
+    """The operator that gives what this one writes."""
+    base = IN_PLACE_SIGNS.get(op.name) or op.name.removesuffix("_")
+    overload = op.overload
+    if any(p.written and p.keyword_only for p in op.signature.parameters):
+        base = op.name
+        overload = {"out": ""}.get(overload, overload.removesuffix("_out"))
+    named = [
+        registry.operator(f"{base}_functional"),
+        registry.operator(f"{base}.{overload}" if overload else base),
+    ]
+    named += [
+        other for other in registry.lookup(base) if not any(p.written for p in other.signature.parameters)
+    ]
+    others = [other for other in named if other is not None]
+    wanted = {(p.name, p.kind) for p in op.signature.parameters if not (p.written and p.keyword_only)}
+    for other in others:
+        if {(p.name, p.kind) for p in other.signature.parameters} == wanted:
+            return other
+    for other in others:
+        if {p.name for p in other.signature.parameters} <= {name for name, _ in wanted}:
+            return other
+    raise RuntimeError(f"{op.key} writes, and no operator is known that gives what it writes")
+
+
+def _composite_function(op: Any) -> Any:
+    """Return the CompositeImplicitAutograd kernel of a user-defined operator, or None."""
+    kernel = op.record.kernel if op.record is not None and op.record.of_program else None
+    return getattr(kernel, "by_key", {}).get("CompositeImplicitAutograd")

@@ -1,0 +1,394 @@
+"""Graphs that grow while a program runs: nodes of its tensors, and of numbers that it computes of sizes.
+
+    recorder.node_of(x)         the node of a fake tensor, that of a parameter or constant for a real one
+    recorder.node_of(n + 1)     a node for the sum; one for the size n before it, behind the arguments
+
+What operators are recorded as is said by `recorder.Recorder`.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import sympy
+
+import ts
+from ts._core.dispatch.operator import expect_symbols
+from ts._core.dispatch.overloads import overloads
+from ts._core.tensor.sym_types import SymFloat, SymInt, SymNumber
+from ts._core.tensor.tensor import Tensor, layer_of
+from ts._core.thread.context import TracingScope
+from ts.errors import UserError
+from ts.export import sympy_functions
+from ts.export.fake import fake, is_fake
+from ts.export.hop_regions import Block, block_of_autocast, block_of_grad
+from ts.export.identifiers import word
+from ts.export.input_guards import Line
+from ts.export.module_calls import ModuleCalls
+from ts.export.node_metadata import FunctionCounter
+from ts.export.shape_env import ShapeEnv
+from ts.export.sym_node import FUNCTIONS, symbol_of
+from ts.export.user_frames import UserFrame, stack
+from ts.fx.graph import Graph
+from ts.fx.node import Node
+from ts.ops.namespace import OpOverload, overload_named
+
+
+class FxGraphBuilder:
+    """One recording: which nodes stand for which tensors and numbers."""
+
+    inside = False  # of another: the function of a branch or loop
+    refuses_fakes = (
+        "`with ts.fake()` (FakeTensorMode) inside of a program that is exported would make tensors without "
+        "elements, which the program would need when it runs: leave the block out, or export within it"
+    )
+
+    def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
+        self.environment = environment
+        self.graph = Graph() if graph is None else graph
+        self.calls: ModuleCalls | None = None  # of the program's modules
+        self.functions: FunctionCounter | None = None  # of the functions that the program calls
+        self._tensors: dict[int, tuple[Tensor, Node]] = {}  # by id
+        self._fakes: dict[int, tuple[Tensor, Tensor]] = {}  # of real tensors, by id
+        self._layers: dict[int, Any] = {}  # what those with nodes stood for then, by id
+        self._numbers: dict[Any, Node] = {}  # by expression
+        self.constants: list[tuple[Node, Tensor]] = []
+        self.submodules: dict[str, Any] = {}  # graphs of the functions of `cond` and its like, by attribute
+        self.batches = 0  # of `vmap`, that have begun
+        self.outer = len(stack())  # lines of the program that were being executed before
+        self.casts: list[tuple[Any, ...]] = []  # the blocks of autocast that it is in
+        self.blocks: dict[Node, tuple[Block, ...]] = {}  # those of nodes, with the gradients switched
+        self.notes_blocks = True
+        self._gradients_around = ts.is_grad_enabled()
+        self._gradients_of_call: bool | None = None  # around the function of autograd that runs
+        self._head: Node | None = None  # the last placeholder: sizes of arguments stand behind it
+        expect_symbols()
+        environment.observer = self.arithmetic
+
+    @property
+    def line(self) -> Line | None:
+        """The line of a compiled function that runs."""
+        return self.environment.line
+
+    @line.setter
+    def line(self, line: Line | None) -> None:
+        self.environment.line = line
+
+    # ---- on and off
+
+    def recording(self) -> TracingScope:
+        """A context manager: within it, what this thread does is recorded."""
+        return TracingScope(self)
+
+    def paused(self) -> TracingScope:
+        """A context manager: within it, nothing is recorded."""
+        return TracingScope(None)
+
+    def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
+        """function(*args), not recorded."""
+        with self.paused():
+            return function(*args)
+
+    # ---- inputs
+
+    def placeholder(self, name: str, value: Any) -> Node:
+        """An input of the graph, with this name though a function of Python may have it.
+
+        What is no letter of a word is `_`, and who has a name that there is already gets a number.
+        """
+        name = word(name)
+        node = self.graph.placeholder(name)
+        if hasattr(builtins, name) and all(other.name != name for other in self.graph.nodes):
+            node.name = name
+        node.target = node.name
+        node.meta["val"] = value
+        if isinstance(value, Tensor):
+            self._tensors[id(value)] = value, node
+            self._layers[id(value)] = layer_of(value)
+        elif isinstance(value, SymNumber):
+            self._numbers[value.node.expr] = node
+        self._head = node
+        return node
+
+    def stand_for(self, real: Tensor, made: Tensor) -> None:
+        """Let `made` be what runs where the program holds `real`."""
+        self._fakes[id(real)] = real, made
+
+    def is_state(self, real: Tensor) -> bool:
+        """Whether a tensor is a parameter or buffer of the program."""
+        return id(real) in self._fakes and not any(real is x for _, x in self.constants)
+
+    def example(self, made: Tensor, real: Tensor) -> None:
+        """Note which tensor of the example a fake one stands for: nothing, here."""
+
+    # ---- values in the graph
+
+    def node_of(self, x: Any) -> Any:
+        """The node of a tensor or symbol; other values stand in the graph as they are."""
+        if isinstance(x, Tensor):
+            return self._tensor_node(self.fake_of(x))
+        if isinstance(x, SymNumber):  # as it was made: what it was said to be equal to is looked at elsewhere
+            if not self.environment.frozen and (known := x.node.expr).is_number:
+                return sympy_functions.number(known)
+            made = self._numbers.get(x.node.expression)
+            return self._number_node(x.node.expr) if made is None else made
+        if isinstance(x, list | tuple):
+            parts = [self.node_of(y) for y in x]
+            return parts if type(x) is not tuple else tuple(parts)
+        if isinstance(x, dict):
+            return {k: self.node_of(y) for k, y in x.items()}
+        if isinstance(x, slice):
+            return slice(*map(self.node_of, (x.start, x.stop, x.step)))
+        return x
+
+    def fake_of(self, x: Tensor) -> Tensor:
+        """The fake tensor that stands for one of the program: of a constant, if nobody said what it is."""
+        found = self._fakes.get(id(x))
+        if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
+            found = self._fakes[id(x)] = x, shown
+        if found is None and (is_fake(x) or id(x) in self._tensors):
+            return x
+        if found is None:
+            with self.paused():
+                made = fake(x)
+            node = self.graph.create_node("get_attr", f"_constant{len(self.constants)}")
+            node.meta["val"] = made
+            self.constants.append((node, x))
+            self._tensors[id(made)] = made, node
+            self._layers[id(made)] = layer_of(made)
+            found = self._fakes[id(x)] = x, made
+        return found[1]
+
+    def _same_memory(self, x: Tensor) -> Tensor | None:
+        """What stands for `x` where nobody saw how it came to be: `y.data`, and `y` after `y.data = x`."""
+        layer = layer_of(x)
+        if self._layers.get(id(x), layer) is layer and id(x) in self._tensors:
+            return None
+        for y, _ in self._tensors.values():
+            if y is not x and layer_of(y) is layer and self._layers.get(id(y)) is layer:
+                with self.recording():
+                    return overloads("detach")(y)  # type: ignore[no-any-return]
+        return None
+
+    def check_arguments(self) -> None:
+        """UserError where the program gave an argument another memory, which its caller would see."""
+        for x, node in self._tensors.values():
+            if node.op == "placeholder" and layer_of(x) is not self._layers.get(id(x), layer_of(x)):
+                raise UserError(
+                    f"{node.name}.data = ... is no part of an exported program, and would change the "
+                    f"argument: write {node.name}.copy_(...)"
+                )
+
+    def _tensor_node(self, x: Tensor) -> Node:
+        found = self._tensors.get(id(x))
+        if found is None:
+            raise RuntimeError("a fake tensor of another export is used in this one")
+        return found[1]
+
+    def _number_node(self, expression: Any) -> Any:
+        if sympy_functions.is_constant(expression):
+            return sympy_functions.number(expression)
+        found = self._numbers.get(expression)
+        if found is not None:
+            return found
+        if (size := self._size_of_input(expression)) is not None:
+            return size
+        if expression.is_Symbol and (solved := self._solved(expression)) is not None:
+            return solved
+        if expression.is_Symbol:
+            raise RuntimeError(f"nothing in the graph says what {expression} is")
+        return self._computed(expression)
+
+    def _size_of_input(self, expression: Any) -> Node | None:
+        """A size of an argument with this expression, if there is one; of a symbol, of whichever tensor "
+        "has it."""
+        for x, node in list(self._tensors.values()):
+            if node.op != "placeholder" and not expression.is_Symbol:
+                continue
+            for dim, n in enumerate(x.array.shape):
+                if isinstance(n, SymInt) and n.node.expr == expression:
+                    first = expression.is_Symbol and self._head is not None and node.op == "placeholder"
+                    before = self._before_in_head(node, dim) if first else None
+                    at = nullcontext() if before is None else self.graph.inserting_after(before)
+                    with at:
+                        made = self._call(overload_named("aten::sym_size", "int"), (node, dim), n)
+                    self._numbers[expression] = made
+                    return made
+        return None
+
+    def _solved(self, symbol: Any) -> Node | None:
+        """A symbol of which some times and more is a size of an argument, computed from that."""
+        for x, node in list(self._tensors.values()):
+            for n in x.array.shape if node.op == "placeholder" else ():
+                expression = n.node.expr if isinstance(n, SymInt) else None
+                if expression is None or expression.free_symbols != {symbol}:
+                    continue
+                factor, offset = expression.coeff(symbol), expression.subs(symbol, 0)
+                if not factor.is_Integer or not offset.is_Integer or factor * symbol + offset != expression:
+                    continue
+                found = self._size_of_input(expression)
+                assert found is not None  # it is the size of this argument
+                if offset != 0:
+                    times = symbol_of(factor * symbol, self.environment)
+                    found = self._call(FUNCTIONS["sub"], (found, int(offset)), times)
+                if factor != 1:
+                    by = (found, int(factor))
+                    found = self._call(FUNCTIONS["floordiv"], by, symbol_of(symbol, self.environment))
+                self._numbers[symbol] = found
+                return found
+        return None
+
+    def _before_in_head(self, argument: Node, dim: int) -> Node:
+        """What comes before a size of an argument: the sizes behind the arguments stand in their order."""
+        node = self._head
+        assert node is not None  # there is an argument with such a size
+        before, first = set(), argument.prev
+        while first.op == "placeholder":
+            before.add(first)
+            first = first.prev
+        while (
+            node.next.op == "call_function"
+            and str(node.next.target) == "aten.sym_size.int"
+            and (node.next.args[0] in before or (node.next.args[0] is argument and node.next.args[1] < dim))
+        ):
+            node = node.next
+        return node
+
+    def _computed(self, expression: Any) -> Node:
+        """Nodes that compute an expression from its symbols."""
+        if isinstance(expression, sympy.Piecewise):
+            return self._chosen(expression)
+        function, _ = _CALLS.get(expression.func, (None, None))
+        if function is None:
+            raise RuntimeError(f"{expression} cannot be computed in a graph")
+        parts = [self._number_node(a) for a in expression.args]
+        found: Node = parts[0]
+        for k, part in enumerate(parts[1:], 1):
+            so_far = expression if k == len(parts) - 1 else expression.func(*expression.args[: k + 1])
+            found = self._call(function, (found, part), symbol_of(so_far, self.environment))
+        if len(parts) == 1:
+            found = self._call(function, (found,), symbol_of(expression, self.environment))
+        self._numbers[expression] = found
+        return found
+
+    def _chosen(self, expression: Any) -> Node:
+        """Nodes that choose a number by conditions, the last of which is true."""
+        *pairs, (last, _) = expression.args
+        found = self._number_node(last)
+        for value, condition in reversed(pairs):
+            parts = (self._number_node(condition), self._number_node(value), found)
+            last = sympy.Piecewise((value, condition), (last, True))
+            found = self._call(FUNCTIONS["sym_ite"], parts, symbol_of(last, self.environment))
+        self._numbers[expression] = found
+        return found  # type: ignore[no-any-return]
+
+    def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
+        """A symbol that Python computed: a node of its own, unless there is one with this expression."""
+        if ts._core.thread.context.current_tracer() is not self:
+            return
+        expression = result.node.expr
+        if expression in self._numbers or self._size_of_input(expression) is not None:
+            return
+        node = self._call(function, tuple(map(self.node_of, self._as_one_kind(arguments))), result)
+        self._numbers[expression] = node
+
+    def _as_one_kind(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Whole numbers as floats, where some of several numbers are floats."""
+        if len(arguments) < 2 or not any(isinstance(x, float | SymFloat) for x in arguments):
+            return arguments
+        return tuple(map(_as_float, arguments))
+
+    def _call(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        value: Any,
+        kwargs: dict[str, Any] | None = None,
+        name: str | None = None,
+    ) -> Node:
+        name = name or (
+            target.overloadpacket.__name__
+            if isinstance(target, OpOverload)
+            else getattr(target, "__name__", "call")
+        )
+        node = self.graph.create_node("call_function", target, args, kwargs or {}, name=name)
+        node.meta["val"] = value
+        node.meta |= self._about()
+        if self.functions is not None:
+            node.meta["torch_fn"] = self.functions.function_of(target)
+        if self.notes_blocks and not isinstance(value, SymNumber):
+            self.blocks[node] = self._blocks_now()
+        return node
+
+    @contextmanager
+    def in_function(self) -> Iterator[None]:
+        """Within it, gradients are switched by a function of autograd or the engine, which is no block."""
+        before = self._gradients_of_call
+        self._gradients_of_call = ts.is_grad_enabled() if before is None else before
+        try:
+            yield
+        finally:
+            self._gradients_of_call = before
+
+    def _blocks_now(self) -> tuple[Block, ...]:
+        """The blocks that are entered inside of the recording."""
+        casts = tuple(block_of_autocast(*cast) for cast in self.casts)
+        enabled = ts.is_grad_enabled() if self._gradients_of_call is None else self._gradients_of_call
+        return casts if enabled == self._gradients_around else (*casts, block_of_grad(enabled))
+
+    def _about(self) -> dict[str, Any]:
+        """What is noted of a node: which lines of the program made it, in which modules."""
+        found: dict[str, Any] = {}
+        frames: list[UserFrame | Line] = [*stack()[self.outer :]]
+        if self.line is not None:
+            frames.append(self.line)
+        if frames:
+            found["stack_trace"] = "\n  ".join(
+                f'File "{f.file}", line {f.line}, in {f.function}\n    {f.text}' for f in frames
+            )
+        if self.calls is not None:
+            found["nn_module_stack"] = self.calls.stack
+        return found
+
+
+def _as_float(x: Any) -> Any:
+    """Convert an int or SymInt to float; return other values unchanged."""
+    if isinstance(x, SymInt):
+        return x.node.operate("sym_float", x)
+    return float(x) if type(x) is int else x
+
+
+# How functions of sympy are computed by a graph, and of how many numbers at once.
+_CALLS = {
+    sympy.Add: (FUNCTIONS["add"], 2),
+    sympy.Mul: (FUNCTIONS["mul"], 2),
+    sympy.Pow: (FUNCTIONS["pow"], 2),
+    sympy_functions.FloorDiv: (FUNCTIONS["floordiv"], 2),
+    sympy_functions.Mod: (FUNCTIONS["mod"], 2),
+    sympy_functions.FloatMod: (FUNCTIONS["mod"], 2),
+    sympy_functions.IntTrueDiv: (FUNCTIONS["truediv"], 2),
+    sympy_functions.FloatTrueDiv: (FUNCTIONS["truediv"], 2),
+    sympy_functions.FloatPow: (FUNCTIONS["pow"], 2),
+    sympy_functions.PowByNatural: (FUNCTIONS["pow"], 2),
+    sympy_functions.ToFloat: (FUNCTIONS["sym_float"], 1),
+    sympy_functions.TruncToInt: (FUNCTIONS["trunc"], 1),
+    sympy_functions.FloorToInt: (FUNCTIONS["floor"], 1),
+    sympy_functions.CeilToInt: (FUNCTIONS["ceil"], 1),
+    sympy_functions.RoundToInt: (FUNCTIONS["round"], 1),
+    sympy.Max: (FUNCTIONS["sym_max"], 2),
+    sympy.Min: (FUNCTIONS["sym_min"], 2),
+    sympy.Abs: (FUNCTIONS["abs"], 1),
+    sympy.Eq: (FUNCTIONS["eq"], 2),
+    sympy.Ne: (FUNCTIONS["ne"], 2),
+    sympy.Lt: (FUNCTIONS["lt"], 2),
+    sympy.Le: (FUNCTIONS["le"], 2),
+    sympy.Gt: (FUNCTIONS["gt"], 2),
+    sympy.Ge: (FUNCTIONS["ge"], 2),
+    sympy.And: (FUNCTIONS["and"], 2),
+    sympy.Or: (FUNCTIONS["or"], 2),
+    sympy.Not: (FUNCTIONS["sym_not"], 1),
+    **{function: (FUNCTIONS.get(f"sym_{name}"), 1) for name, function in sympy_functions.REAL.items()},
+}

@@ -1,0 +1,183 @@
+"""Blocks of `no_grad` and `autocast` in a recording: the nodes inside become graphs of their own.
+
+    with ts.no_grad():              submod_1: linear = aten.linear(x, w); return (linear,)
+        h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)
+    self.b(h)                       getitem = linear[0]; aten.linear(getitem, ...)
+
+A recorder notes each node with the blocks that it is in (`Recorder.blocks`).  Of several that are nested,
+those of autocast are around those of gradients.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ts._higher_order_ops.wrap_ops import autocast_op, set_grad_op
+from ts.export.node_arguments import origin_of
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node, map_arg
+
+Block = tuple[Any, ...]  # the operator, and its arguments before the graph
+WRAPPERS = (set_grad_op.name, autocast_op.name)
+
+
+def block_of_grad(enabled: bool) -> Block:
+    """What `ts.no_grad()`, `ts.enable_grad()` and `ts.set_grad_enabled` are as blocks."""
+    return set_grad_op, enabled
+
+
+def block_of_autocast(device: str, dtype: Any, enabled: bool) -> Block:
+    """What `ts.autocast` is: exported programs convert parameters each time."""
+    return autocast_op, device, dtype, enabled, False
+
+
+@dataclass
+class _Region:
+    """Nodes one behind the other that are in the same block."""
+
+    block: Block | None
+    index: int
+    nodes: list[Node] = field(default_factory=list)
+
+
+def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[str, Any]) -> dict[str, str]:
+    """Make graphs of the blocks in a graph; names of results that are other nodes now, by those before."""
+    return _RegionExtractor(graph, blocks, submodules, 0).run()
+
+
+class _RegionExtractor:
+    """One graph, in which all nodes are inside of the same first `depth` blocks."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        blocks: dict[Node, tuple[Block, ...]],
+        submodules: dict[str, Any],
+        depth: int,
+    ) -> None:
+        self.graph = graph
+        self.blocks = blocks
+        self.submodules = submodules
+        self.depth = depth
+        self.renamed: dict[str, str] = {}
+
+    def run(self) -> dict[str, str]:
+        """Names of results that are other nodes now, by those before."""
+        regions, last = self._regions()
+        for number, region in enumerate(regions, last + 1):
+            self._wrap(region, f"submod_{number}")
+        return self.renamed
+
+    def _regions(self) -> tuple[list[_Region], int]:
+        """The blocks of the graph, and the number of what is behind the last.
+
+        Nodes that are noted with none (numbers, assertions) are outside, where they are not in the midst.
+        """
+        found: list[_Region] = []
+        now = _Region(None, 0)
+        undecided: list[Node] = []  # behind the last node of a block
+        for node in self.graph.nodes:
+            if node.op != "call_function":
+                continue
+            if node not in self.blocks:
+                undecided.append(node)
+                continue
+            around = self.blocks[node]
+            block = around[self.depth] if len(around) > self.depth else None
+            if block != now.block:
+                now = _Region(block, now.index + 1)
+                if block is not None:
+                    found.append(now)
+            else:
+                now.nodes += undecided
+            undecided = []
+            now.nodes.append(node)
+        return found, now.index + (now.block is not None)
+
+    def _wrap(self, region: _Region, name: str) -> None:
+        """A graph for a region, and the nodes that call it and take its results out."""
+        assert region.block is not None  # others stay
+        inside = set(region.nodes)
+        outputs = [n for n in region.nodes if any(user not in inside for user in n.users)]
+        if not outputs and not any(n.is_impure() for n in region.nodes):
+            for node in reversed(region.nodes):
+                self.graph.erase_node(node)
+            return
+        operands, module = self._module(region, outputs)
+        attribute = f"submod_{region.index}"
+        self.submodules[attribute] = module
+        values = tuple(n.meta.get("val") for n in outputs)
+        target, *switches = region.block
+        with self.graph.inserting_before(region.nodes[0]):
+            got = self.graph.create_node("get_attr", attribute, name=name)
+            call = self.graph.create_node(
+                "call_function", target, (*switches, got, *operands), {}, name=target.name
+            )
+            call.meta["val"] = values
+            items = [
+                self.graph.create_node("call_function", operator.getitem, (call, k), {}, name="getitem")
+                for k in range(len(outputs))
+            ]
+        call.meta |= {k: v for k, v in origin_of(region.nodes[0]).items() if k != "stack_trace"}
+        for node, item in zip(outputs, items, strict=True):
+            item.meta = dict(node.meta)
+            node.replace_all_uses_with(item)
+        names = [n.name for n in outputs]
+        for node in reversed(region.nodes):
+            self.graph.erase_node(node)
+        self._drop_attributes()
+        if len(outputs) == 1:
+            call.name = names[0]
+            self.renamed[names[0]] = items[0].name
+        else:
+            for item, known in zip(items, names, strict=True):
+                item.name = known
+
+    def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
+        """What a region takes from around it, and its graph."""
+        graph, nodes = Graph(), region.nodes
+        names: dict[Node, str] = {}  # of inputs: those of autocast have them by their places, as in PyTorch
+        if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
+            inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
+            names = {node: f"arg{i}_1" for i, node in enumerate(inputs)}
+        copies: dict[Node, Node] = {}
+        operands: list[Node] = []
+        attributes: dict[str, Any] = {}
+        inside = set(nodes)
+        for node in nodes:
+            for x in node.all_input_nodes:
+                if x in inside or x in copies or x.op == "get_attr":
+                    continue
+                operands.append(x)
+                copies[x] = graph.placeholder(x.name)
+                copies[x].name = names.get(x, x.name)
+                copies[x].meta = dict(x.meta)
+        for node in nodes:
+            for x in node.all_input_nodes:
+                if x.op == "get_attr" and x not in copies:
+                    attributes[str(x.target)] = self.submodules[str(x.target)]
+                    copies[x] = graph.create_node("get_attr", x.target, name=x.name)
+                    copies[x].meta = dict(x.meta)
+            args, kwargs = (map_arg(x, copies.__getitem__) for x in (node.args, node.kwargs))
+            copy = copies[node] = graph.create_node(node.op, node.target, args, kwargs, name=node.name)
+            copy.meta = dict(node.meta)
+            if node in self.blocks:
+                self.blocks[copy] = self.blocks[node]
+        graph.output(tuple(copies[n] for n in outputs))
+        _RegionExtractor(graph, self.blocks, attributes, self.depth + 1).run()
+        return operands, GraphModule(attributes, graph)
+
+    def _drop_attributes(self) -> None:
+        """Let graphs that are called inside of a block be there only."""
+        for node in reversed([n for n in self.graph.nodes if n.op == "get_attr" and not n.users]):
+            self.graph.erase_node(node)
+        named = {n.target for n in self.graph.nodes if n.op == "get_attr"}
+        for name in [name for name in self.submodules if name not in named]:
+            del self.submodules[name]
+
+
+__all__ = ["WRAPPERS", "Block", "block_of_autocast", "block_of_grad", "wrap"]

@@ -1,0 +1,92 @@
+"""`.pt2` files, both ways: exported programs as PyTorch 2.13 writes and reads them.
+
+    save(program, "model.pt2")      torch.export.load reads it
+    load("model.pt2")               so does this what torch.export.save wrote
+
+    container.py     the records of the zip file
+    schema.py        the objects of its JSON, documents.py reads and writes them
+    reader.py        from there to an ExportedProgram, writer.py the other way
+    formulas.py      sizes and conditions as texts; symbols.py and conditions.py say what may be in them
+    trees.py         the trees of arguments and results
+    targets.py       what nodes call
+    tensors.py       weights and constants
+
+Files are read with distrust: what they say of sizes, types and names is checked, nothing of them is
+executed or imported, and what is wrong is an ArchiveError.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import os
+from collections.abc import Mapping
+from typing import IO, Any
+
+from ts.errors import ArchiveError
+from ts.export.program import ExportedProgram
+from ts.export.pt2_format.container import Container, ContainerWriter, open_container, write_container
+
+
+def load(
+    f: str | os.PathLike[str] | IO[bytes],
+    *,
+    extra_files: dict[str, Any] | None = None,
+    expected_opset_version: dict[str, int] | None = None,
+) -> ExportedProgram:
+    """The program of a `.pt2` file.
+
+    The keys of `extra_files` name additional records, whose texts are filled in.
+    """
+    from ts.export.pt2_format.reader import read
+
+    def read_all(container: Container) -> ExportedProgram:
+        if extra_files is not None:
+            for name in extra_files:
+                record = f"extra/{name}"
+                extra_files[name] = container.text(record) if container.has(record) else ""
+        return read(container, expected_opset_version)
+
+    try:
+        found: ExportedProgram = open_container(f, read_all)
+    except RecursionError:
+        raise ArchiveError("the file is nested too deeply") from None
+    return found
+
+
+def save(
+    ep: ExportedProgram,
+    f: str | os.PathLike[str] | IO[bytes],
+    *,
+    extra_files: Mapping[str, Any] | None = None,
+    opset_version: dict[str, int] | None = None,
+    pickle_protocol: int = 2,
+) -> None:
+    """Write a program into a `.pt2` file, with additional records."""
+    from ts.export.pt2_format.writer import write
+
+    if not isinstance(ep, ExportedProgram):
+        raise TypeError(
+            f"The 'ep' parameter must be an instance of 'ExportedProgram', got '{type(ep).__name__}'."
+        )
+
+    def write_all(writer: ContainerWriter) -> None:
+        write(ep, writer, opset_version)
+
+    write_container(f, write_all, extra_files)
+
+
+def _program_of_bytes(content: bytes) -> ExportedProgram:
+    """Return the program of a file's bytes: the function that unpickles an `ExportedProgram`."""
+    return load(io.BytesIO(content))
+
+
+def _reduce_program(program: ExportedProgram) -> Any:
+    buffer = io.BytesIO()
+    save(program, buffer)
+    return _program_of_bytes, (buffer.getvalue(),)
+
+
+copyreg.pickle(ExportedProgram, _reduce_program)  # type: ignore[arg-type]
+
+__all__ = ["load", "save"]

@@ -1,0 +1,318 @@
+"""What the arguments of a program from a file have to be.
+
+The file has sizes of tensors with symbols in them, ranges of symbols, constants, and conditions as Python:
+
+    x: [s0, 3], s0 in [4, 64]                "x.size()[0] >= 4", "x.size()[0] <= 64", "x.size()[1] == 3"
+    "L['x'].size()[0] % 2 == 0"              "x.size()[0] % 2 == 0"
+
+Conditions are read as formulas and computed with a closed list of functions, never evaluated as Python.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ts._core.tensor.sym_types import SymInt, SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts.errors import ArchiveError
+from ts.export.bounded_pow import MAX_BITS, power
+from ts.export.input_guards import Check, IntegerGuard
+from ts.export.pt2_format import expr_parser, pytree_specs
+from ts.export.pt2_format.expr_parser import Attribute, Call, Constant, Formula, Name, Operation, Subscript
+from ts.export.pt2_format.symbols import Symbols
+
+_Compute = Callable[[list[Any]], Any]
+
+
+class _SymbolSource(NamedTuple):
+    """Where the number of a symbol is: in a dimension of a leaf, times a factor, with an offset."""
+
+    leaf: int
+    dim: int | None
+    factor: int
+    offset: int
+    name: str
+
+    def read(self, leaves: list[Any]) -> Any:
+        """The number."""
+        found = leaves[self.leaf]
+        number = found if self.dim is None else found.size()[self.dim]
+        return (number - self.offset) // self.factor
+
+
+class Conditions:
+    """The conditions of one program."""
+
+    def __init__(
+        self, symbols: Symbols, ranges: Mapping[Any, Any], in_spec: Any, names: list[str] | None
+    ) -> None:
+        self.symbols = symbols
+        self.ranges = ranges
+        self.paths = pytree_specs.argument_paths(in_spec, names)
+        self.names = [name + "".join(map(str, path)) for name, path in self.paths]
+        self.places: dict[Any, _SymbolSource] = {}
+
+    def checks(self, values: list[Any], guards: list[str]) -> list[Check]:
+        """All of them: for arguments as `values` are, and the conditions in the file's own words."""
+        self._find_symbols(values)
+        found: list[Check] = []
+        seen: set[Any] = set()
+        for leaf, value in enumerate(values):
+            if isinstance(value, Tensor):
+                for dim, size in enumerate(value.array.shape):
+                    found += self._of_size(leaf, dim, size, seen)
+            elif isinstance(value, SymInt):
+                found += self._of_number(leaf, value.node.expr)
+            elif not isinstance(value, SymNumber):
+                found.append(self._of_constant(leaf, value))
+        return found + [self._of_guard(text) for text in guards]
+
+    def _find_symbols(self, values: list[Any]) -> None:
+        """Where symbols stand alone; then where they stand with a factor and an offset."""
+        sizes: list[tuple[int, int | None, Any]] = []
+        for leaf, value in enumerate(values):
+            if isinstance(value, Tensor):
+                sizes += [(leaf, dim, n) for dim, n in enumerate(value.array.shape)]
+            elif isinstance(value, SymNumber):
+                sizes.append((leaf, None, value))
+        symbolic = [(leaf, dim, n.node.expr) for leaf, dim, n in sizes if isinstance(n, SymNumber)]
+        for leaf, dim, expression in symbolic:
+            if expression.is_Symbol:
+                self.places.setdefault(expression, _SymbolSource(leaf, dim, 1, 0, self._at(leaf, dim)))
+        for leaf, dim, expression in symbolic:
+            if len(expression.free_symbols) != 1 or expression.is_Symbol:
+                continue
+            (symbol,) = expression.free_symbols
+            offset, rest = expression.as_coeff_Add()
+            factor, alone = rest.as_coeff_Mul()
+            if alone == symbol and offset.is_Integer and factor.is_Integer and factor > 0:
+                at = self._at(leaf, dim)
+                name = f"({at} {'-' if offset > 0 else '+'} {abs(offset)})" if offset else at
+                name = name if factor == 1 else f"{name} // {factor}"
+                self.places.setdefault(symbol, _SymbolSource(leaf, dim, int(factor), int(offset), name))
+
+    def _at(self, leaf: int, dim: int | None) -> str:
+        return self.names[leaf] if dim is None else f"{self.names[leaf]}.size()[{dim}]"
+
+    # ---- sizes and constants
+
+    def _of_size(self, leaf: int, dim: int, size: Any, seen: set[Any]) -> list[Check]:
+        at = self._at(leaf, dim)
+        if not isinstance(size, SymNumber):
+            return [self._compared(leaf, dim, at, "==", size)]
+        expression = size.node.expr
+        places = {s: self.places.get(s) for s in expression.free_symbols}
+        if None in places.values():
+            return []
+        if len(places) == 1:
+            (symbol, place) = next(iter(places.items()))
+            assert place is not None
+            if (place.leaf, place.dim) == (leaf, dim):
+                if symbol in seen:
+                    return []
+                seen.add(symbol)
+                return self._of_range(symbol, place, at)
+        return [self._equal(leaf, dim, at, expression)]
+
+    def _equal(self, leaf: int, dim: int | None, at: str, expression: Any) -> Check:
+        """That a size, or an argument, is what an expression of symbols that have places says."""
+        from ts.export import sympy_functions
+        from ts.export.guards import text
+
+        places = {s: self.places[s] for s in expression.free_symbols}
+
+        def holds(leaves: list[Any]) -> bool:
+            wanted = sympy_functions.value(expression, {s: place.read(leaves) for s, place in places.items()})
+            if dim is None:
+                return bool(leaves[leaf] == wanted)
+            shape = leaves[leaf].size()
+            return dim < len(shape) and bool(shape[dim] == wanted)
+
+        return Check(f"{at} == {text(expression, lambda s: places[s].name)}", holds)
+
+    def _of_number(self, leaf: int, expression: Any) -> list[Check]:
+        """That an argument is an int, and in its range or what it has to be."""
+        name = self.names[leaf]
+        found: list[Check] = [IntegerGuard(name, leaf)]
+        place = self.places.get(expression)
+        if place is None or (place.leaf, place.dim) != (leaf, None):
+            if all(s in self.places for s in expression.free_symbols):
+                found.append(self._equal(leaf, None, name, expression))
+        elif (ends := self.ranges.get(expression)) is not None:
+            if type(ends.lower) is int and ends.lower > 0:
+                found.append(self._compared(leaf, None, name, ">=", ends.lower))
+            if type(ends.upper) is int:
+                found.append(self._compared(leaf, None, name, "<=", ends.upper))
+        return found
+
+    def _of_range(self, symbol: Any, place: _SymbolSource, at: str) -> list[Check]:
+        """What the number of a symbol may be; that it is one."""
+        found = []
+        leaf, dim, factor, offset, _ = place
+        if factor > 1:
+
+            def divides(leaves: list[Any]) -> bool:
+                return bool((leaves[leaf].size()[dim] - offset) % factor == 0)
+
+            inside = f"({at} - {offset})" if offset > 0 else f"({at} + {-offset})" if offset else at
+            found.append(Check(f"{inside} % {factor} == 0", divides))
+        ends = self.ranges.get(symbol)
+        if ends is not None:
+            for relation, end, least in ((">=", ends.lower, 2), ("<=", ends.upper, -1)):
+                if type(end) is int and end > least:
+                    found.append(self._compared(leaf, dim, at, relation, end * factor + offset))
+        return found
+
+    def _compared(self, leaf: int, dim: int | None, at: str, relation: str, end: int) -> Check:
+        compare = _RELATIONS[relation]
+
+        def holds(leaves: list[Any]) -> bool:
+            if dim is None:
+                return bool(compare(leaves[leaf], end))
+            shape = leaves[leaf].size()
+            return dim < len(shape) and bool(compare(shape[dim], end))
+
+        return Check(f"{at} {relation} {end}", holds)
+
+    def _of_constant(self, leaf: int, value: Any) -> Check:
+        def holds(leaves: list[Any]) -> bool:
+            given = leaves[leaf]
+            return given is value or (not isinstance(given, Tensor) and bool(given == value))
+
+        relation = "is" if value is None else "=="
+        return Check(f"{self.names[leaf]} {relation} {value!r}", holds)
+
+    # ---- conditions in words
+
+    def _of_guard(self, text: str) -> Check:
+        compute = self._computed(expr_parser.parse(text), text)
+
+        def holds(leaves: list[Any]) -> bool:
+            try:
+                return bool(compute(leaves))
+            except (ArithmeticError, IndexError, TypeError, ValueError):  # of texts, or a square root of -1
+                return False
+
+        return Check(_ARGUMENT.sub(r"\1", text), holds, text)
+
+    def _computed(self, formula: Formula, text: str) -> _Compute:
+        """What computes a formula on the leaves of arguments."""
+        match formula:
+            case Constant(value=value):
+                return lambda leaves: value
+            case Operation(operator="and" | "or" as name, operands=operands):
+                first, second = (self._computed(x, text) for x in operands)
+                if name == "and":
+                    return lambda leaves: first(leaves) and second(leaves)
+                return lambda leaves: first(leaves) or second(leaves)
+            case Operation(operator="if", operands=operands):
+                truth, one, other = (self._computed(x, text) for x in operands)
+                return lambda leaves: one(leaves) if truth(leaves) else other(leaves)
+            case Operation(operator=name, operands=operands):
+                parts = [self._computed(x, text) for x in operands]
+                function = _OPERATORS[name]
+                return lambda leaves: function(*(part(leaves) for part in parts))
+            case Call(function=function, arguments=arguments, options=()):
+                called = _FUNCTIONS.get(_dotted(function))
+                if called is not None and (len(arguments) == 1 or (called in (max, min) and arguments)):
+                    parts = [self._computed(x, text) for x in arguments]
+                    return lambda leaves: called(*(part(leaves) for part in parts))
+            case Subscript(
+                of=Call(function=Attribute(of=source, name="size"), arguments=()), key=Constant(value=int(d))
+            ):
+                leaf = self._leaf(source, text)
+                return lambda leaves: leaves[leaf].size()[d]
+            case Subscript() | Attribute():
+                leaf = self._leaf(formula, text)
+                return lambda leaves: leaves[leaf]
+        raise ArchiveError(f"the condition {text[:120]!r} cannot be read")
+
+    def _leaf(self, source: Formula, text: str) -> int:
+        """The number of the leaf that `L['x'][0].field` is."""
+        steps: list[tuple[bool, Any]] = []
+        while not isinstance(source, Name):
+            match source:
+                case Subscript(of=of, key=Constant(value=key)):
+                    steps.append((False, key))
+                    source = of
+                case Attribute(of=of, name=name):
+                    steps.append((True, name))
+                    source = of
+                case _:
+                    raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+        steps.reverse()
+        if source.name != "L" or not steps:
+            raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+        (_, argument), *rest = steps
+        if rest and not any(name == argument for name, _ in self.paths):  # *rest: rest_0, rest_1 ...
+            (_, place), *rest = rest
+            argument = f"{argument}_{place}"
+        for leaf, (name, path) in enumerate(self.paths):
+            if name == argument and len(path) == len(rest) and all(map(_is_step, path, rest)):
+                return leaf
+        raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+
+
+def _is_step(step: pytree_specs.Step, written: tuple[bool, Any]) -> bool:
+    by_name, key = written
+    if by_name:
+        return step.is_attribute and step.key == key
+    if step.key is None or step.is_attribute:
+        return bool(step.place == key)
+    return bool(step.key == key)
+
+
+def _dotted(formula: Formula) -> str:
+    match formula:
+        case Name(name=name):
+            return name
+        case Attribute(of=Name(name=first), name=name):
+            return f"{first}.{name}"
+    return ""
+
+
+def _shift(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and not 0 <= b <= MAX_BITS - a.bit_length():
+        raise OverflowError("a number is too large")
+    return a << b
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, of numbers alone: a text times a number may be a very long one."""
+
+    def computed(*operands: Any) -> Any:
+        if not all(isinstance(x, int | float) for x in operands):
+            raise TypeError("conditions compute with numbers")
+        return function(*operands)
+
+    return computed
+
+
+_ARGUMENT: Final = re.compile(r"L\['(\w+)'\]")
+_RELATIONS: Final = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge,
+}  # fmt: skip
+_ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": power, "neg": operator.neg, "&": operator.and_, "|": operator.or_,
+    "^": operator.xor, "<<": _shift, ">>": operator.rshift,
+}  # fmt: skip
+_OPERATORS: Final[Mapping[str, Callable[..., Any]]] = {
+    **_RELATIONS,
+    "not": operator.not_,
+    **{name: _of_numbers(function) for name, function in _ARITHMETIC.items()},
+}
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "max": max, "min": min, "abs": abs, "float": float, "int": int, "round": round, "bool": bool,
+    "torch.sym_float": float, "torch.sym_int": int, "torch.sym_max": max, "torch.sym_min": min,
+    "torch.sym_not": operator.not_, "torch.sym_sqrt": math.sqrt, "torch._sym_sqrt": math.sqrt,
+    **{f"math.{name}": getattr(math, name) for name in (
+        "trunc", "floor", "ceil", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos",
+        "atan", "exp", "log", "log2",
+    )},
+}  # fmt: skip

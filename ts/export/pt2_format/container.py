@@ -1,0 +1,134 @@
+"""The records of a `.pt2` file, which is a zip file.
+
+    model/models/model.json                         the program
+    model/data/weights/model_weights_config.json    its parameters and buffers: where each lies, and how
+    model/data/weights/weight_0                     the bytes of a storage
+    model/data/constants/...                        the same for constants, and buffers that no state has
+    model/data/sample_inputs/model.pt               the arguments of the export, as `torch.save` writes them
+    model/extra/...                                 what the caller added
+    model/archive_format, archive_version, byteorder
+
+Sizes that a file claims are compared with its own before memory is taken.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import IO, Any, Final
+
+from ts.archive.zip_records import ZipRecords, opened
+from ts.archive.zip_writer import replaced, write_record
+from ts.errors import ArchiveError
+
+FORMAT: Final = "pt2"
+VERSION: Final = 0
+_MAX_RECORDS: Final = 1 << 20
+ExtraFiles = Mapping[str, str | bytes] | None
+
+
+class Container:
+    """A `.pt2` file that is open."""
+
+    def __init__(self, file: IO[bytes], mapped: bool = False) -> None:
+        self.records = ZipRecords(file, scripted=None, mapped=mapped)
+        entries = self.records.zip.infolist()
+        if len(entries) > _MAX_RECORDS:
+            raise ArchiveError(f"the file has {len(entries)} records")
+        if len(self.records.zip.NameToInfo) != len(entries):
+            raise ArchiveError("the file has two records of the same name")
+        if len(self.records.entries) != len(entries):
+            raise ArchiveError("the records of the file are not all in one folder")
+        if sum(max(entry.compress_size, 0) for entry in entries) > self.records.size:
+            raise ArchiveError("the records of the file are larger than the file: they lie over each other")
+        self._check_format()
+        self.model = self._model()
+
+    def __enter__(self) -> Container:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.records.zip.close()
+
+    def has(self, name: str) -> bool:
+        """Whether there is a record."""
+        return self.records.has(name)
+
+    def text(self, name: str) -> str:
+        """The text of a record."""
+        return self.records.text(name)
+
+    def _check_format(self) -> None:
+        records = self.records
+        if not records.has("archive_format"):
+            if records.has("serialized_exported_program.json"):
+                raise ArchiveError(
+                    "the file is an exported program of PyTorch before 2.7: load it there and save it again"
+                )
+            raise ArchiveError("the file is no exported program: it has no record archive_format")
+        if self.text("archive_format").strip() != FORMAT:
+            raise ArchiveError(f"the file is no {FORMAT} archive")
+        version = self.text("archive_version").strip()
+        if not version.isdecimal() or len(version) > 9 or int(version) > VERSION:
+            raise ArchiveError(f"the archive is of version {version[:20]!r}; ts reads {VERSION}")
+        if records.has("byteorder") and self.text("byteorder").strip() != "little":
+            raise ArchiveError("archives of machines with another byte order cannot be read")
+
+    def _model(self) -> str:
+        """The name of the program."""
+        found = [
+            name.removeprefix("models/").removesuffix(".json")
+            for name in self.records.entries
+            if name.startswith("models/") and name.endswith(".json")
+        ]
+        if "model" in found:
+            return "model"
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise ArchiveError("the file has no program in models/: it may hold compiled code only")
+        raise ArchiveError(f"the file has several programs: {', '.join(sorted(found))[:200]}")
+
+
+def open_container(f: str | os.PathLike[str] | IO[bytes], read: Callable[[Container], Any]) -> Any:
+    """What `read` makes of a file, which is given by its path or open."""
+    with opened(f) as file, Container(file) as container:
+        return read(container)
+
+
+class ContainerWriter:
+    """Writes the records of a `.pt2` file."""
+
+    def __init__(self, file: zipfile.ZipFile, root: str) -> None:
+        self.file = file
+        self.root = root
+
+    def record(self, name: str, data: bytes | memoryview | str) -> None:
+        """One record."""
+        write_record(self.file, f"{self.root}/{name}", data.encode() if isinstance(data, str) else data)
+
+
+def write_container(
+    f: str | os.PathLike[str] | IO[bytes], write: Callable[[ContainerWriter], None], extra: ExtraFiles
+) -> None:
+    """Write a file: a path holds the old one, or all of the new one, at any time."""
+
+    def written(file: IO[bytes], root: str) -> None:
+        with zipfile.ZipFile(file, "w") as archive:
+            writer = ContainerWriter(archive, root)
+            write(writer)
+            for name, contents in (extra or {}).items():
+                writer.record(f"extra/{name}", contents)
+            writer.record("archive_format", FORMAT)
+            writer.record("archive_version", str(VERSION))
+            writer.record(".data/version", "6\n")
+            writer.record("byteorder", "little")
+
+    if isinstance(f, str | os.PathLike):
+        replaced(os.fspath(f), written)
+    else:
+        buffer = io.BytesIO()
+        written(buffer, "model")
+        f.write(buffer.getbuffer())

@@ -1,0 +1,205 @@
+"""JSON by the classes of `ts.export.pt2_format.schema`, both ways.
+
+    read('{"name": "x"}', schema.Name, "model.json")       Name("x")
+    write(Name("x"))                                       '{"name": "x"}'
+
+A file may say anything: what has another type than its class wants is an ArchiveError that names the entry.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import types
+import typing
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from ts._core.thread import deadline
+from ts.errors import ArchiveError
+from ts.export.pt2_format import schema
+from ts.export.pt2_format.schema import TaggedUnion
+
+_BYTES_EACH: Final = 20  # of memory that a byte of JSON may take as objects
+_NANOSECONDS_EACH: Final = 20
+_MAX_NESTING_DEPTH: Final = 300  # of objects and lists
+_FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)  # one that does not end goes to the end
+_MARKS: Final = re.compile(r"[\[{\]}]")
+_Reads = Callable[[Any, str], Any]
+
+
+def read(text: str, cls: Any, record: str) -> Any:
+    """An object of the class from the text of a record."""
+    return _reader(cls)(parse(text, record), record)
+
+
+def parse(text: str, record: str) -> Any:
+    """JSON as it is: no key twice, nothing that JSON does not have, not too deep."""
+    deadline.charge(_NANOSECONDS_EACH * len(text), bytes=_BYTES_EACH * len(text))
+    if _depth(text) > _MAX_NESTING_DEPTH:
+        raise ArchiveError(f"{record} is nested too deeply")
+    try:
+        return json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
+    except (ValueError, RecursionError) as error:
+        raise ArchiveError(f"{record} is no JSON: {error}") from None
+
+
+def _depth(text: str) -> int:
+    """How deep objects and lists are in each other."""
+    if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
+        return 0
+    deepest = depth = 0
+    for mark in _MARKS.findall(_TEXTS.sub("", text)):
+        depth += 1 if mark in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has a key twice")
+    return found
+
+
+def _constant(text: str) -> Any:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _wrong(where: str, wanted: str) -> ArchiveError:
+    return ArchiveError(f"{where} is not {wanted}")
+
+
+# ---- reading -----------------------------------------------------------------------------------------
+
+
+@cache
+def _reader(kind: Any) -> _Reads:
+    """What reads values of a type."""
+    origin = typing.get_origin(kind)
+    if origin is list:
+        return _list_reader(_reader(*typing.get_args(kind)))
+    if origin is dict:
+        return _dict_reader(typing.get_args(kind)[1])
+    if origin is types.UnionType:
+        return _optional_reader(_reader(typing.get_args(kind)[0]))
+    if isinstance(kind, type) and issubclass(kind, TaggedUnion):
+        return _choice_reader(kind)
+    if dataclasses.is_dataclass(kind):
+        return _object_reader(kind)
+    return _PLAIN[kind]
+
+
+def _read_int(value: Any, where: str) -> int:
+    if type(value) is not int or not -(1 << 63) <= value < 1 << 64:
+        raise _wrong(where, "a whole number of 64 bits")
+    return value
+
+
+def _read_bool(value: Any, where: str) -> bool:
+    if type(value) is not bool:
+        raise _wrong(where, "true or false")
+    return value
+
+
+def _read_float(value: Any, where: str) -> float:
+    if type(value) is float:
+        return value
+    if type(value) is int:
+        return float(_read_int(value, where))
+    if type(value) is str and value in _FLOATS:
+        return _FLOATS[value]
+    raise _wrong(where, "a float")
+
+
+def _read_str(value: Any, where: str) -> str:
+    if type(value) is not str:
+        raise _wrong(where, "a text")
+    return value
+
+
+_PLAIN: Final[dict[Any, _Reads]] = {int: _read_int, bool: _read_bool, float: _read_float, str: _read_str}
+
+
+def _list_reader(item: _Reads) -> _Reads:
+    def read_list(value: Any, where: str) -> list[Any]:
+        if type(value) is not list:
+            raise _wrong(where, "a list")
+        return [item(x, where) for x in value]
+
+    return read_list
+
+
+def _dict_reader(kind: Any) -> _Reads:
+    def read_dict(value: Any, where: str) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise _wrong(where, "an object")
+        item = _reader(kind)  # now, as an argument may hold arguments
+        return {name: item(x, f"{where}: {name}") for name, x in value.items()}
+
+    return read_dict
+
+
+def _optional_reader(item: _Reads) -> _Reads:
+    return lambda value, where: None if value is None else item(value, where)
+
+
+def _choice_reader(cls: Any) -> _Reads:
+    readers: dict[str, _Reads] = {}
+
+    def read_choice(value: Any, where: str) -> Any:
+        if type(value) is not dict or len(value) != 1:
+            raise _wrong(where, f"an object with one entry, {cls.__name__}")
+        ((kind, inner),) = value.items()
+        item = readers.get(kind)
+        if item is None:
+            if kind not in cls.kinds:
+                raise ArchiveError(f"{where}: {cls.__name__} is of the unknown kind {kind[:80]!r}")
+            item = readers[kind] = _reader(cls.kinds[kind])
+        return cls(kind, item(inner, where))
+
+    return read_choice
+
+
+def _object_reader(cls: Any) -> _Reads:
+    fields = dataclasses.fields(cls)
+    needed = {f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING}
+    hints = typing.get_type_hints(cls, vars(schema))
+    readers: list[tuple[str, _Reads]] = []
+
+    def read_object(value: Any, where: str) -> Any:
+        if type(value) is not dict:
+            raise _wrong(where, f"an object, {cls.__name__}")
+        if not readers:  # now, as graphs hold graphs
+            readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]  # at once, for other threads
+        if not needed <= value.keys():
+            raise ArchiveError(f"{where}: {cls.__name__} has no {min(needed - value.keys())}")
+        return cls(**{name: item(value[name], name) for name, item in readers if name in value})
+
+    return read_object
+
+
+# ---- writing -----------------------------------------------------------------------------------------
+
+
+def write(value: Any) -> str:
+    """The JSON of an object."""
+    return json.dumps(_written(value), allow_nan=False)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, TaggedUnion):
+        return {value.kind: _written(value.value)}
+    if isinstance(value, list):
+        return [_written(x) for x in value]
+    if isinstance(value, dict):
+        return {name: _written(x) for name, x in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if dataclasses.is_dataclass(value):
+        return {f.name: _written(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    return value

@@ -1,0 +1,122 @@
+"""Tensors that functions of a program hold become inputs of the program: files have no other place for them.
+
+    cond(p, true_graph_0, false_graph_0, (x,))                        true_graph_0 holds `_tensor_constant0`
+    cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))      both graphs take it
+
+The program itself stays as it is: what is written is a copy.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.export.fake import fake
+from ts.export.program import ExportedProgram
+from ts.export.pt2_format.call_targets import is_of_functions
+from ts.export.signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule, _get_attr
+from ts.fx.node import Node
+
+
+def lifted(program: ExportedProgram) -> ExportedProgram:
+    """The program, or one without tensors in the graphs of its functions where there are some."""
+    tensors = {id(x): x for _, module in _functions(program.graph_module) for x in _held(module)}
+    if not tensors:
+        return program
+    constants = dict(program.constants)
+    specs = list(program.graph_signature.input_specs)
+    first = next((i for i, s in enumerate(specs) if s.kind is InputKind.USER_INPUT), len(specs))
+    module, graph = _copied(program.graph_module)
+    inputs = [n for n in graph.nodes if n.op == "placeholder"]
+    before = inputs[first] if first < len(inputs) else next(n for n in graph.nodes if n.op != "placeholder")
+    there: dict[int, Node] = {}
+    number = 0
+    for k, (i, x) in enumerate(tensors.items()):
+        while (name := f"lifted_tensor_{number}") in constants:
+            number += 1
+        constants[name] = x
+        with graph.inserting_before(before):
+            there[i] = graph.placeholder(f"c_{name}")
+        there[i].meta["val"] = fake(x)
+        specs.insert(first + k, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(there[i].name), name))
+    _give(module, graph, there)
+    return ExportedProgram._create(
+        GraphModule(module, graph), ExportGraphSignature(specs, program.graph_signature.output_specs),
+        program.state_dict, program.range_constraints, program.module_call_graph, program.example_inputs,
+        constants, program._guards, program._environment, program.dialect,
+    )  # fmt: skip
+
+
+def _functions(module: GraphModule) -> Iterator[tuple[Node, GraphModule]]:
+    """The graphs that operators on functions are called with, all the way down."""
+    for node in module.graph.nodes:
+        found = _value(module, node)
+        if isinstance(found, GraphModule):
+            yield node, found
+            yield from _functions(found)
+
+
+def _value(module: GraphModule, node: Node) -> Any:
+    """The attribute that a node reads; None for other nodes."""
+    return _get_attr(module, str(node.target)) if node.op == "get_attr" else None
+
+
+def _held(module: GraphModule) -> list[Tensor]:
+    """The tensors that a graph reads of its module."""
+    return [x for node in module.graph.nodes if isinstance(x := _value(module, node), Tensor)]
+
+
+def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
+    """The attributes of a module, and its graph again, with nodes of the same names."""
+    graph = Graph()
+    copies: dict[Node, Node] = {}
+    for node in module.graph.nodes:
+        copies[node] = graph.node_copy(node, copies.__getitem__)
+        copies[node].name = node.name
+    held = {str(n.target): _value(module, n) for n in graph.nodes if n.op == "get_attr"}
+    return held, graph
+
+
+def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
+    """Let functions be given the tensors that they hold: these nodes stand for them in the graph around."""
+    before = dict(held)
+    for node in list(graph.nodes):
+        if node.op != "call_function" or not is_of_functions(node.target):
+            continue
+        graphs = [n for n in node.all_input_nodes if isinstance(before.get(str(n.target)), GraphModule)]
+        inside = [before[str(n.target)] for n in graphs]
+        wanted = {id(x) for f in inside for _, m in _functions(f) for x in _held(m)}
+        wanted |= {id(x) for f in inside for x in _held(f)}
+        given = [i for i in there if i in wanted]
+        for n, function in zip(graphs, inside, strict=True):
+            held[str(n.target)] = _taking(function, given, [there[i].meta.get("val") for i in given])
+        operands = [there[i] for i in given]
+        *rest, last = node.args
+        node.args = (
+            (*rest, type(last)([*last, *operands]))
+            if isinstance(last, list | tuple)
+            else (*node.args, *operands)
+        )
+
+
+def _taking(module: GraphModule, given: Sequence[int], values: Sequence[Any]) -> GraphModule:
+    """A function's module with inputs for tensors in the place of attributes."""
+    held, graph = _copied(module)
+    rest = next(n for n in graph.nodes if n.op != "placeholder")
+    taken = {n.name for n in graph.nodes}
+    names = (made for k in itertools.count() if (made := f"lifted_tensor_{k}") not in taken)
+    there: dict[int, Node] = {}
+    with graph.inserting_before(rest):
+        for i, value in zip(given, values, strict=True):
+            there[i] = graph.placeholder(next(names))
+            there[i].meta["val"] = value
+    for node in list(graph.nodes):
+        if isinstance(x := held.get(str(node.target)) if node.op == "get_attr" else None, Tensor):
+            node.replace_all_uses_with(there[id(x)])
+            graph.erase_node(node)
+    _give(held, graph, there)
+    return GraphModule(held, graph)

@@ -1,0 +1,200 @@
+"""The trees of arguments and results in `.pt2` files, and where their leaves are.
+
+    read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}]')     a TreeSpec
+    paths(spec)                                     [(Step(place=0, key=None), ...), ...], one for each leaf
+
+A text names types by what they are registered as; nothing is imported for it, and contexts are plain JSON.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from ts.errors import ArchiveError
+from ts.export.pt2_format import json_codec
+from ts.utils import _pytree as pytree
+from ts.utils._pytree_nodes import (
+    NO_SERIALIZED_TYPE_NAME_FOUND,
+    SERIALIZED_TYPE_TO_PYTHON_TYPE,
+    SUPPORTED_SERIALIZED_TYPES,
+    is_namedtuple_class,
+)
+from ts.utils._pytree_specs import treespec_leaf
+
+_FACTORIES: Final = {"list": list, "dict": dict, "int": int, "float": float, "set": set, "tuple": tuple}
+_DICTIONARIES: Final = (dict, OrderedDict)
+
+
+def read(text: str) -> Any:
+    """The TreeSpec that a text describes."""
+    match json_codec.parse(text, "a tree of arguments"):
+        case [1, tree]:
+            return _spec(tree)
+        case [int(version), _]:
+            raise ArchiveError(f"a tree of arguments is of version {version}")
+    raise ArchiveError("a tree of arguments has no version")
+
+
+def _spec(written: Any) -> Any:
+    match written:
+        case {"type": None, "context": None, "children_spec": []}:
+            return treespec_leaf()
+        case {"type": str(name), "context": context, "children_spec": list(children)}:
+            cls = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(name)
+            if cls is None or name == NO_SERIALIZED_TYPE_NAME_FOUND:
+                raise ArchiveError(
+                    f"arguments are of the type {name[:80]!r}, which is not registered: "
+                    "ts.utils._pytree.register_pytree_node or ts.export.register_dataclass with this "
+                    "serialized_type_name"
+                )
+            made = list(map(_spec, children))
+            return pytree.TreeSpec(cls, _context(cls, context, len(made)), made)
+    raise ArchiveError("a tree of arguments is damaged")
+
+
+def _context(cls: Any, written: Any, count: int) -> Any:
+    """What a node needs beside its children."""
+    if cls is namedtuple:
+        found = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None
+        if found is None or not is_namedtuple_class(found):
+            raise ArchiveError(f"arguments have a named tuple {str(written)[:80]!r}, which is not registered")
+        if len(found._fields) != count:
+            raise ArchiveError(f"a named tuple {written[:80]!r} has other fields")
+        return found
+    if cls is defaultdict:
+        return _default_context(written, count)
+    parsed = json_codec.parse(written, "a tree of arguments") if isinstance(written, str) else written
+    read = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable_context
+    if read is not None:  # of a class that the program has registered
+        return read(written)
+    if cls in _DICTIONARIES:
+        return _keys(parsed, count)
+    if cls is deque:
+        if parsed is not None and (type(parsed) is not int or parsed < 0):
+            raise ArchiveError("a deque has no good length")
+    elif cls in (tuple, list) and parsed is not None:
+        raise ArchiveError("a list or tuple has more than children")
+    return parsed
+
+
+def _keys(parsed: Any, count: int) -> list[Any]:
+    if not isinstance(parsed, list) or len(parsed) != count:
+        raise ArchiveError("a dictionary has more or fewer keys than values")
+    for key in parsed:
+        if key is not None and not isinstance(key, str | int | float | bool):
+            raise ArchiveError("a dictionary has a key that is no text and no number")
+    if len(set(parsed)) != count:
+        raise ArchiveError("a dictionary has a key twice")
+    return parsed
+
+
+def _default_context(written: Any, count: int) -> list[Any]:
+    match written:
+        case {
+            "default_factory_module": "builtins",
+            "default_factory_name": str(name),
+            "dict_context": keys,
+        } if name in _FACTORIES:
+            return [_FACTORIES[name], _keys(keys, count)]
+    raise ArchiveError("a dictionary with defaults makes them with what is not listed")
+
+
+def write(spec: Any) -> str:
+    """The text of a TreeSpec."""
+    try:
+        return pytree.treespec_dumps(spec)
+    except (NotImplementedError, TypeError) as error:
+        raise ArchiveError(f"the program cannot be saved: {error}") from error
+
+
+def named_tuples(*specs: Any) -> dict[str, list[str]]:
+    """The fields of the named tuples in trees, by the names that files have for the classes."""
+    found = {}
+    waiting = list(specs)
+    while waiting:
+        spec = waiting.pop()
+        if spec.is_leaf():
+            continue
+        if spec.type is namedtuple:
+            found[SUPPORTED_SERIALIZED_TYPES[spec.context].serialized_type_name] = list(spec.context._fields)
+        waiting += spec.children()
+    return found
+
+
+# ---- leaves ------------------------------------------------------------------------------------------
+
+
+class Step(NamedTuple):
+    """From a node to a child: its number, and the key or name that it has in the node."""
+
+    place: int
+    key: Any = None
+    is_attribute: bool = False
+
+    def __str__(self) -> str:
+        if self.is_attribute:
+            return f".{self.key}"
+        return f"[{self.place if self.key is None else self.key!r}]"
+
+
+def paths(spec: Any) -> Iterator[tuple[Step, ...]]:
+    """The ways to the leaves, in their order."""
+    if spec.is_leaf():
+        yield ()
+        return
+    for step, child in zip(_steps(spec), spec.children(), strict=True):
+        for path in paths(child):
+            yield (step, *path)
+
+
+def _steps(spec: Any) -> list[Step]:
+    kind, context, count = spec.type, spec.context, spec.num_children
+    if kind in _DICTIONARIES:
+        return [Step(i, key) for i, key in enumerate(context)]
+    if kind is defaultdict:
+        return [Step(i, key) for i, key in enumerate(context[1])]
+    if kind is namedtuple:
+        return [Step(i, name, True) for i, name in enumerate(context._fields)]
+    if kind not in (tuple, list, deque) and _is_of_fields(context, count):
+        return [Step(i, name, True) for i, name in enumerate(context[0])]
+    return [Step(i) for i in range(count)]
+
+
+def _is_of_fields(context: Any, count: int) -> bool:
+    """Whether it is the context of a dataclass: the names of the fields that are there, and of the others."""
+    return (
+        isinstance(context, list)
+        and len(context) == 2
+        and all(isinstance(x, list) for x in context)
+        and len(context[0]) == count
+    )
+
+
+def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[Step, ...]]]:
+    """For each leaf of (args, kwargs) the argument that it is in, and the way to it from there."""
+    found = []
+    for path in paths(spec):
+        if len(path) < 2:
+            raise ArchiveError("the tree of arguments is none of positions and names")
+        part, argument, *rest = path
+        if part.place == 1:
+            name = str(argument.key)
+        elif names is not None and argument.place < len(names):
+            name = names[argument.place]
+        else:
+            name = f"args_{argument.place}"
+        found.append((name, tuple(rest)))
+    return found
+
+
+def check_arguments(spec: Any) -> None:
+    """That a tree is of arguments: (args, kwargs)."""
+    match spec.type, [child.type for child in spec.children()]:
+        case (_, [args, kwargs]) if spec.type is tuple and args is tuple and kwargs is dict:
+            return
+    raise ArchiveError("the tree of arguments is none of positions and names")
+
+
+__all__ = ["Step", "argument_paths", "check_arguments", "named_tuples", "paths", "read", "write"]

@@ -1,0 +1,420 @@
+"""The JSON of a `.pt2` file: what its objects have, of which type.
+
+A class for each object; the annotations say what reading checks and writing writes.  A `TaggedUnion` is an
+object with one entry, whose key says what the value is:
+
+    {"as_tensor": {"name": "x"}}         Argument("as_tensor", Name("x"))
+    {"as_ints": [1, 2]}                  Argument("as_ints", [1, 2])
+
+Entries that no class names are passed over, as later versions may have more; unknown keys of a choice are
+not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+from ts import dtypes
+
+SCHEMA_VERSION: Final = (8, 20)
+OPSET_VERSION: Final = {"aten": 10}
+TORCH_VERSION: Final = "2.13.0"
+
+DTYPES: Final = {
+    dtypes.uint8: 1, dtypes.int8: 2, dtypes.int16: 3, dtypes.int32: 4, dtypes.int64: 5, dtypes.float16: 6,
+    dtypes.float32: 7, dtypes.float64: 8, dtypes.complex32: 9, dtypes.complex64: 10, dtypes.complex128: 11,
+    dtypes.bool_: 12, dtypes.bfloat16: 13, dtypes.uint16: 28, dtypes.float8_e4m3fn: 29,
+    dtypes.float8_e5m2: 30, dtypes.float8_e4m3fnuz: 31, dtypes.float8_e5m2fnuz: 32,
+    dtypes.float8_e8m0fnu: 33, dtypes.uint32: 34, dtypes.uint64: 35,
+}  # fmt: skip
+STRIDED: Final = 7
+MEMORY_FORMATS: Final = {
+    "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
+}  # fmt: skip
+LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # in the metadata of a graph
+POSITIONAL: Final = 1
+KEYWORD: Final = 2
+
+
+@dataclass(slots=True)
+class TaggedUnion:
+    """An object with one entry: its key, and its value."""
+
+    kind: str
+    value: Any
+    kinds: ClassVar[dict[str, Any]] = {}
+
+
+# ---- numbers and tensors -----------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Device:
+    """`cuda:1`: a type, and which of them."""
+
+    type: str
+    index: int | None = None
+
+
+class Hint(TaggedUnion):
+    """What a symbol is in the example."""
+
+    kinds = {"as_int": int, "as_bool": bool, "as_float": float}
+
+
+@dataclass(slots=True)
+class Expression:
+    """A number with symbols in it."""
+
+    expr_str: str
+    hint: Hint | None = None
+
+
+class SymInt(TaggedUnion):
+    """A size: a number, or an expression."""
+
+    kinds = {"as_expr": Expression, "as_int": int}
+
+
+class SymFloat(TaggedUnion):
+    """A float that is computed."""
+
+    kinds = {"as_expr": Expression, "as_float": float}
+
+
+class SymBool(TaggedUnion):
+    """A truth that is computed."""
+
+    kinds = {"as_expr": Expression, "as_bool": bool}
+
+
+@dataclass(slots=True)
+class TensorMeta:
+    """What is known of a tensor."""
+
+    dtype: int
+    sizes: list[SymInt]
+    requires_grad: bool
+    device: Device
+    strides: list[SymInt]
+    storage_offset: SymInt
+    layout: int = STRIDED
+
+
+# ---- arguments ---------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Name:
+    """A value of the graph."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class CustomObject:
+    """An object of a class of the program."""
+
+    name: str
+    class_fqn: str
+
+
+@dataclass(slots=True)
+class Complex:
+    """A complex number."""
+
+    real: float
+    imag: float
+
+
+class IntOrName(TaggedUnion):
+    """A whole number, or the value that it is."""
+
+    kinds = {"as_name": str, "as_int": int}
+
+
+class FloatOrName(TaggedUnion):
+    """A float, or the value that it is."""
+
+    kinds = {"as_name": str, "as_float": float}
+
+
+class BoolOrName(TaggedUnion):
+    """A truth, or the value that it is."""
+
+    kinds = {"as_name": str, "as_bool": bool}
+
+
+class OptionalTensor(TaggedUnion):
+    """A tensor, or None."""
+
+    kinds = {"as_tensor": Name, "as_none": bool}
+
+
+@dataclass(slots=True)
+class SubgraphArgument:
+    """The graph of a branch or a loop, and the name of its module."""
+
+    name: str
+    graph: Graph
+
+
+class Argument(TaggedUnion):
+    """What an operator takes or gives."""
+
+
+@dataclass(slots=True)
+class NamedArgument:
+    """An argument with the parameter's name, given by position (1) or by name (2)."""
+
+    name: str
+    arg: Argument
+    kind: int | None = None
+
+
+@dataclass(slots=True)
+class Node:
+    """A call of an operator."""
+
+    target: str
+    inputs: list[NamedArgument]
+    outputs: list[Argument]
+    metadata: dict[str, str]
+    is_hop_single_tensor_return: bool | None = None
+    name: str | None = None
+
+
+@dataclass(slots=True)
+class Graph:
+    """Calls in their order, and what is known of each value."""
+
+    inputs: list[Argument]
+    outputs: list[Argument]
+    nodes: list[Node]
+    tensor_values: dict[str, TensorMeta]
+    sym_int_values: dict[str, SymInt]
+    sym_bool_values: dict[str, SymBool]
+    is_single_tensor_return: bool = False
+    custom_obj_values: dict[str, CustomObject] = field(default_factory=dict)
+    sym_float_values: dict[str, SymFloat] = field(default_factory=dict)
+
+
+Argument.kinds = {
+    "as_none": bool, "as_tensor": Name, "as_tensors": list[Name], "as_int": int, "as_ints": list[int],
+    "as_float": float, "as_floats": list[float], "as_string": str, "as_strings": list[str],
+    "as_sym_int": IntOrName, "as_sym_ints": list[IntOrName], "as_scalar_type": int, "as_memory_format": int,
+    "as_layout": int, "as_device": Device, "as_bool": bool, "as_bools": list[bool],
+    "as_sym_bool": BoolOrName, "as_sym_bools": list[BoolOrName], "as_graph": SubgraphArgument,
+    "as_optional_tensors": list[OptionalTensor], "as_custom_obj": CustomObject, "as_operator": str,
+    "as_sym_float": FloatOrName, "as_sym_floats": list[FloatOrName], "as_optional_tensor": OptionalTensor,
+    "as_complex": Complex, "as_nested_tensors": list[list[Name]], "as_int_lists": list[list[int]],
+    "as_string_to_argument": dict[str, Argument], "as_float_lists": list[list[float]],
+}  # fmt: skip
+
+
+# ---- signature ---------------------------------------------------------------------------------------
+
+
+class Constant(TaggedUnion):
+    """A number, text or None."""
+
+    kinds = {"as_none": bool, "as_int": int, "as_float": float, "as_string": str, "as_bool": bool}
+
+
+@dataclass(slots=True)
+class UserSpec:
+    """An argument, or a result."""
+
+    arg: Argument
+
+
+@dataclass(slots=True)
+class ConstantInput:
+    """An argument that the program was exported with."""
+
+    name: str
+    value: Constant
+
+
+@dataclass(slots=True)
+class Parameter:
+    """A parameter, by its name in the module."""
+
+    arg: Name
+    parameter_name: str
+
+
+@dataclass(slots=True)
+class Buffer:
+    """A buffer, by its name in the module."""
+
+    arg: Name
+    buffer_name: str
+    persistent: bool
+
+
+@dataclass(slots=True)
+class TensorConstant:
+    """A tensor that the program holds."""
+
+    arg: Name
+    tensor_constant_name: str
+
+
+@dataclass(slots=True)
+class CustomObjectInput:
+    """An object that the program holds."""
+
+    arg: CustomObject
+    custom_obj_name: str
+
+
+@dataclass(slots=True)
+class Token:
+    """What orders effects."""
+
+    arg: Name
+
+
+class InputSpec(TaggedUnion):
+    """What an input of the graph is."""
+
+    kinds = {
+        "user_input": UserSpec, "parameter": Parameter, "buffer": Buffer, "tensor_constant": TensorConstant,
+        "custom_obj": CustomObjectInput, "token": Token, "constant_input": ConstantInput,
+    }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Loss:
+    """The result that gradients are of."""
+
+    arg: Name
+
+
+@dataclass(slots=True)
+class BufferMutation:
+    """A result that is written to a buffer."""
+
+    arg: Name
+    buffer_name: str
+
+
+@dataclass(slots=True)
+class UserInputMutation:
+    """A result that is written to an argument, or is its gradient."""
+
+    arg: Name
+    user_input_name: str
+
+
+class OutputSpec(TaggedUnion):
+    """What an output of the graph is."""
+
+    kinds = {
+        "user_output": UserSpec, "loss_output": Loss, "buffer_mutation": BufferMutation,
+        "gradient_to_parameter": Parameter, "gradient_to_user_input": UserInputMutation,
+        "user_input_mutation": UserInputMutation, "token": Token, "parameter_mutation": Parameter,
+    }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Signature:
+    """What inputs and outputs are."""
+
+    input_specs: list[InputSpec]
+    output_specs: list[OutputSpec]
+
+
+# ---- the program -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Range:
+    """From which to which number; None where there is no end."""
+
+    min_val: int | None
+    max_val: int | None
+
+
+@dataclass(slots=True)
+class CallSignature:
+    """The trees that a module takes and gives."""
+
+    inputs: list[Argument]
+    outputs: list[Argument]
+    in_spec: str
+    out_spec: str
+    forward_arg_names: list[str] | None = None
+
+
+@dataclass(slots=True)
+class CallEntry:
+    """A module of the program, by its path."""
+
+    fqn: str
+    signature: CallSignature | None = None
+
+
+@dataclass(slots=True)
+class NamedTuple:
+    """The fields of a class of named tuples."""
+
+    field_names: list[str]
+
+
+@dataclass(slots=True)
+class GraphModule:
+    """A graph with its signature."""
+
+    graph: Graph
+    signature: Signature
+    module_call_graph: list[CallEntry]
+    metadata: dict[str, str] = field(default_factory=dict)
+    treespec_namedtuple_fields: dict[str, NamedTuple] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Version:
+    """Of the schema: another first number is another format."""
+
+    major: int
+    minor: int
+
+
+@dataclass(slots=True)
+class Program:
+    """All of `models/model.json`."""
+
+    graph_module: GraphModule
+    opset_version: dict[str, int]
+    range_constraints: dict[str, Range]
+    schema_version: Version
+    verifiers: list[str] = field(default_factory=list)
+    torch_version: str = "<=2.4"
+    guards_code: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Payload:
+    """Where the elements of a tensor are: bytes, or a file of `torch.save`."""
+
+    path_name: str
+    is_param: bool
+    use_pickle: bool
+    tensor_meta: TensorMeta | None = None
+
+
+@dataclass(slots=True)
+class Payloads:
+    """The tensors of a folder."""
+
+    config: dict[str, Payload]
+
+
+__all__ = [name for name, value in globals().items() if dataclasses.is_dataclass(value)] + [
+    "DTYPES", "KEYWORD", "MEMORY_FORMATS", "OPSET_VERSION", "POSITIONAL", "SCHEMA_VERSION", "STRIDED",
+    "TORCH_VERSION",
+]  # fmt: skip

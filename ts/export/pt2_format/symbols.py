@@ -1,0 +1,415 @@
+"""The symbols of a program in a file: its sizes as expressions of sympy, and what they may be.
+
+    symbols.size(SymInt("as_int", 3))                                           3
+    symbols.size(SymInt("as_expr", Expression("Symbol('s0', integer=True)")))   a SymInt
+    text(expression)                                                            "Symbol('s0', integer=True)"
+
+sympy is imported when the first expression is met: programs without symbols do not need it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from ts._core.thread import deadline
+from ts.errors import ArchiveError
+from ts.export.pt2_format import expr_parser
+from ts.export.pt2_format.expr_parser import Call, Constant, Formula, Name, Operation
+from ts.export.pt2_format.schema import Expression, Hint, Range, TaggedUnion
+
+if TYPE_CHECKING:
+    from ts.export.shape_env import ShapeEnv
+
+_MAX_BITS: Final = 256  # of a number
+_MAX_NODES: Final = 200  # of an expression
+_MAX_POWER: Final = 64
+_MAX_TERMS: Final = 1 << 9  # that an expression may have as a sum of products
+_ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "negative", "nonpositive"))
+_SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
+
+
+class MissingSympyError(ImportError):
+    """sympy is not installed."""
+
+
+def require_sympy() -> None:
+    """MissingSympyError where sympy is not installed."""
+    try:
+        import sympy  # noqa: F401
+    except ImportError as error:
+        raise MissingSympyError(
+            "programs with symbolic sizes need sympy: pip install 'torchscript-ts[export]'"
+        ) from error
+
+
+class Symbols:
+    """The symbols of one program."""
+
+    def __init__(self, ranges: dict[str, Range]) -> None:
+        self._said = ranges
+        self._environment: ShapeEnv | None = None
+        self._symbols: dict[str, Any] = {}
+        self._known: dict[str, Any] = {}  # expressions by their text
+
+    @property
+    def any(self) -> bool:
+        """Whether the program has symbols."""
+        return bool(self._said) or self._environment is not None
+
+    @property
+    def environment(self) -> ShapeEnv:
+        """What is known of the symbols."""
+        if self._environment is None:
+            require_sympy()
+            from ts.export.shape_env import ShapeEnv
+
+            self._environment = ShapeEnv()
+        return self._environment
+
+    # ---- reading
+
+    def number(self, choice: TaggedUnion) -> Any:
+        """A number of Python, or a symbol."""
+        if choice.kind != "as_expr":
+            return choice.value
+        from ts.export.sym_node import symbol_of
+
+        expression = self.expression(choice.value)
+        return symbol_of(expression, self.environment)
+
+    def expression(self, written: Expression) -> Any:
+        """An expression of sympy."""
+        text = written.expr_str
+        found = self._known.get(text)
+        if found is None:
+            _ = self.environment
+            formula = expr_parser.parse(text)
+            terms = _terms(formula)
+            if terms > _MAX_TERMS:
+                raise ArchiveError(f"the size {text[:80]!r} is none: it is too large")
+            deadline.charge(terms * 100_000)
+            try:
+                found = _checked(_Builder(self, text).build(formula), text)
+            except (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
+                raise ArchiveError(f"the size {text[:80]!r} is none: {error}") from None
+            self._known[text] = found
+        hint = written.hint
+        if hint is not None and found.is_Symbol and type(hint.value) is int:
+            self.environment.hints.setdefault(found, hint.value)
+        return found
+
+    def symbol(self, name: str, assumptions: dict[str, bool] | None = None) -> Any:
+        """The symbol of a name; the first that is said of it holds."""
+        found = self._symbols.get(name)
+        if found is None:
+            _ = self.environment
+            import sympy
+
+            from ts.export.value_ranges import ValueRange as Ends
+
+            if assumptions is None:
+                is_float = name.startswith("zuf")
+                assumptions = {"real": True} if is_float else {"integer": True}
+            found = self._symbols[name] = sympy.Symbol(name, **assumptions)
+            said = self._said.get(name)
+            low, high = (None, None) if said is None else (said.min_val, said.max_val)
+            self.environment.ranges[found] = Ends(
+                -math.inf if low is None else low, math.inf if high is None else high
+            )
+        return found
+
+    def range_constraints(self) -> dict[Any, Any]:
+        """What the file says that symbols, and some expressions of them, may be."""
+        if not self._said:
+            return {}
+        _ = self.environment
+        from ts.export.value_ranges import ValueRanges
+
+        found = {}
+        for text, ends in self._said.items():
+            expression = self.expression(Expression(text))
+            low = -math.inf if ends.min_val is None else ends.min_val
+            high = math.inf if ends.max_val is None else ends.max_val
+            if low > high:
+                raise ArchiveError(f"the range of {text} ends before it begins")
+            found[expression] = ValueRanges(low, high, bool(expression.is_integer))
+        return found
+
+
+def _checked(expression: Any, text: str) -> Any:
+    """The expression, if it is of numbers that Python has, and of functions that are listed."""
+    import sympy
+
+    from ts.export import sympy_functions as e
+
+    for x in sympy.preorder_traversal(expression):
+        if x.is_Symbol or x in (sympy.true, sympy.false) or x.is_Integer or x.is_Rational:
+            continue
+        if x.is_Float and math.isfinite(float(x)):
+            continue
+        if x.args and (x.func in e.COMPUTE or type(x).__name__ in ("Piecewise", "ExprCondPair")):
+            continue
+        raise ArchiveError(f"the size {text[:80]!r} is none: it has {str(x)[:80]}")
+    return expression
+
+
+class _Builder:
+    """Builds one expression out of a formula."""
+
+    def __init__(self, symbols: Symbols, text: str) -> None:
+        self.symbols = symbols
+        self.text = text
+        self.nodes = 0
+
+    def fail(self, why: str) -> NoReturn:
+        raise ArchiveError(f"the size {self.text[:80]!r} is none: {why}")
+
+    def build(self, formula: Formula) -> Any:
+        import sympy
+
+        self.nodes += 1
+        if self.nodes > _MAX_NODES:
+            self.fail("it is too large")
+        match formula:
+            case Constant(value=bool(x)):
+                return sympy.true if x else sympy.false
+            case Constant(value=int(x)):
+                return sympy.Integer(x)
+            case Constant(value=float(x)):
+                return sympy.Float(x)
+            case Name(name="true" | "false" as name):
+                return sympy.true if name == "true" else sympy.false
+            case Name(name=name):
+                if _SYMBOL.fullmatch(name) is None:
+                    self.fail(f"{name[:80]} is no symbol")
+                return self.symbols.symbol(name)
+            case Operation(operator=operator, operands=operands):
+                return self.operation(operator, [self.build(x) for x in operands])
+            case Call(function=Name(name=name), arguments=arguments, options=options):
+                return self.call(name, arguments, dict(options))
+        self.fail("it has what sizes do not have")
+
+    def operation(self, operator: str, values: list[Any]) -> Any:
+        if operator == "neg":
+            self.check_kinds("neg", values)
+            return -values[0]
+        name = _OPERATORS.get(operator)
+        if name is None:
+            self.fail(f"{operator} is no operator of sizes")
+        if name == "Sub":
+            self.check_kinds(name, values)
+            return values[0] - values[1]
+        return self.apply(name, values)
+
+    def call(self, name: str, arguments: tuple[Formula, ...], options: dict[str, Formula]) -> Any:
+        import sympy
+
+        if name == "Symbol":
+            return self.named(arguments, options)
+        if name in ("Integer", "Float", "Rational"):
+            return self.constant(name, arguments)
+        if options:
+            self.fail(f"{name} takes no options")
+        if name == "Piecewise":
+            return sympy.Piecewise(*map(self.pair, arguments))
+        return self.apply(name, [self.build(x) for x in arguments])
+
+    def named(self, arguments: tuple[Formula, ...], options: dict[str, Formula]) -> Any:
+        match arguments:
+            case (Constant(value=str(name)),) if _SYMBOL.fullmatch(name) is not None:
+                pass
+            case _:
+                self.fail("a symbol has no name")
+        said: dict[str, bool] = {}
+        for key, value in options.items():
+            if key not in _ASSUMPTIONS or not isinstance(value, Constant) or type(value.value) is not bool:
+                self.fail(f"{key[:80]} cannot be said of a symbol")
+            said[key] = value.value
+        return self.symbols.symbol(name, said)
+
+    def constant(self, name: str, arguments: tuple[Formula, ...]) -> Any:
+        import sympy
+
+        values = []
+        for x in arguments:
+            sign = 1
+            if isinstance(x, Operation) and x.operator == "neg":
+                sign, x = -1, x.operands[0]
+            if not isinstance(x, Constant):
+                self.fail(f"{name} is of no number")
+            values.append((sign, x.value))
+        match name, values:
+            case "Integer", [(sign, int(n))]:
+                return sympy.Integer(sign * n)
+            case "Rational", [(sign, int(n)), (1, int(m))] if m > 0:
+                return sympy.Rational(sign * n, m)
+            case "Float", [(sign, str(text))] if len(text) < 400:
+                return sympy.Float(sign * float(text))
+            case "Float", [(sign, float(n) | int(n))]:
+                return sympy.Float(sign * float(n))
+        self.fail(f"{name} is of no number")
+
+    def pair(self, formula: Formula) -> Any:
+        match formula:
+            case Call(function=Name(name="ExprCondPair" | "Tuple"), arguments=(value, condition), options=()):
+                found = self.build(value), self.build(condition)
+                self.check_kinds("Add", [found[0]])
+                self.check_kinds("Not", [found[1]])
+                return found
+        self.fail("a case has no condition")
+
+    def apply(self, name: str, values: list[Any]) -> Any:
+        function, least, most = functions().get(name, (None, 0, 0))
+        if function is None:
+            self.fail(f"{name[:80]} is no function of sizes")
+        if not least <= len(values) <= most:
+            self.fail(f"{name} takes another number of arguments")
+        self.check_kinds(name, values)
+        if name in ("Pow", "PowByNatural"):
+            self.check_power(*values)
+        return self.checked(function(*values))
+
+    def check_kinds(self, name: str, values: list[Any]) -> None:
+        """That truths are computed of truths, and numbers of numbers, where it matters of whole ones."""
+        from ts.export import sympy_functions as e
+
+        of_truths = name in _OF_TRUTHS
+        if any(e.is_truth(x) is not of_truths for x in values):
+            self.fail(f"{name} is of {'numbers' if of_truths else 'truths'}")
+        if name in _OF_WHOLE and not all(x.is_integer for x in values):
+            self.fail(f"{name} is of numbers that are not whole")
+
+    def check_power(self, base: Any, exponent: Any) -> None:
+        if not exponent.is_Integer:
+            return
+        bits = int(base).bit_length() * int(exponent) if base.is_Integer else 0
+        if abs(exponent) > _MAX_POWER or bits > _MAX_BITS:
+            self.fail("a power is too large")
+
+    def checked(self, found: Any) -> Any:
+        if found.is_Integer and int(found).bit_length() > _MAX_BITS:
+            self.fail("a number is too large")
+        if found.is_Pow and found.exp.is_Integer and abs(found.exp) > _MAX_POWER:  # a power of a power
+            self.fail("a power is too large")
+        return found
+
+
+_OPERATORS: Final = {
+    "+": "Add", "*": "Mul", "-": "Sub", "/": "IntTrueDiv", "//": "FloorDiv", "%": "Mod", "**": "Pow",
+    "<": "StrictLessThan", "<=": "LessThan", ">": "StrictGreaterThan", ">=": "GreaterThan",
+    "==": "Equality", "!=": "Unequality", "and": "And", "or": "Or", "not": "Not",
+}  # fmt: skip
+_OF_TRUTHS: Final = frozenset(("And", "Or", "Xor", "Not"))
+_OF_WHOLE: Final = frozenset((
+    "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PowByNatural", "BitwiseFn_bitwise_and",
+    "BitwiseFn_bitwise_or", "BitwiseFn_bitwise_xor",
+))  # fmt: skip
+_MAX_VALUES: Final = 1 << 5
+_PRODUCTS: Final = frozenset(
+    ("Mul", "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PythonMod", "IntTrueDiv", "*", "/", "//", "%")
+)
+
+
+def _terms(formula: Formula) -> int:
+    """How many terms a formula has, at most, when products of sums are multiplied out."""
+    match formula:
+        case Call(function=Name(name=name), arguments=parts) | Operation(operator=name, operands=parts):
+            each = [min(_terms(x), _MAX_TERMS + 1) for x in parts]
+        case _:
+            return 1
+    if name in _PRODUCTS:
+        return math.prod(each[:_MAX_NODES])
+    if name in ("Pow", "PowByNatural", "**") and len(each) == 2:
+        power = parts[1]
+        if isinstance(power, Call) and power.arguments:
+            power = power.arguments[0]
+        n = power.value if isinstance(power, Constant) and type(power.value) is int else 1
+        return int(each[0] ** min(n, _MAX_POWER))
+    return sum(each)
+
+
+_tables: list[dict[str, tuple[Any, int, int]]] = []
+
+
+def _modulo(a: Any, b: Any) -> Any:
+    from ts.export import sympy_functions as e
+
+    return (e.Mod if a.is_integer and b.is_integer else e.FloatMod)(a, b)
+
+
+def functions() -> dict[str, tuple[Any, int, int]]:
+    """What sizes may be computed with, by the names in files: functions, and how many arguments they take."""
+    if _tables:
+        return _tables[0]
+    import sympy
+
+    from ts.export import sympy_functions as e
+
+    two = {
+        "FloorDiv": e.FloorDiv, "CleanDiv": e.FloorDiv, "Mod": e.Mod, "PythonMod": _modulo, "Pow": sympy.Pow,
+        "IntTrueDiv": e.IntTrueDiv, "FloatTrueDiv": e.FloatTrueDiv, "FloatPow": e.FloatPow,
+        "PowByNatural": e.PowByNatural, "Equality": sympy.Eq, "Unequality": sympy.Ne, "Eq": sympy.Eq,
+        "Ne": sympy.Ne, "StrictLessThan": sympy.Lt, "LessThan": sympy.Le, "StrictGreaterThan": sympy.Gt,
+        "GreaterThan": sympy.Ge, "BitwiseFn_bitwise_and": e.BitwiseFn_bitwise_and,
+        "BitwiseFn_bitwise_or": e.BitwiseFn_bitwise_or, "BitwiseFn_bitwise_xor": e.BitwiseFn_bitwise_xor,
+        "CeilDiv": lambda a, b: -e.FloorDiv(-a, b),
+    }  # fmt: skip
+    one = {
+        "ToFloat": e.ToFloat, "TruncToInt": e.TruncToInt, "FloorToInt": e.FloorToInt,
+        "CeilToInt": e.CeilToInt, "RoundToInt": e.RoundToInt, "Abs": sympy.Abs, "Not": sympy.Not,
+        "Identity": lambda a: a, **{f"OpaqueUnaryFn_{name}": f for name, f in e.REAL.items()},
+    }  # fmt: skip
+    many = {
+        "Add": sympy.Add, "Mul": sympy.Mul, "Max": sympy.Max, "Min": sympy.Min, "And": sympy.And,
+        "Or": sympy.Or, "Xor": sympy.Xor,
+    }  # fmt: skip
+    table: dict[str, tuple[Any, int, int]] = {name: (f, 2, 2) for name, f in two.items()}
+    table |= {name: (f, 1, 1) for name, f in one.items()} | {
+        name: (f, 1, _MAX_VALUES) for name, f in many.items()
+    }
+    _tables.append(table)
+    return table
+
+
+# ---- writing -----------------------------------------------------------------------------------------
+
+
+def text(expression: Any) -> str:
+    """An expression as files have it."""
+    import sympy
+
+    from ts.export import sympy_functions as e
+
+    if expression.is_Symbol:
+        said = "".join(
+            f", {name}=True"
+            for name in ("positive", "nonnegative", "integer")
+            if expression._assumptions_orig.get(name)
+        )
+        return f"Symbol({str(expression)!r}{said})"
+    if expression in (sympy.true, sympy.false):
+        return "true" if expression == sympy.true else "false"
+    if expression.is_Integer:
+        return f"Integer({expression})"
+    if expression.is_Rational:
+        return f"Rational({expression.p}, {expression.q})"
+    if expression.is_Float:
+        return f"Float('{float(expression)!r}', precision=53)"
+    name = "PythonMod" if isinstance(expression, e.Mod | e.FloatMod) else type(expression).__name__
+    return f"{name}({', '.join(map(text, expression.args))})"
+
+
+def expression_of(x: Any) -> Expression:
+    """A symbol as an object of a file, with its number in the example."""
+    kinds = {int: "as_int", bool: "as_bool", float: "as_float"}
+    hint = x.node.hint
+    return Expression(text(x.node.expr), None if hint is None else Hint(kinds[type(hint)], hint))
+
+
+def chosen(cls: Any, x: Any, plain: str) -> Any:
+    """A number or symbol as a choice of a file."""
+    from ts._core.tensor.sym_types import SymNumber
+
+    return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

@@ -1,0 +1,149 @@
+"""The tensors of `.pt2` files: each is a place in a record of bytes, which several may share.
+
+Payloads.read("weights")          {"l.weight": a Parameter, ...}
+Written().payload(x, ...)         where it lies, and the bytes if they are new
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import devices, dtypes
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts.archive import torch_save
+from ts.archive.storages import Storage, StorageWriter, view
+from ts.archive.zip_records import device_named
+from ts.errors import ArchiveError, MissingCudaError
+from ts.export.pt2_format import json_codec, schema
+from ts.export.pt2_format.container import Container, ContainerWriter
+from ts.nn.parameter import Parameter
+
+_DTYPES: Final = {number: d for d, number in schema.DTYPES.items()}
+_PREFIXES: Final = {"weights": "weight_", "constants": "tensor_"}
+_MAX_DIMENSIONS: Final = 64
+
+
+def dtype_of(number: int) -> dtypes.dtype:
+    """The dtype that a file has a number for."""
+    found = _DTYPES.get(number)
+    if found is None:
+        raise ArchiveError(f"the file has tensors of the dtype {number}, which ts does not have")
+    return found
+
+
+def number_of(dtype: dtypes.dtype) -> int:
+    """The number of a dtype in files."""
+    return schema.DTYPES[dtype]
+
+
+def device_of(written: schema.Device) -> devices.device:
+    """The device of a tensor."""
+    return device_named(written.type if written.index is None else f"{written.type}:{written.index}")
+
+
+def check_layout(number: int) -> None:
+    """ArchiveError for layouts that are not strided."""
+    if number != schema.STRIDED:
+        raise ArchiveError(f"the file has tensors of the layout {number}, which ts does not have")
+
+
+class TensorFolder:
+    """The tensors of a folder of a file: weights, or constants."""
+
+    def __init__(self, container: Container, name: str) -> None:
+        self.container = container
+        self.folder = f"data/{name}"
+        self.config = f"{self.folder}/{container.model}_{name}_config.json"
+        self.bytes: dict[str, NDArray[np.uint8]] = {}
+
+    def read(self) -> dict[str, Any]:
+        """The tensors by their names."""
+        if not self.container.has(self.config):
+            return {}
+        payloads = json_codec.read(self.container.text(self.config), schema.Payloads, self.config)
+        return {name: self.tensor(name, payload) for name, payload in payloads.config.items()}
+
+    def tensor(self, name: str, payload: schema.Payload) -> Any:
+        """One of them."""
+        record = f"{self.folder}/{payload.path_name}"
+        if payload.use_pickle:
+            made = torch_save.load(io.BytesIO(self.container.records.bytes(record)))
+            if not isinstance(made, Tensor):
+                raise ArchiveError(f"{name} is no tensor")
+        elif payload.tensor_meta is None:
+            raise ArchiveError(f"nothing says how {name} lies in {record}")
+        else:
+            made = self.placed(record, payload.tensor_meta)
+        wanted = payload.tensor_meta is not None and payload.tensor_meta.requires_grad
+        if payload.is_param:
+            return Parameter(made.detach(), wanted)
+        return made.detach().requires_grad_() if wanted else made
+
+    def placed(self, record: str, meta: schema.TensorMeta) -> Tensor:
+        """The tensor at a place of a record."""
+        check_layout(meta.layout)
+        dtype = dtype_of(meta.dtype)
+        data = self.bytes.get(record)
+        if data is None:
+            entry = self.container.records.entries.get(record)
+            size = 0 if entry is None else entry.file_size
+            data = self.bytes[record] = self.container.records.storage(record, size)
+        whole = data[: len(data) - len(data) % dtype.itemsize].view(dtype.numpy_dtype)
+        numbers = [*meta.sizes, *meta.strides, meta.storage_offset]
+        if any(n.kind != "as_int" for n in numbers) or len(meta.sizes) > _MAX_DIMENSIONS:
+            raise ArchiveError(f"the tensor in {record} has no sizes")
+        sizes, strides = (tuple(n.value for n in each) for each in (meta.sizes, meta.strides))
+        storage = Storage(whole, "cpu")
+        made = wrap_array(view(storage, meta.storage_offset.value, sizes, strides))
+        target = device_of(meta.device)
+        try:
+            return made if target.type == "cpu" else made.to(target)
+        except MissingCudaError as error:
+            raise MissingCudaError(f"the file has tensors on {target}: {error}") from None
+
+
+class WrittenFolder:
+    """Tensors of a folder that is being written."""
+
+    def __init__(self, writer: ContainerWriter, name: str) -> None:
+        self.writer = writer
+        self.name = name
+        self.storages = StorageWriter()
+        self.config: dict[str, schema.Payload] = {}
+
+    def add(self, name: str, x: Any) -> None:
+        """One more tensor."""
+        place = self.storages.place(x.detach())
+        self.config[name] = schema.Payload(
+            f"{_PREFIXES[self.name]}{place.key}",
+            isinstance(x, Parameter),
+            False,
+            meta_of(x.dtype, place.size, place.stride, place.offset, x.device, x.requires_grad),
+        )
+
+    def write(self, model: str) -> None:
+        """The records of all."""
+        folder = f"data/{self.name}"
+        for key, elements in self.storages.arrays.items():
+            self.writer.record(f"{folder}/{_PREFIXES[self.name]}{key}", elements.data)
+        text = json_codec.write(schema.Payloads(self.config))
+        self.writer.record(f"{folder}/{model}_{self.name}_config.json", text)
+
+
+def meta_of(
+    dtype: dtypes.dtype, sizes: Any, strides: Any, offset: Any, device: devices.device, requires_grad: bool
+) -> schema.TensorMeta:
+    """What a file says of a tensor."""
+    from ts.export.pt2_format.symbols import chosen
+
+    def numbers(values: Any) -> list[Any]:
+        return [chosen(schema.SymInt, n, "as_int") for n in values]
+
+    return schema.TensorMeta(
+        number_of(dtype), numbers(sizes), bool(requires_grad), schema.Device(device.type, device.index),
+        numbers(strides), chosen(schema.SymInt, offset, "as_int"),
+    )  # fmt: skip

@@ -1,0 +1,450 @@
+"""Writes the program of a `.pt2` file: from an ExportedProgram to its JSON, and its tensors.
+
+    write(program, writer, None)
+
+A call becomes its operator's name, its arguments with the parameters' names, and the names of its results:
+nodes that take results out of a call are not written.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import operator
+from typing import Any, Final
+
+from ts import devices, dtypes
+from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts.archive import torch_save
+from ts.errors import ArchiveError
+from ts.export import signature as kinds
+from ts.export.dim import whole_end
+from ts.export.fake import device_of
+from ts.export.module_calls import ModuleCallSignature
+from ts.export.program import ExportedProgram
+from ts.export.pt2_format import call_targets, json_codec, lift_constants, pytree_specs, schema
+from ts.export.pt2_format.container import ContainerWriter
+from ts.export.pt2_format.schema import Argument
+from ts.export.pt2_format.symbols import chosen
+from ts.export.pt2_format.tensors import WrittenFolder, meta_of, number_of
+from ts.export.signature import InputKind, InputSpec, OutputKind, OutputSpec
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node
+from ts.ops.namespace import OpOverload
+
+MODEL: Final = "model"
+_KIND_OF_SYMBOL: Final = {SymInt: "as_sym_int", SymFloat: "as_sym_float", SymBool: "as_sym_bool"}
+_OR_NAME: Final = {
+    "as_sym_int": schema.IntOrName, "as_sym_float": schema.FloatOrName, "as_sym_bool": schema.BoolOrName,
+}  # fmt: skip
+_PLAIN: Final = {int: "as_int", float: "as_float", bool: "as_bool", str: "as_string"}
+_OF_TYPE: Final = {  # of empty lists, by the schema's words for what is in them
+    "Tensor": "as_tensors", "int": "as_ints", "SymInt": "as_ints", "float": "as_floats", "bool": "as_bools",
+    "str": "as_strings", "Tensor?": "as_optional_tensors",
+}  # fmt: skip
+
+
+def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict[str, int] | None) -> None:
+    """All records of a program."""
+    program = lift_constants.lifted(program)
+    text = json_codec.write(_program(program, opset_version))
+    weights, constants = WrittenFolder(writer, "weights"), WrittenFolder(writer, "constants")
+    for name, x in program.state_dict.items():
+        weights.add(name, x)
+    for name, x in program.constants.items():
+        if not isinstance(x, Tensor):
+            raise ArchiveError(f"the constant {name} is a {type(x).__name__}, and cannot be saved")
+        constants.add(name, x)
+    weights.write(MODEL)
+    constants.write(MODEL)
+    writer.record(f"models/{MODEL}.json", text)
+    data = io.BytesIO()
+    if program.example_inputs is not None:
+        torch_save.save(program.example_inputs, data)
+    writer.record(f"data/sample_inputs/{MODEL}.pt", data.getvalue())  # empty where there are none
+
+
+def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> schema.Program:
+    calls = program.module_call_graph
+    specs = [s for call in calls if call.signature for s in (call.signature.in_spec, call.signature.out_spec)]
+    signature = program.graph_signature
+    graph = _GraphWriter(program.graph_module, {s.arg.name: s for s in signature.input_specs}).graph()
+    fields = {name: schema.NamedTuple(f) for name, f in pytree_specs.named_tuples(*specs).items()}
+    module = schema.GraphModule(
+        graph,
+        schema.Signature(
+            list(map(_input_spec, signature.input_specs)),
+            [_output_spec(spec, signature) for spec in signature.output_specs],
+        ),
+        [schema.CallEntry(call.fqn, _call(call.signature)) for call in calls],
+        _lines_of_guards(program),
+        fields,
+    )
+    ranges = {
+        str(s): schema.Range(whole_end(r.lower), whole_end(r.upper))
+        for s, r in program.range_constraints.items()
+        if s not in program.environment.replaced  # the graph has what such a number is equal to
+    }
+    codes = [check.code for check in program._guards if getattr(check, "code", "")]
+    return schema.Program(
+        module,
+        schema.OPSET_VERSION | (opset_version or {}),
+        ranges,
+        schema.Version(*schema.SCHEMA_VERSION),
+        [program.dialect],
+        schema.TORCH_VERSION,
+        list(dict.fromkeys(codes)),
+    )
+
+
+def _lines_of_guards(program: ExportedProgram) -> dict[str, str]:
+    """Which lines of the program asked for its conditions, beside them: others do not read it."""
+    lines = {check.code: list(check.where) for check in program._guards if check.code and check.where}
+    return {schema.LINES_OF_GUARDS: json.dumps(lines)} if lines else {}
+
+
+def _call(signature: ModuleCallSignature | None) -> schema.CallSignature | None:
+    """What a call of a module was given and gave."""
+    if signature is None:
+        return None
+    return schema.CallSignature(
+        list(map(_of_signature, signature.inputs)), list(map(_of_signature, signature.outputs)),
+        pytree_specs.write(signature.in_spec), pytree_specs.write(signature.out_spec),
+        signature.forward_arg_names,
+    )  # fmt: skip
+
+
+# ---- signature ---------------------------------------------------------------------------------------
+
+
+def _input_spec(spec: InputSpec) -> schema.InputSpec:
+    kind, target = spec.kind, str(spec.target)
+    if kind is InputKind.USER_INPUT:
+        if isinstance(spec.arg, kinds.ConstantArgument):
+            plain = _constant(spec.arg.value)
+            value = schema.Constant(plain.kind, plain.value)
+            return schema.InputSpec("constant_input", schema.ConstantInput(spec.arg.name, value))
+        return schema.InputSpec("user_input", schema.UserSpec(_of_signature(spec.arg)))
+    name = schema.Name(spec.arg.name)
+    if kind is InputKind.PARAMETER:
+        return schema.InputSpec("parameter", schema.Parameter(name, target))
+    if kind is InputKind.BUFFER:
+        return schema.InputSpec("buffer", schema.Buffer(name, target, bool(spec.persistent)))
+    if kind is InputKind.CONSTANT_TENSOR:
+        return schema.InputSpec("tensor_constant", schema.TensorConstant(name, target))
+    if kind is InputKind.TOKEN:
+        return schema.InputSpec("token", schema.Token(name))
+    raise ArchiveError(f"{target} is an object of the class {spec.arg.class_fqn}, and cannot be saved")
+
+
+_OUTPUTS: Final = {
+    OutputKind.LOSS_OUTPUT: ("loss_output", schema.Loss),
+    OutputKind.BUFFER_MUTATION: ("buffer_mutation", schema.BufferMutation),
+    OutputKind.PARAMETER_MUTATION: ("parameter_mutation", schema.Parameter),
+    OutputKind.GRADIENT_TO_PARAMETER: ("gradient_to_parameter", schema.Parameter),
+    OutputKind.GRADIENT_TO_USER_INPUT: ("gradient_to_user_input", schema.UserInputMutation),
+    OutputKind.USER_INPUT_MUTATION: ("user_input_mutation", schema.UserInputMutation),
+    OutputKind.TOKEN: ("token", schema.Token),
+}
+
+
+def _output_spec(spec: OutputSpec, signature: Any) -> schema.OutputSpec:
+    if spec.kind is OutputKind.USER_OUTPUT:
+        return schema.OutputSpec("user_output", schema.UserSpec(_of_signature(spec.arg)))
+    kind, made = _OUTPUTS[spec.kind]
+    name = schema.Name(spec.arg.name)
+    return schema.OutputSpec(kind, made(name) if spec.target is None else made(name, spec.target))
+
+
+def _of_signature(argument: Any) -> Argument:
+    """A value that users give or get."""
+    match argument:
+        case kinds.TensorArgument(name=name):
+            return Argument("as_tensor", schema.Name(name))
+        case kinds.SymIntArgument(name=name):
+            return Argument("as_sym_int", schema.IntOrName("as_name", name))
+        case kinds.SymFloatArgument(name=name):
+            return Argument("as_sym_float", schema.FloatOrName("as_name", name))
+        case kinds.SymBoolArgument(name=name):
+            return Argument("as_sym_bool", schema.BoolOrName("as_name", name))
+        case kinds.ConstantArgument(value=value):
+            return _constant(value)
+    raise ArchiveError(f"the program takes or gives {argument!r}, which cannot be saved")
+
+
+def _constant(value: Any) -> Argument:
+    """A number, text or None."""
+    if value is None:
+        return Argument("as_none", True)
+    kind = _PLAIN.get(type(value))
+    if kind is None:
+        raise ArchiveError(f"{value!r} cannot be saved")
+    return Argument(kind, value)
+
+
+# ---- graphs ------------------------------------------------------------------------------------------
+
+
+class _GraphWriter:
+    """Writes one graph, and those of branches and loops where they are used."""
+
+    def __init__(self, module: GraphModule, specs: dict[str, InputSpec] | None) -> None:
+        self.module = module
+        self.specs = specs
+        self.written = schema.Graph([], [], [], {}, {}, {})
+
+    def graph(self) -> schema.Graph:
+        """The graph."""
+        written = self.written
+        for node in self.module.graph.nodes:
+            if node.op == "placeholder":
+                written.inputs.append(self.input(node))
+            elif node.op == "call_function":
+                if not _takes_apart(node):
+                    written.nodes.append(self.call(node))
+            elif node.op == "output":
+                (results,) = node.args
+                if not isinstance(results, list | tuple):
+                    written.is_single_tensor_return = True
+                    results = [results]
+                written.outputs += [self.argument(x, None) for x in results]
+            elif node.op != "get_attr":
+                raise ArchiveError(f"{node.op} of {node.target} cannot be saved")
+        return written
+
+    def input(self, node: Node) -> Argument:
+        """A parameter of the graph."""
+        value = node.meta.get("val")
+        if isinstance(value, Tensor | SymNumber):
+            return self.result(node.name, value)
+        return _constant(value)
+
+    # ---- values
+
+    def result(self, name: str, value: Any) -> Argument:
+        """A value by its name; what is known of it is noted."""
+        if isinstance(value, Tensor):
+            array = value.array
+            item = value.dtype.itemsize
+            self.written.tensor_values[name] = meta_of(
+                value.dtype, array.shape, [s // item for s in array.strides], 0, device_of(value),
+                value.requires_grad,
+            )  # fmt: skip
+            return Argument("as_tensor", schema.Name(name))
+        if isinstance(value, SymInt | int) and not isinstance(value, bool):
+            self.written.sym_int_values[name] = chosen(schema.SymInt, value, "as_int")
+            return Argument("as_sym_int", schema.IntOrName("as_name", name))
+        if isinstance(value, SymFloat | float):
+            self.written.sym_float_values[name] = chosen(schema.SymFloat, value, "as_float")
+            return Argument("as_sym_float", schema.FloatOrName("as_name", name))
+        if isinstance(value, SymBool | bool):
+            self.written.sym_bool_values[name] = chosen(schema.SymBool, value, "as_bool")
+            return Argument("as_sym_bool", schema.BoolOrName("as_name", name))
+        if value is None:
+            return Argument("as_none", True)
+        raise ArchiveError(f"the value {name} is a {type(value).__name__}, and cannot be saved")
+
+    def results(self, node: Node) -> list[Argument]:
+        """What a call gives."""
+        value = node.meta.get("val")
+        if isinstance(node.target, OpOverload) and not node.target._schema.returns:
+            return []
+        if not isinstance(value, list | tuple):
+            return [self.result(node.name, value)]
+        names = {user.args[1]: user for user in node.users if _takes_apart(user)}
+        items: list[Argument] = []
+        for place, item in enumerate(value):
+            user = names.get(place)
+            name = user.name if user is not None else f"{node.name}_unused_{place}"
+            items.append(self.item(user, name, item))
+        if _gives_list(node) and all(x.kind == "as_tensor" for x in items):
+            return [Argument("as_tensors", [x.value for x in items])]
+        return items
+
+    def item(self, user: Node | None, name: str, value: Any) -> Argument:
+        """One of several results, which may be several again."""
+        if not isinstance(value, list | tuple):
+            return self.result(name, value)
+        inner = {} if user is None else {u.args[1]: u.name for u in user.users if _takes_apart(u)}
+        found = [self.result(inner.get(i, f"{name}_unused_{i}"), x) for i, x in enumerate(value)]
+        return Argument("as_tensors", [x.value for x in found])
+
+    # ---- calls
+
+    def call(self, node: Node) -> schema.Node:
+        """A call."""
+        target: Any = node.target
+        higher = call_targets.is_of_functions(target)
+        single = not isinstance(node.meta.get("val"), list | tuple) if higher else None
+        return schema.Node(
+            call_targets.name_of(target),
+            list(self.inputs(node)),
+            self.results(node),
+            _metadata(node),
+            single,
+            node.name,
+        )
+
+    def inputs(self, node: Node) -> Any:
+        """The arguments, with the parameters' names and types."""
+        target: Any = node.target
+        parameters = list(target.operator.signature.parameters) if isinstance(target, OpOverload) else []
+        higher = call_targets.is_of_functions(target)
+        names = "ab" if not parameters and not higher else ""
+        for place, x in enumerate(node.args):
+            parameter = parameters[place] if place < len(parameters) else None
+            name = parameter.name if parameter is not None else names[place : place + 1]
+            kind = parameter.kind if parameter is not None else "Tensor[]" if higher else None
+            yield schema.NamedArgument(name, self.argument(x, kind), schema.POSITIONAL)
+        types = {p.name: p.kind for p in parameters}
+        for name, x in node.kwargs.items():
+            yield schema.NamedArgument(name, self.argument(x, types.get(name)), schema.KEYWORD)
+
+    def argument(self, x: Any, kind: str | None) -> Argument:
+        """An argument; `kind` is its parameter's type, where there is one."""
+        if isinstance(x, Node):
+            return self.node(x)
+        if isinstance(x, list | tuple):
+            return self.sequence(list(x), kind)
+        if isinstance(x, dict):
+            return Argument("as_string_to_argument", {str(k): self.argument(v, None) for k, v in x.items()})
+        if isinstance(x, complex):
+            return Argument("as_complex", schema.Complex(x.real, x.imag))
+        if isinstance(x, dtypes.dtype):
+            return Argument("as_scalar_type", number_of(x))
+        if isinstance(x, dtypes.layout):
+            return Argument("as_layout", schema.STRIDED)
+        if isinstance(x, dtypes.memory_format):
+            return Argument("as_memory_format", schema.MEMORY_FORMATS[str(x).rpartition(".")[2]])
+        if isinstance(x, OpOverload):
+            return Argument("as_operator", call_targets.name_of(x))
+        if isinstance(x, devices.device):
+            return Argument("as_device", schema.Device(x.type, x.index))
+        if isinstance(x, SymNumber):
+            raise ArchiveError(f"{x} stands in the graph without a node, and cannot be saved")
+        return _constant(x)
+
+    def node(self, x: Node) -> Argument:
+        """The value of a node."""
+        if x.op == "get_attr":
+            inner: Any = self.module
+            for part in str(x.target).split("."):
+                inner = getattr(inner, part)
+            if not isinstance(inner, GraphModule):
+                raise ArchiveError(f"the attribute {x.target} is no graph, and cannot be saved")
+            return Argument("as_graph", schema.SubgraphArgument(x.name, _GraphWriter(inner, None).graph()))
+        value = x.meta.get("val")
+        if isinstance(value, SymInt) or (type(value) is int and x.op == "call_function"):
+            return Argument("as_sym_int", schema.IntOrName("as_name", x.name))
+        if isinstance(value, SymFloat) or (type(value) is float and x.op == "call_function"):
+            return Argument("as_sym_float", schema.FloatOrName("as_name", x.name))
+        if isinstance(value, SymBool) or (type(value) is bool and x.op == "call_function"):
+            return Argument("as_sym_bool", schema.BoolOrName("as_name", x.name))
+        if x.op == "placeholder" and not isinstance(value, Tensor):
+            return _constant(value)
+        return Argument("as_tensor", schema.Name(x.name))
+
+    def sequence(self, items: list[Any], kind: str | None) -> Argument:
+        """Several arguments in one."""
+        element = None if kind is None else _element(kind)
+        if not items:
+            return Argument(_OF_TYPE.get(element or "int", "as_ints"), [])
+        if all(isinstance(x, list | tuple) for x in items):
+            return self.nested([list(x) for x in items])
+        written = [self.argument(x, element) for x in items]
+        found = {x.kind for x in written}
+        if found <= {"as_tensor", "as_none"} and ("as_none" in found or element == "Tensor?"):
+            optional = [schema.OptionalTensor(x.kind, x.value) for x in written]
+            return Argument("as_optional_tensors", optional)
+        if found == {"as_tensor"}:
+            return Argument("as_tensors", [x.value for x in written])
+        if element == "Tensor" and "as_tensor" in found and found <= {"as_tensor", "as_sym_int", "as_int"}:
+            return Argument("as_tensors", [self.named(x) for x in written])
+        for kind_of_symbol, plain, whole in (
+            ("as_sym_int", "as_int", "as_ints"),
+            ("as_sym_float", "as_float", "as_floats"),
+            ("as_sym_bool", "as_bool", "as_bools"),
+        ):
+            if found == {plain}:
+                return Argument(whole, [x.value for x in written])
+            if found <= {kind_of_symbol, plain}:
+                cls = _OR_NAME[kind_of_symbol]
+                mixed = [x.value if x.kind == kind_of_symbol else cls(plain, x.value) for x in written]
+                return Argument(f"{kind_of_symbol}s", mixed)
+        if found == {"as_string"}:
+            return Argument("as_strings", [x.value for x in written])
+        if found <= {"as_int", "as_float"}:
+            return Argument("as_floats", [float(x.value) for x in written])
+        raise ArchiveError(f"a list of {', '.join(sorted(found))} cannot be saved")
+
+    def named(self, x: Argument) -> schema.Name:
+        """The name of a tensor or number among tensors; a call makes one of a number without."""
+        if x.kind == "as_tensor":
+            return x.value  # type: ignore[no-any-return]
+        if x.kind == "as_sym_int":
+            return schema.Name(x.value.value)
+        taken = {n.name for n in self.module.graph.nodes} | self.written.sym_int_values.keys()
+        name = next(made for i in itertools.count() if (made := f"number_{i}") not in taken)
+        parts = [
+            schema.NamedArgument(which, Argument("as_int", n), schema.POSITIONAL)
+            for which, n in (("a", x.value), ("b", 0))
+        ]
+        result = self.result(name, x.value)
+        self.written.nodes.append(
+            schema.Node(call_targets.name_of(operator.add), parts, [result], {}, None, name)
+        )
+        return schema.Name(name)
+
+    def nested(self, items: list[list[Any]]) -> Argument:
+        """Lists of lists."""
+        flat = [x for each in items for x in each]
+        if all(isinstance(x, Node) for x in flat) and flat:
+            return Argument("as_nested_tensors", [[schema.Name(x.name) for x in each] for each in items])
+        if all(type(x) is int for x in flat):
+            return Argument("as_int_lists", items)
+        if all(type(x) in (int, float) for x in flat):
+            return Argument("as_float_lists", [[float(x) for x in each] for each in items])
+        raise ArchiveError("a list of lists cannot be saved unless it is of tensors or numbers")
+
+
+def _takes_apart(node: Node) -> bool:
+    """Whether a node takes one result out of those of a call."""
+    if node.op != "call_function" or node.target is not operator.getitem or len(node.args) != 2:
+        return False
+    first, place = node.args
+    return isinstance(first, Node) and first.op == "call_function" and type(place) is int
+
+
+def _gives_list(node: Node) -> bool:
+    """Whether an operator gives a list, not several results."""
+    if not isinstance(node.target, OpOverload):
+        return False
+    returns = node.target._schema.returns
+    return len(returns) == 1 and returns[0].type.str().endswith("[]")
+
+
+def _element(kind: str) -> str | None:
+    """Of what a type of the schema is a list: `int[2]`, `SymInt[]?`, `Tensor?[]`."""
+    kind = kind.removesuffix("?")
+    return kind.rpartition("[")[0] if kind.endswith("]") else None
+
+
+def _metadata(node: Node) -> dict[str, str]:
+    """Where a node comes from."""
+    found = {}
+    if node.meta.get("stack_trace"):
+        found["stack_trace"] = node.meta["stack_trace"]
+    stack = node.meta.get("nn_module_stack")
+    if stack:
+        found["nn_module_stack"] = ";".join(
+            f"{key},{path},{_class_name(kind)}" for key, (path, kind) in stack.items()
+        )
+    if node.meta.get("torch_fn"):
+        found["torch_fn"] = ";".join(node.meta["torch_fn"])
+    return found
+
+
+def _class_name(kind: Any) -> str:
+    return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"

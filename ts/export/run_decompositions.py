@@ -1,0 +1,379 @@
+"""`run_decompositions`: a program again, without writes, in operators of the core set.
+
+The graph runs once more on its fake tensors, node by node, under a `FunctionalizingTracer`.  What it writes
+to its inputs becomes outputs, before the others.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ts
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.operator import HigherOrderOperator
+from ts._higher_order_ops.wrap_ops import autocast_op, set_grad_op
+from ts.amp.autocast_mode import autocast
+from ts.export import runtime_assertions
+from ts.export.decomp_utils import CustomDecompTable
+from ts.export.decompositions import decomposition_table
+from ts.export.fake import known_number
+from ts.export.functionalization import FunctionalizingTracer
+from ts.export.module_calls import ModuleCallEntry
+from ts.export.node_arguments import values_of
+from ts.export.node_metadata import add_tensor_metadata, count_used_sizes, rename_size_nodes
+from ts.export.shape_env import ShapeEnv
+from ts.export.signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+from ts.export.size_order import move_sizes_to_tensors
+from ts.export.sympy_functions import is_of_data
+from ts.export.verifier import Verifier
+from ts.export.vmap_decomposition import STEPS
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node
+from ts.ops import registry
+from ts.ops.namespace import OpOverload, overload_named
+
+if TYPE_CHECKING:
+    from ts.export.program import ExportedProgram
+
+_SIZES = frozenset(("aten::sym_size.int", "aten::sym_stride.int", "aten::sym_numel"))
+_ASSERT_SCALAR = overload_named("aten::_assert_scalar", "")
+_WRITTEN = {
+    InputKind.BUFFER: OutputKind.BUFFER_MUTATION,
+    InputKind.PARAMETER: OutputKind.PARAMETER_MUTATION,
+    InputKind.USER_INPUT: OutputKind.USER_INPUT_MUTATION,
+}
+
+
+def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
+    """The program in operators of the core set, or without those that a table of the caller's names."""
+    known = decomposition_table.core() if decompositions is None else _by_key(decompositions)
+    environment = program.environment
+    frozen, environment.frozen = environment.frozen, True
+    before, environment.least_in_calls = environment.least_in_calls, dict(environment.least_in_calls)
+    try:
+        run = _Run(program.graph_module, environment, known)
+        module, signature, calls = run.program(program.graph_signature, program.module_call_graph)
+        if signature.lifted_tensor_constants:
+            _order_state(module, signature)
+        checks = list(program._guards)
+        if environment.places is not None:
+            checks += map(environment.places.check, dict.fromkeys(run.recorder.noted))
+            more = {s: n for s, n in environment.least_in_calls.items() if before.get(s) != n}
+            checks += environment.places.checks_of_small(more)
+    finally:
+        environment.frozen = frozen
+        environment.observer = None
+        environment.least_in_calls = before
+    return type(program)._create(
+        module, signature, program.state_dict, program.range_constraints, calls,
+        program.example_inputs, program.constants, checks, environment, Verifier.dialect,
+    )  # fmt: skip
+
+
+def _order_state(module: GraphModule, signature: ExportGraphSignature) -> None:
+    """Order the inputs that are buffers and constants by modules: constants are buffers of theirs."""
+    names = [*signature.parameters, *signature.buffers, *signature.lifted_tensor_constants]
+    modules: dict[str, list[str]] = {"": []}  # paths of the modules in a module, in order of creation
+    for name in names:
+        path = name.split(".")[:-1]
+        for k in range(len(path)):
+            inner, outer = ".".join(path[: k + 1]), ".".join(path[:k])
+            if inner not in modules:
+                modules[inner] = []
+                modules[outer].append(inner)
+    own: dict[str, list[str]] = {path: [] for path in modules}
+    for name in (*signature.buffers, *signature.lifted_tensor_constants):
+        own[name.rpartition(".")[0]].append(name)
+    ordered_names = list(signature.parameters)
+    pending = [""]
+    while pending:
+        prefix = pending.pop()
+        ordered_names += own[prefix]
+        pending += reversed(modules[prefix])
+    places = {name: k for k, name in enumerate(ordered_names)}
+    nodes = [node for node in module.graph.nodes if node.op == "placeholder"]
+    pairs = list(zip(signature.input_specs, nodes, strict=True))
+    state = [pair for pair in pairs if str(pair[0].target) in places]
+    if not state or any(spec.kind is not InputKind.USER_INPUT for spec, _ in pairs[len(state) :]):
+        return  # objects and tokens among them
+    ordered = sorted(state, key=lambda pair: places[str(pair[0].target)])
+    for before, (_, node) in zip([None, *(n for _, n in ordered)], ordered, strict=False):
+        if before is None:
+            next(iter(module.graph.nodes)).prepend(node)
+        else:
+            before.append(node)
+    signature.input_specs[: len(ordered)] = [spec for spec, _ in ordered]
+    module.recompile()
+
+
+def default_decompositions() -> CustomDecompTable:
+    """Return the table of `run_decompositions()`, by operator: it may be changed, and given to it."""
+    found = CustomDecompTable()
+    for key, function in decomposition_table.core().items():
+        operator = registry.operator(key)
+        if operator is not None:
+            found[overload_named(operator.name, operator.overload)] = function
+    return found
+
+
+def _by_key(decompositions: Mapping[Any, Any]) -> decomposition_table.Table:
+    return {op.name() if isinstance(op, OpOverload) else str(op): f for op, f in decompositions.items()}
+
+
+class _Results(NamedTuple):
+    """What a node of control flow gave: its node again, and the fake results."""
+
+    node: Node
+    values: Any
+
+
+class _Run:
+    """One graph again: the program's, or that of a branch or loop in it."""
+
+    def __init__(
+        self, module: GraphModule, environment: ShapeEnv, decompositions: decomposition_table.Table
+    ) -> None:
+        self.module = module
+        self.environment = environment
+        self.decompositions = decompositions
+        self.recorder = FunctionalizingTracer(environment, decompositions)
+        self.submodules: dict[str, GraphModule | Tensor] = {}
+        self.values: dict[Node, Any] = {}
+        self.numbers: dict[Node, Node] = {}  # nodes that compute numbers, by those of the program
+        self.inputs: list[Any] = []
+        self.kept: set[Node] = set()  # what preserved calls were given and gave, used or not
+
+    def program(
+        self, signature: ExportGraphSignature, calls: list[ModuleCallEntry]
+    ) -> tuple[GraphModule, ExportGraphSignature, list[ModuleCallEntry]]:
+        """The program's graph, with what it writes to its inputs among its outputs; the calls of modules."""
+        leaves = self._run()
+        with ts.no_grad():
+            nodes, specs = self._outputs(list(leaves), signature)
+            calls = list(map(self._call, calls))
+        module, renamed = self._module(tuple(nodes), is_program=True)
+        for spec in specs:
+            if not isinstance(spec.arg, ConstantArgument) and spec.arg.name in renamed:
+                spec.arg = type(spec.arg)(renamed[spec.arg.name])
+        calls = [
+            ModuleCallEntry(c.fqn, c.signature.renamed(lambda name: renamed.get(name, name)))
+            if c.signature is not None and renamed
+            else c
+            for c in calls
+        ]
+        return module, ExportGraphSignature(list(signature.input_specs), specs), calls
+
+    def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
+        """A call of a module, whose leaves have other nodes now, which stay."""
+        if entry.signature is None:
+            return entry
+        before = {node.name: value for node, value in self.values.items()}
+
+        def renamed(name: str) -> str:
+            node = self.recorder.node_of(before[name])
+            self.kept.add(node)
+            return str(node.name)
+
+        return ModuleCallEntry(entry.fqn, entry.signature.renamed(renamed))
+
+    def subgraph(self) -> GraphModule:
+        """The graph of a branch or loop."""
+        result = self._run()
+        several = isinstance(result, list | tuple)
+        return self._module(self.recorder.node_of(tuple(result) if several else result))[0]
+
+    def _run(self) -> Any:
+        with ts.no_grad():
+            for node in self.module.graph.nodes:
+                if node.op == "placeholder":
+                    self.inputs.append(self._input(node))
+            return self._nodes()
+
+    def _nodes(self) -> Any:
+        """The results of the graph, whose inputs have values."""
+        for node in self.module.graph.nodes:
+            if node.op == "output":
+                return values_of(node.args[0], self.values.__getitem__)
+            if node.op != "placeholder":
+                self.recorder.origin = node
+                self.values[node] = self._again(node)
+        return ()
+
+    def _block(self, node: Node) -> Any:
+        """The results of the graph of a block (`ts.export.hop_regions`), whose nodes stand in its place."""
+        place = next(i for i, x in enumerate(node.args) if isinstance(x, Node))
+        before, inner = self.module, getattr(self.module, str(node.args[place].target))  # type: ignore[union-attr]
+        inputs = [n for n in inner.graph.nodes if n.op == "placeholder"]
+        for given, x in zip(inputs, node.args[place + 1 :], strict=True):
+            self.values[given] = values_of(x, self.values.__getitem__)
+        self.module = inner
+        try:
+            if node.target is set_grad_op:
+                return self._nodes()
+            device, dtype, enabled, *_ = node.args[:place]
+            with autocast(device, dtype, enabled):  # type: ignore[arg-type]
+                return self._nodes()
+        finally:
+            self.module = before
+
+    def _module(self, result: Any, is_program: bool = False) -> tuple[GraphModule, dict[str, str]]:
+        """Return the module of the finished graph, and new names of nodes by those that are gone."""
+        graph = self.recorder.graph
+        graph.output(result)
+        graph.eliminate_dead_code(lambda node: node in self.kept or node.is_impure(impure_random=False))
+        self.recorder.look_at_squeezed()
+        if is_program:
+            used_sizes = count_used_sizes(graph)
+            replaced = runtime_assertions.insert_again(self.recorder)
+            renamed = rename_size_nodes(graph, used_sizes)
+            renamed |= {before: renamed.get(now, now) for before, now in replaced.items()}
+            add_tensor_metadata(graph, self.environment)
+        else:
+            renamed = {}
+            move_sizes_to_tensors(graph)
+        return GraphModule(self.submodules, graph), renamed
+
+    def _input(self, node: Node) -> Any:
+        value = node.meta.get("val")
+        made = self.recorder.placeholder(node.name, value)
+        made.meta = dict(node.meta)
+        self.values[node] = value
+        return value
+
+    def _again(self, node: Node) -> Any:
+        """What a node gives, recorded."""
+        if node.op == "get_attr":
+            return None if _is_of_block(node) else self._attribute(node)
+        if node.target in (set_grad_op, autocast_op):
+            return self._block(node)
+        args, kwargs = (values_of(x, self.values.__getitem__) for x in (node.args, node.kwargs))
+        target = node.target
+        value = node.meta.get("val")
+        if isinstance(target, HigherOrderOperator):
+            if self.recorder.open_batches.has(args):
+                raise ts.errors.UserError(
+                    f"{target.name} inside of vmap cannot be decomposed: run the program as it was exported"
+                )
+            made = self.recorder._call(
+                target, self.recorder.node_of(args), value, self.recorder.node_of(kwargs)
+            )
+            return _Results(made, value)
+        if args and isinstance(args[0], _Results):
+            (results, index), found = args, args[0].values[args[1]]
+            self.recorder._bind(self.recorder._call(target, (results.node, index), found), found)
+            return found
+        if target is _ASSERT_SCALAR and isinstance(node.args[0], Node) and node.args[0] in self.numbers:
+            name = "_assert_scalar"
+            self.recorder._call(target, (self.numbers[node.args[0]], *args[1:]), None, dict(kwargs), name)
+            return None
+        if isinstance(value, SymNumber) and (not isinstance(target, OpOverload) or target.name() in _SIZES):
+            found = self._number(target, args, value)
+            if not self.recorder.open_batches.has(args):
+                self.numbers[node] = self.recorder.number_nodes[id(value)][1]
+            return found
+        if target in STEPS:
+            with self.recorder.recording():
+                return STEPS[target](self.recorder.open_batches, *args, **kwargs)
+        if not isinstance(target, OpOverload):
+            with self.recorder.recording():
+                return target(*args, **kwargs)  # type: ignore[operator]
+        args, kwargs = _with_known_numbers(args), {k: _with_known_numbers(x) for k, x in kwargs.items()}
+        op, values, _ = target.resolve(args, kwargs)
+        self.environment.recycled = deque(_data_symbols(value))
+        return self.recorder.run(op, values)
+
+    def _attribute(self, node: Node) -> Any:
+        """A graph of a branch or loop, decomposed; a constant of one, as it is."""
+        name = str(node.target)
+        found = getattr(self.module, name)
+        if isinstance(found, GraphModule) and name not in self.submodules:
+            self.submodules[name] = _Run(found, self.environment, self.decompositions).subgraph()
+            self.environment.observer = self.recorder.arithmetic
+        made = self.recorder.graph.create_node("get_attr", name)
+        made.meta = dict(node.meta)
+        if isinstance(found, Tensor):
+            self.submodules[name] = found
+            value = node.meta["val"]
+            self.recorder._bind(made, value)
+            return value
+        return made
+
+    def _number(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
+        """A number that is computed of numbers, or asked of a tensor: the same symbol."""
+        recorder, expression = self.recorder, value.node.expression
+        if recorder.open_batches.has(args):
+            recorder.node_of(value)  # a size of what is below
+        else:
+            made = recorder._call(target, tuple(map(recorder.node_of, args)), value)
+            recorder.number_nodes[id(value)] = value, made
+            recorder._numbers.setdefault(expression, made)
+        return value
+
+    def _outputs(
+        self, leaves: list[Any], signature: ExportGraphSignature
+    ) -> tuple[list[Any], list[OutputSpec]]:
+        """What was written of the inputs; then the results."""
+        recorder, nodes, specs = self.recorder, [], []
+        for value, spec in zip(self.inputs, signature.input_specs, strict=True):
+            if any(value is x for x in recorder.reshaped):
+                raise RuntimeError(
+                    f"the program changes the shape of {spec.arg.name} in place, for which there is no form "
+                    "without writes"
+                )
+            if isinstance(value, Tensor) and recorder.written(value):
+                if spec.kind not in _WRITTEN:
+                    raise RuntimeError(
+                        f"the program writes to {spec.target}, a constant, for which there is no form "
+                        "without writes: let it be a buffer"
+                    )
+                node = recorder.node_of(value)
+                target = spec.arg.name if spec.kind is InputKind.USER_INPUT else spec.target
+                nodes.append(node)
+                specs.append(OutputSpec(_WRITTEN[spec.kind], TensorArgument(node.name), target))
+        for x, output in zip(leaves, signature.output_specs, strict=True):
+            node = recorder.node_of(x)
+            if isinstance(node, Node) and str(node.target) == "aten.sym_size.int":
+                node = known_number(x) if type(known_number(x)) is int else node
+            nodes.append(node)
+            argument = output.arg
+            if isinstance(node, Node):
+                argument = type(output.arg)(node.name)
+            elif not isinstance(output.arg, ConstantArgument):
+                argument = ConstantArgument("", node)
+            specs.append(OutputSpec(output.kind, argument, output.target))
+        return nodes, specs
+
+
+def _with_known_numbers(x: Any) -> Any:
+    """Return an operator's arguments with integers for the symbols that are known to be one number."""
+    if isinstance(x, list | tuple):
+        return type(x)(map(_with_known_numbers, x))
+    return known_number(x)
+
+
+def _is_of_block(node: Node) -> bool:
+    """Whether what a node takes is the graph of a block."""
+    return bool(node.users) and all(user.target in (set_grad_op, autocast_op) for user in node.users)
+
+
+def _data_symbols(value: Any) -> list[Any]:
+    """The symbols without an example in what a node gave, in order."""
+    found: list[Any] = []
+    parts = value if isinstance(value, list | tuple) else [value]
+    for part in parts:
+        sizes = part.array.shape if isinstance(part, Tensor) else [part]
+        for n in sizes:
+            if isinstance(n, SymNumber):
+                symbols = sorted(n.node.expression.free_symbols, key=str)
+                found += [s for s in symbols if is_of_data(s) and s not in found]
+    return found

@@ -1,0 +1,225 @@
+"""Runs of a program's module: the first by its Python code, then compiled, where the compiler can.
+
+The arguments have to be in the tree that the program was exported with; its guards look at their leaves.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
+from ts._functorch.predispatch import ended_by_errors
+from ts.errors import ScriptRuntimeError
+from ts.export.input_guards import GuardsFn
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node
+from ts.nn.modules.module import Module
+from ts.utils import _pytree as pytree
+
+if TYPE_CHECKING:
+    from ts.export.unlifted_module import UnliftedModule
+
+
+class Input(NamedTuple):
+    """What a program takes: an argument, by its node's name, or state, by its name in the module."""
+
+    is_argument: bool
+    name: str
+
+
+class Runner:
+    """Runs a module as its graph is now; whoever changes the graph recompiles, which makes another runner."""
+
+    def __init__(self, module: UnliftedModule) -> None:
+        self.calls = 0
+        self.compiled: Callable[[UnliftedModule, list[Any]], list[Any]] | None = None
+        self.contents = _contents(module)
+        self.in_spec, self.out_spec = module._in_spec, module._out_spec
+        self.flat = _count_if_flat(self.in_spec)
+        inside = {name for name, m in module.named_children() if isinstance(m, GraphModule)}
+        self.state = [n for n in module.graph.nodes if n.op == "get_attr" and n.target not in inside]
+        self.leaves = [n for n in module.graph.nodes if n.op == "placeholder"]
+        self.inputs = [Input(False, str(n.target)) for n in self.state]
+        self.inputs += [Input(True, str(n.target)) for n in self.leaves]
+        self.places: _StateSlots | None = None
+
+    def __call__(
+        self,
+        module: UnliftedModule,
+        generated: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        if len(args) == self.flat and not kwargs and all(isinstance(x, Tensor) for x in args):
+            leaves = list(args)
+        else:
+            leaves = flattened(args, kwargs, self.in_spec)
+            args, kwargs = pytree.tree_unflatten(leaves, self.in_spec)
+        self.calls += 1
+        if self.calls == 2:
+            self.compiled = self._compiled(module)
+        if self.compiled is not None and current_tracer() is None:  # who watches sees the module's nodes
+            try:
+                return pytree.tree_unflatten(self.compiled(module, leaves), self.out_spec)
+            except ScriptRuntimeError as error:
+                from ts.export.lowering import LONG_NUMBER
+
+                if error.class_name != LONG_NUMBER:
+                    raise
+        self._check_apart(module, leaves)
+        with ended_by_errors():
+            return generated(module, *args, *kwargs.values())
+
+    def _check_apart(self, module: UnliftedModule, leaves: list[Any]) -> None:
+        """RuntimeError where what is written at the end lies in the memory of another input."""
+        if module._written:
+            values = self._state_of(module) + leaves
+            check_apart(dict(zip(self.inputs, values, strict=True)), module._written)
+
+    def _state_of(self, module: UnliftedModule) -> list[Any]:
+        if self.places is None:
+            self.places = _StateSlots(module, [str(n.target) for n in self.state])
+        return self.places.values()
+
+    def _compiled(self, module: UnliftedModule) -> Callable[[UnliftedModule, list[Any]], list[Any]] | None:
+        """The graph as a function of leaves; None where the code says otherwise or the compiler cannot."""
+        from ts.errors import CompilationError
+        from ts.export.lowering import UnsupportedNodeError, lowered
+
+        if not _same(_contents(module), self.contents):  # it was changed, and not recompiled
+            return None
+        guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
+        try:
+            function = lowered(module, self.state, guards)
+        except (UnsupportedNodeError, CompilationError):
+            return None
+        names = [str(n.target) for n in guards]
+
+        def run(module: UnliftedModule, leaves: list[Any]) -> list[Any]:
+            for name in names:
+                module._modules[name](*leaves)  # type: ignore[misc]
+            self._check_apart(module, leaves)
+            found: list[Any] = function(*self._state_of(module), *leaves)
+            return found
+
+        return run
+
+    def _is_guard(self, module: UnliftedModule, node: Node) -> bool:
+        """Whether a node looks at the arguments before anything else, and gives nothing."""
+        if node.op != "call_module" or node.users or node.kwargs or list(node.args) != self.leaves:
+            return False
+        return isinstance(module._modules.get(str(node.target)), GuardsFn)
+
+
+class _StateSlots:
+    """Where state is found, which may be replaced between calls: dictionaries of modules, and their keys."""
+
+    def __init__(self, root: Module, names: list[str]) -> None:
+        self.root = root
+        self.names = names
+        self._find()
+
+    def values(self) -> list[Any]:
+        """What is there now: AttributeError where something is missing."""
+        if list(map(dict.get, *self.around)) != self.modules:
+            self._find()
+        try:
+            return list(map(operator.getitem, *self.tables))
+        except KeyError:
+            self._find()
+            return list(map(operator.getitem, *self.tables))
+
+    def _find(self) -> None:
+        found: dict[str, Module] = {"": self.root}  # the modules on the way, by path
+        around: list[tuple[dict[str, Any], str]] = []
+        tables: list[tuple[dict[str, Any], str]] = []
+        for path in self.names:
+            *parts, name = path.split(".")
+            owner, at = self.root, ""
+            for part in parts:
+                at = f"{at}.{part}"
+                if at not in found:
+                    found[at] = getattr(owner, part)
+                    around.append((owner._modules, part))
+                owner = found[at]
+            getattr(owner, name)
+            places = (owner._parameters, owner._buffers, owner.__dict__)
+            tables.append((next(t for t in places if name in t), name))
+        self.modules = list(found.values())[1:]
+        self.around, self.tables = _columns(around), _columns(tables)
+
+
+def _columns(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, Any]], list[str]]:
+    return [table for table, _ in pairs], [name for _, name in pairs]
+
+
+def _contents(module: GraphModule) -> list[Any]:
+    """The parts of a graph, and of the graphs inside of it, which are others where it was changed."""
+    found: list[Any] = []
+    for node in module.graph.nodes:
+        found += (node, node.op, node.target, node.args, node.kwargs)
+    for inner in module.children():
+        if isinstance(inner, GraphModule):
+            found += _contents(inner)
+    return found
+
+
+def _same(parts: list[Any], others: list[Any]) -> bool:
+    return len(parts) == len(others) and all(map(operator.is_, parts, others))
+
+
+def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None:
+    """RuntimeError where what is written at the end lies in the memory of another input."""
+    seen: dict[int, bool] = {}  # memory by its address: whether it is written
+    for source, x in values.items():
+        if not isinstance(x, Tensor) or x.numel() == 0:
+            continue
+        at, writes = x.untyped_storage().data_ptr(), source in written
+        if at in seen and (writes or seen[at]):
+            raise RuntimeError(
+                f"the program writes to an input whose memory {source.name} shares: after "
+                "run_decompositions there are no writes that the other would see. Run the program as it was"
+            )
+        seen[at] = seen.get(at, False) or writes
+
+
+def _count_if_flat(in_spec: Any) -> int:
+    """How many arguments there are, where they are leaves by position; -1 for other trees."""
+    args, kwargs = in_spec.children()
+    flat = args.type is tuple and all(child.is_leaf() for child in args.children())
+    return args.num_children if flat and kwargs.num_children == 0 else -1
+
+
+def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> list[Any]:
+    """The leaves of the arguments; ValueError where their tree is another."""
+    names = in_spec.child(1).context if in_spec.num_children > 1 else []
+    if set(names) != set(kwargs):
+        raise ValueError(
+            f"Ran into a kwarg keyword mismatch: Got the following keywords {[*kwargs]} but expected {names}"
+        )
+    kwargs = {name: kwargs[name] for name in names}
+    leaves, spec = pytree.tree_flatten((args, kwargs))
+    if spec != in_spec:
+        args, kwargs = in_order((args, kwargs), in_spec)
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+    if spec != in_spec:
+        raise ValueError(
+            "Trying to flatten user inputs with exported input tree spec: \n"
+            f"{in_spec}\nbut actually got inputs with tree spec of: \n{spec}.\n"
+            "Please check that the inputs have the same number and type of args and kwargs as the ones you "
+            "used when tracing."
+        )
+    return leaves
+
+
+def in_order(tree: Any, spec: Any) -> Any:
+    """A tree with the keys of its dictionaries in the order that they have in a specification."""
+    children = [spec.child(i) for i in range(spec.num_children)]
+    if spec.type is dict and isinstance(tree, dict) and set(tree) == set(spec.context):
+        return {k: in_order(tree[k], child) for k, child in zip(spec.context, children, strict=True)}
+    if spec.type in (list, tuple) and type(tree) is spec.type and len(tree) == len(children):
+        return spec.type(in_order(x, child) for x, child in zip(tree, children, strict=True))
+    return tree

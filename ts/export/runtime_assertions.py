@@ -1,0 +1,290 @@
+"""What has to hold of numbers that follow from data: nodes that look at it, behind those that give them.
+
+n = x.item(); torch._check(n >= 2); torch._check(n <= 10)
+
+item = aten.item(x); ge = item >= 2; aten._assert_scalar(ge, "Runtime assertion failed for ..."); le = ...
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+
+from ts._core.tensor.sym_types import SymBool, SymInt, SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts.export import sympy_functions
+from ts.export.node_arguments import origin_of
+from ts.export.shape_env import MAX_UNBACKED, Requirement, ShapeEnv
+from ts.export.sym_node import FUNCTIONS, SymNode, symbol_of
+from ts.export.tracer import ExportTracer
+from ts.fx.node import Node
+from ts.ops.namespace import OpOverload, overload_named
+
+
+def insert(recorder: ExportTracer) -> dict[str, str]:
+    """Insert assertions into a finished recording, each after the last node that defines a symbol of it.
+
+    Conditions on symbols of a branch or loop stay in `environment.requirements`: its graph asserts them.
+    Later nodes that compute a number of an assertion again are erased; return the names of the nodes that
+    stand in their place, by the erased names.
+    """
+    return _Insertion(recorder, recorder.environment.requirements).run()
+
+
+def insert_again(recorder: ExportTracer) -> dict[str, str]:
+    """Insert the assertions of the exported graph into the graph of a decomposition.
+
+    The assertions of the exported graph that ran again are erased if their condition has the same form as a
+    new one.  As in PyTorch `u0 > 2` stays beside `2 < u0`, and so do all assertions on truths and on symbols
+    that equal numbers or sizes of arguments.
+    """
+    return _Insertion(recorder, list(recorder.environment.asserted), is_first=False).run()
+
+
+class _Insertion:
+    """One insertion: `requirements` loses those that are inserted."""
+
+    def __init__(
+        self, recorder: ExportTracer, requirements: list[Requirement], is_first: bool = True
+    ) -> None:
+        self.recorder = recorder
+        self.environment: ShapeEnv = recorder.environment
+        self.left = requirements
+        self.is_first = is_first
+        self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
+        self.defined: dict[Any, Node] = {}  # by expression
+        self.asserted: set[Any] = set()  # conditions of inserted assertions
+        self.replaced: dict[str, Node] = {}  # by the names of erased nodes
+        self.numbers: dict[Any, Any] = {}  # of symbols of truths: the expression of their number
+        self.origin: Node | None = None  # the node that gives the number that is looked at
+
+    def run(self) -> dict[str, str]:
+        """Insert; return the names of nodes that stand in the place of erased ones, by the erased names."""
+        graph, recorder = self.recorder.graph, self.recorder
+        before, recorder._numbers = recorder._numbers, self.defined
+        notes, recorder.notes_blocks = recorder.notes_blocks, False
+        on_sizes = False  # whether the assertions on sizes of arguments alone are there
+        try:
+            for node in list(graph.nodes):
+                if self._erase_duplicate(node):
+                    continue
+                truth = _truth_of_data(node)
+                if truth is not None and truth not in self.defined and (node.users or truth in self.asked):
+                    self.define(self._as_number(node, truth), truth, None)
+                for symbol, dim in _new_symbols(node, self.defined):
+                    self.define(node, symbol, dim)
+                if node.op == "call_function" and not on_sizes and not is_size_of_input(node):
+                    on_sizes = True
+                    self._insert_on_sizes(node)
+        finally:
+            recorder._numbers = before | self.defined
+            recorder.notes_blocks = notes
+        return {name: node.name for name, node in self.replaced.items()}
+
+    def _insert_on_sizes(self, node: Node) -> None:
+        """Insert the assertions on sizes of arguments alone after a node, the first one."""
+        on_sizes = [
+            r for r in self.left if not any(map(sympy_functions.is_of_data, r.condition.free_symbols))
+        ]
+        self.origin = node
+        with self.recorder.graph.inserting_before(_behind(node)):
+            for requirement in on_sizes:
+                self.left.remove(requirement)
+                if self.is_first:
+                    self.environment.asserted.append(requirement)
+                self.insert_assertion(requirement.condition)
+
+    def _erase_duplicate(self, node: Node) -> bool:
+        """Erase a node that computes an inserted number again, or asserts an inserted condition again."""
+        value = node.meta.get("val")
+        if str(node.target) == "aten._assert_scalar.default":
+            tested = node.args[0]
+            condition = tested.meta.get("val") if isinstance(tested, Node) else None
+            if isinstance(condition, SymBool) and condition.node.expression in self.asserted:
+                self.recorder.graph.erase_node(node)
+                return True
+        elif node.op == "call_function" and isinstance(value, SymNumber):
+            expression = value.node.expression
+            known = self.defined.get(expression)
+            if known is None and isinstance(value, SymInt) and not sympy_functions.is_of_data(expression):
+                self.defined[expression] = node
+            elif self._is_apart(expression):
+                return False
+            elif known is not None and known is not node:
+                node.replace_all_uses_with(known)
+                self.replaced[node.name] = known
+                self.recorder.graph.erase_node(node)
+                return True
+        return False
+
+    def _is_apart(self, symbol: Any) -> bool:
+        """Return whether the program's nodes of a symbol stay beside inserted ones: it equals something."""
+        equal = self.environment.replaced.get(symbol)
+        return equal is not None and (equal.is_number or not self.is_first)
+
+    def define(self, node: Node, symbol: Any, dim: int | None) -> None:
+        """Insert what holds of a symbol that `node` is the first to give, and of it and symbols before."""
+        last = self.origin = node
+        if dim is not None:
+            last = self._size(node, dim, symbol)
+        equal = self.environment.replaced.get(symbol)
+        is_new = self.is_first or (equal is None and _truth_of_data_number(node) is None)
+        known, asserted = dict(self.defined), set(self.asserted)
+        self.defined[symbol] = last
+        graph = self.recorder.graph
+        with graph.inserting_before(_behind(last)):
+            ends = self.environment.ranges[symbol]
+            if not math.isinf(ends.low):
+                self.insert_assertion(sympy.Ge(symbol, sympy_functions.to_sympy(ends.low), evaluate=False))
+            if not math.isinf(ends.high) and ends.high != MAX_UNBACKED:
+                self.insert_assertion(sympy.Le(symbol, sympy_functions.to_sympy(ends.high), evaluate=False))
+            for requirement in list(self.left):
+                condition = requirement.condition
+                if all(s in self.defined or s in self.environment.hints for s in condition.free_symbols):
+                    self.left.remove(requirement)
+                    if self.is_first:
+                        self.environment.asserted.append(requirement)
+                    elif equal is not None and equal.is_number:
+                        continue
+                    if not _is_end_of_symbol(condition):
+                        self.insert_assertion(condition, requirement.signed_remainders)
+        if not is_new:  # PyTorch gives such a number a new symbol: the previous assertions stay
+            self.defined = self.recorder._numbers = known | {symbol: last}
+            self.asserted = asserted
+
+    def _as_number(self, node: Node, symbol: Any) -> Node:
+        """The node that makes a number of a truth, right behind it."""
+        with self.recorder.graph.inserting_after(node):
+            number = symbol_of(_number_of_truth(symbol), self.environment)
+            made = self.recorder._call(FUNCTIONS["sym_ite"], (node, 1, 0), number)
+        made.meta |= origin_of(node)
+        self.numbers[symbol] = number.node.expression
+        return made
+
+    def _size(self, node: Node, dim: int, symbol: Any) -> Node:
+        """The node that asks for a size, right behind the tensor's."""
+        for user in [] if self._is_apart(symbol) else node.users:
+            if str(user.target) == "aten.sym_size.int" and user.args == (node, dim):
+                node.append(user)
+                return user
+        with self.recorder.graph.inserting_after(node):
+            return self.recorder._call(
+                overload_named("aten::sym_size", "int"), (node, dim), symbol_of(symbol, self.environment)
+            )
+
+    def insert_assertion(self, condition: Any, signed_remainders: Sequence[Any] = ()) -> None:
+        """Insert nodes that assert the condition at run time."""
+        recorder = self.recorder
+        fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
+        condition = condition.xreplace(fixed)  # of sizes that were found out later on
+        known = dict(self.defined)
+        made = self._condition_node(condition)
+        if signed_remainders:  # PyTorch's `PythonMod`, another function than the `Mod` of later conditions
+            self.defined = recorder._numbers = known
+        self.asserted.add(condition)
+        if isinstance(made, Node):
+            shown = condition.xreplace({m: sympy.Function("PythonMod")(*m.args) for m in signed_remainders})
+            told = f"Runtime assertion failed for expression {shown} on node '{made.name}'"
+            said = recorder._call(
+                overload_named("aten::_assert_scalar", ""), (made, told), None, name="_assert_scalar_default"
+            )
+            for each in (made, said):
+                each.meta |= origin_of(self.origin)
+            if any(s in self.numbers for s in condition.free_symbols):
+                value = condition.xreplace(self.numbers)
+                made.meta["val"] = SymBool(SymNode(value, self.environment))
+
+    def _condition_node(self, condition: Any) -> Any:
+        """Return the node of a condition, whose inequalities have their numbers on the right."""
+        recorder, shown = self.recorder, condition
+        if isinstance(condition, sympy.Ne):
+            parts = (self._uncached_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False)),)
+            function = "sym_not"
+        elif isinstance(condition, sympy.And | sympy.Or) and len(condition.args) == 2:
+            parts = tuple(map(self._condition_node, condition.args))
+            function = "and" if isinstance(condition, sympy.And) else "or"
+            parts_expressions = [part.meta["val"].node.expression for part in parts]
+            shown = condition.func(*parts_expressions, evaluate=False)
+        elif isinstance(condition, sympy.Lt | sympy.Le) and condition.lhs.is_number:
+            mirrored = sympy.Gt if isinstance(condition, sympy.Lt) else sympy.Ge
+            return self._uncached_node(mirrored(condition.rhs, condition.lhs, evaluate=False))
+        else:
+            return recorder._number_node(condition)
+        made = recorder._call(FUNCTIONS[function], parts, symbol_of(shown, self.environment))
+        self.defined[condition] = made
+        return made
+
+    def _uncached_node(self, condition: Any) -> Any:
+        """Return a new node of a condition that later nodes of this form are not replaced by."""
+        known = self.defined.pop(condition, None)
+        made = self.recorder._number_node(condition)
+        self.defined.pop(condition, None)
+        if known is not None:
+            self.defined[condition] = known
+        return made
+
+
+def _is_end_of_symbol(condition: Any) -> bool:
+    """Return whether a condition only bounds one symbol by a number, which the symbol's range implies."""
+    if not isinstance(condition, sympy.Le):
+        return False
+    return any(
+        a.is_Symbol and a.is_integer and b.is_number for a, b in (condition.args, condition.args[::-1])
+    )
+
+
+def _behind(node: Node) -> Node:
+    return node.next
+
+
+def is_size_of_input(node: Node) -> bool:
+    """Return whether a node asks for a size of an argument."""
+    source = node.args[0] if str(node.target) == "aten.sym_size.int" else None
+    return isinstance(source, Node) and source.op == "placeholder"
+
+
+def _truth_of_data(node: Node) -> Any:
+    """The symbol of a truth that follows from data, which is 1 or 0, where a node gives one; or None."""
+    value = node.meta.get("val")
+    if not isinstance(node.target, OpOverload) or not isinstance(value, SymBool):
+        return None
+    expression = value.node.expression
+    return expression.lhs if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol else None
+
+
+def _number_of_truth(symbol: Any) -> Any:
+    """Return 1 if the truth `symbol == 1` holds, else 0, as an expression."""
+    return sympy.Piecewise((1, sympy.Eq(symbol, 1)), (0, True))
+
+
+def _truth_of_data_number(node: Node) -> Any:
+    """Return the symbol of the truth whose number a `sym_ite` node computes, or None."""
+    tested = node.args[0] if node.target is FUNCTIONS["sym_ite"] else None
+    return _truth_of_data(tested) if isinstance(tested, Node) else None
+
+
+def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
+    """Symbols of data that a node is the first to give: itself, or as a size."""
+    value = node.meta.get("val")
+    found: list[tuple[Any, int | None]] = []
+    if isinstance(value, SymNumber):
+        expression = value.node.expression  # as it was given: the symbol may be known to be another number
+        if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
+            return []
+        if (
+            sympy_functions.is_of_data(expression)
+            and expression not in defined
+            and "sym_size" not in str(node.target)
+        ):
+            found.append((expression, None))
+    elif isinstance(value, Tensor):
+        for dim, n in enumerate(value.array.shape):
+            expression = n.node.expression if isinstance(n, SymInt) else None
+            if expression is None or not sympy_functions.is_of_data(expression):
+                continue
+            if expression not in defined and expression not in [s for s, _ in found]:
+                found.append((expression, dim))
+    return found

@@ -1,0 +1,745 @@
+"""What is known of the sizes of an export: symbols, what they may be, and the conditions that hold.
+
+    env = Environment()
+    n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example
+    env.known(expr)                       True, False or None; notes nothing
+    env.decide(expr)                      a bool, by the example; the condition is noted
+    env.require(expr, message)            holds from now on, and is looked at when the program runs
+
+Sizes of the arguments are known in the example (their symbols have a hint), those that follow from data are
+not: a program whose way depends on them cannot be exported, and says so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import sympy
+
+from ts.errors import GuardOnDataDependentSymNode
+from ts.export import sympy_functions as e
+from ts.export.input_guards import Line
+from ts.export.user_frames import UserFrame, current_user_frame, is_in_assert
+from ts.export.value_ranges import ValueRange, value_range
+
+MAX_UNBACKED = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
+
+
+_MAX_QUOTIENTS = 8  # of a sum whose ends are looked for: each is replaced in all of it
+
+
+class Guard(NamedTuple):
+    """A condition on the sizes of arguments that decided something."""
+
+    condition: Any
+    where: UserFrame | None
+
+
+class Requirement(NamedTuple):
+    """A condition on numbers that follow from data: the program looks at it when it runs."""
+
+    condition: Any
+    message: str
+    where: UserFrame | None
+    signed_remainders: tuple[Any, ...] = ()  # its `Mod` terms whose dividend may be negative
+
+
+class Source(NamedTuple):
+    """Where the number of a symbol is found: a dimension of an argument, or an argument itself."""
+
+    name: str  # of the argument: x, batch['a'][0]
+    dim: int | None
+    factor: int = 1  # what is found there is the symbol times this ...
+    offset: int = 0  # ... and this more
+
+    @property
+    def code(self) -> str:
+        """The same as files have it: `L['x'].size()[0]`."""
+        end = next((i for i, c in enumerate(self.name) if not (c.isalnum() or c == "_")), len(self.name))
+        return str(self._replace(name=f"L[{self.name[:end]!r}]{self.name[end:]}"))
+
+    @property
+    def where(self) -> str:
+        """The dimension or argument itself, as messages have it: `L['batch']['a'][0].size()[0]`."""
+        return self._replace(factor=1, offset=0).code
+
+    def __str__(self) -> str:
+        at = self.name if self.dim is None else f"{self.name}.size()[{self.dim}]"
+        if self.offset:
+            at = f"({at} {'-' if self.offset > 0 else '+'} {abs(self.offset)})"
+        return at if self.factor == 1 else f"{at} // {self.factor}"
+
+
+class UndecidableError(Exception):
+    """What is asked of symbols when the program is there already has no answer for all of their numbers."""
+
+
+class ShapeEnv:
+    """Symbols and what holds for them."""
+
+    def __init__(self) -> None:
+        self.line: Line | None = None  # of a compiled function that runs
+        self.hints: dict[Any, Any] = {}  # symbols of arguments: their number in the example
+        self.ranges: dict[Any, ValueRange] = {}
+        self.sources: dict[Any, list[Source]] = {}
+        self.replaced: dict[Any, Any] = {}  # symbols by what they are equal to
+        self.implied: dict[Any, Any] = {}  # data-dependent symbols by equal expressions of others
+        self.guards: list[Guard] = []
+        self.requirements: list[Requirement] = []
+        self.asserted: list[Requirement] = []  # those that the exported graph asserts
+        self._least: dict[Any, Any] = {}  # of expressions without a constant term: their least number
+        self._other: dict[Any, set[Any]] = {}  # likewise: numbers that they are not
+        self._equal: dict[tuple[Any, Any], bool] = {}  # what was asked of pairs since something was learned
+        self._facts: dict[Any, bool] = {}  # truths that are neither
+        self._multiples: dict[Any, tuple[int, Any]] = {}  # of symbols: what divides them, and how often
+        self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
+        self.defers_guards = False  # the graph asserts conditions that are neither ranges nor equal sizes
+        self.frozen = False  # the program is there: what is not known of its symbols is `UndecidableError`
+        self.noted: list[Any] | None = None  # conditions that are decided nevertheless, where there is a list
+        self.quiet = (
+            False  # operators are at work: what their layouts depend on is no condition of the program
+        )
+        self.recycled: deque[Any] = (
+            deque()
+        )  # symbols that `unbacked` gives before new ones: a program runs again
+        self.observer: Callable[..., None] | None = None  # of arithmetic: (function, arguments, result)
+        self.computed: dict[Any, Any] | None = None  # results of arithmetic, where nothing more is learned
+        self.size_symbols: set[Any] = set()  # data-dependent symbols that are dimension lengths
+        self.small: set[Any] = set()  # sizes that calls may find to be 0 or 1, which their ranges leave out
+        self.places: Any = None  # where calls have the numbers of symbols (`guards.Places`)
+        self.least_in_calls: dict[Any, int] = {}  # those for which something was decided that 0 or 1 undo
+
+    # ---- symbols
+
+    def size(self, source: Source, hint: int, low: int = 2, high: Any = math.inf) -> Any:
+        """A symbol for a number of an argument."""
+        symbol = sympy.Symbol(f"s{next(self._counts['s'])}", integer=True, positive=low > 0 or None)
+        self.hints[symbol] = hint
+        self.ranges[symbol] = ValueRange(low, high)
+        self.sources[symbol] = [source]
+        if 0 < low <= 2:
+            self.small.add(symbol)
+        return symbol
+
+    def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
+        """A symbol for a number that follows from data; a size is not negative, and at most `most`."""
+        if self.recycled:
+            return self.recycled.popleft()
+        symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
+        self.ranges[symbol] = ValueRange(0, min(most, MAX_UNBACKED)) if is_size else ValueRange()
+        if is_size:
+            self.size_symbols.add(symbol)
+        return symbol
+
+    def unbacked_truth(self) -> Any:
+        """Return the condition `u == 1` for a new data-dependent symbol u with range [0, 1]."""
+        symbol = self.unbacked()
+        self.ranges[symbol] = self.ranges[symbol].both(ValueRange(0, 1))
+        return sympy.Eq(symbol, 1)
+
+    def unbacked_float(self) -> Any:
+        """A symbol for a float that follows from data."""
+        if self.recycled:
+            return self.recycled.popleft()
+        symbol = sympy.Symbol(f"zuf{next(self._counts['zuf'])}", real=True)
+        self.ranges[symbol] = ValueRange()
+        return symbol
+
+    # ---- questions
+
+    def simplify(self, expression: Any) -> Any:
+        """The expression with what its symbols are known to be equal to."""
+        while self.replaced and any(s in self.replaced for s in expression.free_symbols):
+            expression = expression.xreplace(self.replaced)
+        return expression
+
+    def resolve(self, expression: Any) -> Any:
+        """Return the expression with all known equalities applied, those between data-dependent symbols too.
+
+        Only questions are answered with it: as in PyTorch, nodes and sizes keep their own data-dependent
+        symbols.
+        """
+        expression = self.simplify(expression)
+        while self.implied and any(s in self.implied for s in expression.free_symbols):
+            expression = self.simplify(expression.xreplace(self.implied))
+        return expression
+
+    def between(self, expression: Any) -> ValueRange:
+        """Ends between which the expression lies."""
+        expression = self.resolve(expression)
+        found = value_range(expression, self.ranges).both(self._between_of_quotients(expression))
+        found = found.both(self._between_of_extremes(expression))
+        if expression.is_number or e.is_truth(expression):
+            return found
+        rest, constant = _without_constant(expression)
+        low = self._least.get(rest, -math.inf) + constant
+        high = constant - self._least.get(-rest, -math.inf)
+        return found.both(ValueRange(low, high))
+
+    def _between_of_quotients(self, expression: Any) -> ValueRange:
+        """Ends of a sum with quotients that are rounded down: each is exact, less what is left over."""
+        quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
+        if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
+            return ValueRange()
+        ranges, times = dict(self.ranges), 1
+        for q in quotients:
+            numerator, divisor = q.args
+            left_over = sympy.Dummy(integer=True, nonnegative=True)
+            ranges[left_over] = ValueRange(0, int(divisor) - 1)
+            expression = expression.xreplace({q: (numerator - left_over) / divisor})
+            times *= int(divisor)
+        found = value_range(sympy.expand(expression * times), ranges)
+        low = found.low if math.isinf(found.low) else -(-found.low // times)
+        return ValueRange(low, found.high if math.isinf(found.high) else found.high // times)
+
+    def _between_of_extremes(self, expression: Any) -> ValueRange:
+        """Ends of a sum with the least or greatest of some numbers: those with each of them in its place."""
+        if not isinstance(expression, sympy.Add):
+            return ValueRange()
+        for extreme in expression.atoms(sympy.Min, sympy.Max):
+            factor = expression.coeff(extreme)
+            rest = expression - factor * extreme
+            if factor.is_number and factor != 0 and not rest.has(extreme):
+                each = [self.between(sympy.expand(rest + factor * x)) for x in extreme.args]
+                choose = min if isinstance(extreme, sympy.Min) == bool(factor > 0) else max
+                return ValueRange(choose(x.low for x in each), choose(x.high for x in each))
+        return ValueRange()
+
+    def known(self, condition: Any) -> bool | None:
+        """Whether a condition is certain to hold, or not to; None where it depends."""
+        found = self._known_resolved(self.simplify(condition))
+        if found is None and self.implied:
+            found = self._known_resolved(self.resolve(condition))
+        return found
+
+    def _known_resolved(self, condition: Any) -> bool | None:
+        if condition in (sympy.true, sympy.false):
+            return bool(condition)
+        if isinstance(condition, sympy.Not):
+            found = self.known(condition.args[0])
+            return None if found is None else not found
+        if isinstance(condition, sympy.And | sympy.Or):
+            stop = isinstance(condition, sympy.Or)
+            each = [self.known(x) for x in condition.args]
+            return stop if stop in each else None if None in each else not stop
+        found = self._known_relation(condition)
+        if found is None and (multiple := _as_multiple(condition)) != condition:
+            found = self._known_relation(multiple)
+        if found is None and (others := self._in_multiples(condition)) != condition:
+            found = self._known_relation(others)
+        return found
+
+    def known_equal(self, x: Any, y: Any) -> bool:
+        """Whether two expressions are certain to be equal; kept until more is learned."""
+        found = self._equal.get((x, y))
+        if found is None:
+            found = self._equal[x, y] = self.known(sympy.Eq(x, y)) is True
+        return found
+
+    def result(self, name: str, operands: list[Any]) -> Any:
+        """What an operator of whole numbers makes, as an expression; None where sympy is to say it."""
+        return None
+
+    def _known_relation(self, condition: Any) -> bool | None:
+        if condition in (sympy.true, sympy.false):
+            return bool(condition)
+        if condition in self._facts:
+            return self._facts[condition]
+        if not isinstance(condition, sympy.core.relational.Relational):
+            return None
+        difference = sympy.expand(condition.lhs - condition.rhs)
+        ends = self.between(difference)
+        if isinstance(condition, sympy.Eq | sympy.Ne):
+            equal = isinstance(condition, sympy.Eq)
+            if difference == 0 or ends == (0, 0):
+                return equal
+            rest, constant = _without_constant(difference)
+            if (
+                not ends.low <= 0 <= ends.high
+                or -constant in self._other.get(rest, ())
+                or constant in self._other.get(-rest, ())
+            ):
+                return not equal
+            return None
+        if isinstance(condition, sympy.Lt | sympy.Le):
+            ends = ValueRange(-ends.high, -ends.low)
+        strict = isinstance(condition, sympy.Lt | sympy.Gt)
+        if ends.low > 0 or (ends.low == 0 and not strict):
+            return True
+        if ends.high < 0 or (ends.high == 0 and strict):
+            return False
+        return None
+
+    def _in_multiples(self, expression: Any) -> Any:
+        """The expression with symbols written as what divides them times how often."""
+        found = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
+        return expression.xreplace(found).doit() if found else expression
+
+    def is_known(self, condition: Any, answer: bool) -> bool:
+        """Whether that is certain to be the truth of a condition; notes nothing but what sizes may be."""
+        if self.known(condition) is not answer:
+            return False
+        self._compare_at_small(condition, answer)
+        return True
+
+    def hint(self, expression: Any) -> Any:
+        """The number in the example; KeyError where it follows from data."""
+        return e.value(self.simplify(expression), self.hints)
+
+    def has_hint(self, expression: Any) -> bool:
+        """Whether the number is known in the example."""
+        return all(s in self.hints for s in self.simplify(expression).free_symbols)
+
+    def decide(self, condition: Any) -> bool:
+        """Whether the condition holds in the example: then it has to, whenever the program runs."""
+        found = self.known(condition)
+        if found is not None:
+            self._compare_at_small(condition, found)
+            return found
+        if self.frozen and self.noted is None:
+            raise UndecidableError(str(condition))
+        condition = _as_multiple(self.simplify(condition))
+        try:
+            holds = bool(self.hint(condition))
+        except KeyError:
+            if is_in_assert():
+                self.require(condition)
+                return True
+            return bool(self.undetermined(condition))
+        self.assume(condition if holds else sympy.Not(condition))
+        return holds
+
+    def decide_or_require(self, condition: Any) -> bool:
+        """Whether a condition holds without which the program is refused; one on data is required."""
+        if self.frozen or self.has_hint(condition) or self.known(condition) is not None:
+            self._require_unsigned_remainder(condition)
+            return self.decide(condition)
+        self.require(condition)
+        return True
+
+    def _require_unsigned_remainder(self, condition: Any) -> None:
+        """Require `n % k == 0` again if it was required while n could be negative, as PyTorch does."""
+        condition = _as_multiple(self.simplify(condition))
+        same = [r for r in self.requirements if r.condition == condition]
+        signed = same[0].signed_remainders if len(same) == 1 else ()
+        if signed and all(self.between(m.args[0]).low >= 0 for m in signed):
+            self.requirements.append(Requirement(condition, "", current_user_frame()))
+
+    def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
+        """The symbols of expressions that may be 0 or 1 in a call, as far as anybody knows."""
+        found = {s for x in expressions for s in x.free_symbols if s in self.small}
+        return [s for s in found if self.least_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
+
+    def _at_least(self, symbol: Any, least: int) -> None:
+        self.least_in_calls[symbol] = max(least, self.least_in_calls.get(symbol, 0))
+
+    def _compare_at_small(self, condition: Any, answer: bool) -> None:
+        """Let calls have no size of 0 or 1 where an answer that follows from ranges would be another."""
+        for symbol in self._small_in([self.simplify(condition)]):
+            ends = self.ranges[symbol]
+            try:
+                for low in (1, 0):
+                    self.ranges[symbol] = ends._replace(low=low)
+                    if self.known(condition) is not answer:
+                        self._at_least(symbol, low + 1)
+                        break
+            finally:
+                self.ranges[symbol] = ends
+
+    def compare_with_one(self, size: Any) -> None:
+        """Let calls have no size of 1, where it is certain from ranges alone that it is none."""
+        condition = sympy.Eq(size, 1, evaluate=False)
+        if self.known(condition) is False:
+            self._compare_at_small(condition, False)
+
+    def compare_at_small(self, name: str, arguments: list[Any], result: Any) -> None:
+        """Let calls have no size of 0 or 1 where sympy's result of an operator would be another."""
+        for symbol, n in self.different_at_small(name, arguments, result):
+            self._at_least(symbol, n + 1)
+
+    def different_at_small(self, name: str, arguments: list[Any], result: Any) -> list[tuple[Any, int]]:
+        """The sizes of 0 and 1, by symbol, for which sympy's result of an operator would be another."""
+        symbols = self._small_in(arguments)
+        others = {s for x in arguments for s in x.free_symbols}
+        if not symbols or not all(s in self.hints for s in others):
+            return []
+        found = []
+        compute = e.OPERATORS[name]
+        numbers = {s: self.hints[s] for s in others}
+        for symbol in symbols:
+            for n in (0, 1):
+                numbers[symbol] = n
+                try:
+                    same = compute(*(e.value(x, numbers) for x in arguments)) == e.value(result, numbers)
+                except (ArithmeticError, ValueError):
+                    same = False
+                if not same:
+                    found.append((symbol, n))
+            numbers[symbol] = self.hints[symbol]
+        return found
+
+    @contextmanager
+    def guessing(self) -> Iterator[None]:
+        """Within it, questions are about how tensors lie: the example answers, and nothing is noted."""
+        before, self.quiet = self.quiet, True
+        try:
+            yield
+        finally:
+            self.quiet = before
+
+    def guess(self, condition: Any) -> bool:
+        """The truth of the example, for which nothing is noted; numbers of data are taken for large ones."""
+        found = self.known(condition)
+        if found is not None:
+            return found
+        condition = self.simplify(condition)
+        numbers = {
+            s: self.hints.get(s, 8191 + 2 * i) for i, s in enumerate(sorted(condition.free_symbols, key=str))
+        }
+        return bool(e.value(condition, numbers))
+
+    def specialize(self, expression: Any) -> Any:
+        """The number of the example, which it has to be from now on."""
+        expression = self.simplify(expression)
+        if e.is_constant(expression):
+            return e.number(expression)
+        ends = self.between(expression)
+        if ends.low == ends.high:
+            return ends.low
+        if self.frozen and self.noted is None:
+            raise UndecidableError(str(expression))
+        try:
+            found = self.hint(expression)
+        except KeyError:
+            return self.undetermined(expression, wanted="integer")
+        self.assume(sympy.Eq(expression, e.to_sympy(found)))
+        return found
+
+    def undetermined(self, expression: Any, wanted: str = "") -> Any:
+        """The truth of what follows from data, or its number where one is wanted: an error, here."""
+        raise self.depends_on_data(expression, wanted) from None
+
+    def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
+        """The error of a program whose way follows from data."""
+        at = self.line or current_user_frame()
+        what = (
+            f"Could not extract specialized {wanted} from data-dependent expression {expression} "
+            f"(unhinted: {expression})."
+            if wanted
+            else f"Could not guard on data-dependent expression {expression} (unhinted: {expression})."
+        )
+        told = f"{what}  (Size-like symbols: {', '.join(map(str, self._sizes(expression))) or 'none'})\n\n"
+        if not wanted:
+            told += (
+                "consider using data-dependent friendly APIs such as guard_or_false, guard_or_true and "
+                "statically_known_true.\n"
+            )
+        if at is not None:
+            told += f"Caused by: {at.text}  # {at.file}:{at.line} in {at.function}\n\n"
+            told += "The following call raised this error:\n"
+            told += f'  File "{at.file}", line {at.line}, in {at.function}\n    {at.text}\n'
+        return GuardOnDataDependentSymNode(told)
+
+    def _sizes(self, expression: Any) -> list[Any]:
+        return sorted(self.size_symbols & expression.free_symbols, key=str)
+
+    # ---- what holds
+
+    def assume(self, condition: Any) -> None:
+        """Note a condition that decided something."""
+        if self.frozen:
+            if self.noted is not None:
+                self.noted.append(condition)
+            return
+        if self.defers_guards and not _is_simple_guard(condition):
+            condition = self.simplify(condition)
+            self._append_requirement(_canonical_equality(condition), "")
+        else:
+            self.guards.append(Guard(condition, current_user_frame()))
+        self.learn(condition)
+
+    def require(self, condition: Any, message: str = "") -> None:
+        """Let a condition hold from now on; the program looks at it when it runs, if it follows from data."""
+        found = self.known(condition)
+        if found:
+            self._compare_at_small(condition, found)
+            return
+        condition = self.simplify(condition)
+        if found is False or condition == sympy.false:
+            raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
+        if self.has_hint(condition):
+            if not self.hint(condition):
+                raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
+            self.assume(condition)
+            return
+        self._append_requirement(condition, message)
+        self.learn(condition)
+
+    def require_length(self, expression: Any) -> None:
+        """Require a data-dependent number to be at least 0; of a replaced symbol only narrow its range."""
+        if e.is_of_data(expression) and not self.frozen:
+            self.size_symbols.add(expression)
+            if expression in self.implied:  # as in PyTorch, its own range is asserted
+                self._narrow(expression, self.ranges[expression].both(ValueRange(0)))
+                return
+            if expression in self.replaced:
+                self.ranges[expression] = self.ranges[expression].both(ValueRange(0))
+                rest, constant = _without_constant(self.simplify(expression))
+                self._least[rest] = max(self._least.get(rest, -math.inf), -constant)
+                self._equal.clear()
+                return
+        self.decide_or_require(sympy.Ge(self.simplify(expression), 0))
+
+    def note_requirement(self, condition: Any) -> None:
+        """Record a data-dependent condition for a run-time assertion, even if it is known to hold."""
+        self._require_unsigned_remainder(condition)
+        condition = self.simplify(condition)
+        if condition not in (sympy.true, sympy.false) and not self.frozen and not self.has_hint(condition):
+            self._append_requirement(condition, "")
+            self.learn(condition)
+
+    def _append_requirement(self, condition: Any, message: str) -> None:
+        condition = canonical_inequality(condition)
+        if all(condition != known.condition for known in self.requirements):
+            signed = [m for m in condition.atoms(e.Mod) if self.between(m.args[0]).low < 0]
+            self.requirements.append(Requirement(condition, message, current_user_frame(), tuple(signed)))
+
+    def learn(self, condition: Any) -> None:
+        """What follows from a condition that holds."""
+        self._equal.clear()
+        if isinstance(condition, sympy.And):
+            for part in condition.args:
+                self.learn(part)
+            return
+        self._facts[condition] = True
+        self._facts[sympy.Not(condition)] = False
+        if not isinstance(condition, sympy.core.relational.Relational):
+            return
+        difference = sympy.expand(condition.lhs - condition.rhs)
+        if isinstance(condition, sympy.Eq):
+            self._learn_zero(difference)
+        elif isinstance(condition, sympy.Ne):
+            self._learn_other(difference)
+        else:
+            if isinstance(condition, sympy.Lt | sympy.Le):
+                difference = -difference
+            strict = isinstance(condition, sympy.Lt | sympy.Gt) and difference.is_integer
+            self._learn_least(sympy.expand(difference), 1 if strict else 0, strict)
+
+    def _learn_least(self, difference: Any, least: int, strict: bool = False) -> None:
+        """Learn `difference >= least`; `strict`: the source condition was `difference > least - 1`."""
+        rest, constant = _without_constant(difference)
+        least = least - constant
+        self._least[rest] = max(self._least.get(rest, -math.inf), least)
+        factor, symbol = rest.as_coeff_Mul()
+        if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
+            factor = int(factor)
+            if symbol not in self.hints and (least - strict) % factor:
+                return  # as in PyTorch, which ignores fractional bounds
+            before = self.ranges.get(symbol, ValueRange())
+            limit = (
+                ValueRange(-(-least // factor)) if factor > 0 else ValueRange(-math.inf, (-least) // -factor)
+            )
+            self._narrow(symbol, before.both(limit))
+        elif isinstance(rest, sympy.Add):
+            self._learn_ends(rest, least)
+
+    def _learn_ends(self, rest: Any, least: Any) -> None:
+        """rest >= least, a sum: what it says of each of its symbols where the others are at their ends."""
+        for term in rest.args:
+            factor, symbol = term.as_coeff_Mul()
+            if (
+                not symbol.is_Symbol
+                or not factor.is_Integer
+                or not symbol.is_integer
+                or symbol in self.replaced
+            ):
+                continue
+            most = value_range(rest - term, self.ranges).high
+            if math.isinf(most) or math.isinf(least):
+                continue
+            factor, short = int(factor), int(least - most)
+            limit = (
+                ValueRange(-(-short // factor)) if factor > 0 else ValueRange(-math.inf, (-short) // -factor)
+            )
+            before = self.ranges.get(symbol, ValueRange())
+            if before.both(limit) != before:
+                self._narrow(symbol, before.both(limit))
+
+    def _narrow(self, symbol: Any, found: ValueRange) -> None:
+        self._equal.clear()
+        self.ranges[symbol] = found
+        if found.low == found.high:
+            self._replace(symbol, sympy.Integer(found.low))
+        elif symbol in self.implied:
+            self._learn_least_of_implied(symbol)
+
+    def _learn_other(self, difference: Any) -> None:
+        """difference != 0: where that is the end of a range, the range ends before."""
+        rest, constant = _without_constant(difference)
+        self._other.setdefault(rest, set()).add(-constant)
+        factor, symbol = rest.as_coeff_Mul()
+        if symbol in self.hints and factor in (1, -1):
+            n = -constant * int(factor)
+            ends = self.ranges.get(symbol, ValueRange())
+            self._narrow(symbol, ValueRange(ends.low + (n == ends.low), ends.high - (n == ends.high)))
+
+    def _learn_zero(self, difference: Any) -> None:
+        """difference == 0: a symbol that can be computed from the others stands for that from now on."""
+        self._least[_without_constant(difference)[0]] = -_without_constant(difference)[1]
+        self._least[-_without_constant(difference)[0]] = _without_constant(difference)[1]
+        for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
+            rest = (
+                difference.xreplace({symbol: sympy.Integer(0)}).doit()
+                if _is_linear(difference, symbol)
+                else None
+            )
+            if rest is None:
+                continue
+            factor = difference.coeff(symbol)
+            if not factor.is_Integer:
+                continue
+            solution = sympy.expand(-rest / factor)
+            if solution.is_integer is not True:
+                continue
+            if e.is_of_data(symbol) and any(map(e.is_of_data, solution.free_symbols)):
+                self._imply(symbol, solution)
+            else:
+                self._replace(symbol, solution)
+                if e.is_of_data(symbol) and solution.free_symbols:
+                    self.ranges[symbol] = self.ranges[symbol].both(value_range(solution, self.ranges))
+            return
+        if isinstance(difference, e.Mod):
+            self._learn_multiple(*difference.args)
+
+    def _order(self, symbol: Any) -> tuple[bool, Any, int]:
+        """Symbols of data first to be computed from others, then the largest, then those that came last."""
+        return symbol not in self.hints, self.hints.get(symbol, 0), list(self.ranges).index(symbol)
+
+    def _learn_multiple(self, symbol: Any, n: Any) -> None:
+        """n divides it."""
+        if not symbol.is_Symbol or not n.is_Integer:
+            return
+        n = math.lcm(int(n), self._multiples.get(symbol, (1, None))[0])
+        low, high = self.ranges[symbol]
+        times = sympy.Symbol(f"{symbol}_{n}", integer=True, nonnegative=low >= 0 or None)
+        self.ranges[times] = ValueRange(-(-low // n), high if math.isinf(high) else high // n)
+        self._multiples[symbol] = n, times
+
+    def _imply(self, symbol: Any, solution: Any) -> None:
+        """Learn that a data-dependent symbol equals an expression of others, and what their ranges follow."""
+        if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
+            return
+        self.implied[symbol] = solution
+        self._learn_least_of_implied(symbol)
+        difference = sympy.expand(symbol - solution)
+        for other in sorted(filter(e.is_of_data, difference.free_symbols), key=self._order):
+            factor = difference.coeff(other)
+            if factor in (1, -1) and _is_linear(difference, other):
+                ends = value_range(sympy.expand(other - difference / factor), self.ranges)
+                self._narrow(other, self.ranges[other].both(ends))
+
+    def _learn_least_of_implied(self, symbol: Any) -> None:
+        """Learn that the expression which equals a data-dependent symbol lies in the symbol's range."""
+        ends = self.ranges[symbol]
+        for sign, end in ((1, ends.low), (-1, -ends.high)):
+            rest, constant = _without_constant(sympy.expand(sign * self.resolve(symbol)))
+            if not math.isinf(end) and not rest.is_number:
+                self._least[rest] = max(self._least.get(rest, -math.inf), end - constant)
+
+    def _replace(self, symbol: Any, expression: Any) -> None:
+        if symbol in self.replaced or symbol in expression.free_symbols:
+            return
+        ends = self.ranges.get(symbol, ValueRange())
+        self._equal.clear()
+        self.replaced[symbol] = expression
+        if expression.is_Symbol:
+            self._narrow(expression, self.ranges[expression].both(ends))
+        elif expression.is_number:
+            self.ranges[symbol] = ValueRange(e.number(expression), e.number(expression))
+        elif symbol in self.hints:
+            for end, sign in ((ends.low, 1), (-ends.high, -1)):
+                if not math.isinf(end):
+                    self._learn_least(sympy.expand(sign * expression), end)
+
+    def merge(self, conditions: Iterable[Any]) -> None:
+        """Learn several."""
+        for condition in conditions:
+            self.learn(condition)
+
+
+def canonical_inequality(condition: Any) -> Any:
+    """Normalize an inequality to `a < b` or `a <= b` with positive terms and without a common factor.
+
+    Other conditions are returned unchanged.  `u0 - 2 > 0` becomes `2 < u0`, `u0 > 1.5` `1.5 < u0`.
+    """
+    if isinstance(condition, sympy.And | sympy.Or):
+        return condition.func(*map(canonical_inequality, condition.args), evaluate=False)
+    if not isinstance(condition, sympy.Lt | sympy.Le | sympy.Gt | sympy.Ge):
+        return condition
+    strict = isinstance(condition, sympy.Lt | sympy.Gt)
+    lower, upper = condition.args if isinstance(condition, sympy.Lt | sympy.Le) else condition.args[::-1]
+    terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(upper - lower)) if t != 0]
+    if not terms or not all(factor.is_Integer for factor, _ in terms):
+        return (sympy.Lt if strict else sympy.Le)(lower, upper, evaluate=False)
+    common = math.gcd(*(int(factor) for factor, _ in terms))
+    sides = [
+        sympy.Add(*(abs(factor) // common * rest for factor, rest in terms if bool(factor > 0) is positive))
+        for positive in (False, True)
+    ]
+    return (sympy.Lt if strict else sympy.Le)(*sides, evaluate=False)
+
+
+def _is_simple_guard(condition: Any) -> bool:
+    """Return whether a condition bounds one symbol by a number, or says what one symbol equals."""
+    if not isinstance(condition, sympy.core.relational.Relational):
+        return False
+    if isinstance(condition, sympy.Eq):
+        return any(x.is_Symbol for x in condition.args)
+    symbols = condition.free_symbols
+    return len(symbols) == 1 and _is_linear(sympy.expand(condition.lhs - condition.rhs), *symbols)
+
+
+def _canonical_equality(condition: Any) -> Any:
+    """Return an equality without terms that stand on both sides; other conditions unchanged."""
+    if not isinstance(condition, sympy.Eq) or any(x.is_Integer for x in condition.args):
+        return condition
+    terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(condition.lhs - condition.rhs))]
+    if not all(factor.is_Integer for factor, _ in terms):
+        return condition
+    sides = [
+        sympy.Add(*(abs(factor) * rest for factor, rest in terms if bool(factor > 0) is positive))
+        for positive in (True, False)
+    ]
+    return sympy.Eq(*sides, evaluate=False)
+
+
+def _as_multiple(condition: Any) -> Any:
+    """That a number times how often it goes into another is that other, as what is left over."""
+    if not isinstance(condition, sympy.Eq):
+        return condition
+    difference = sympy.expand(condition.lhs - condition.rhs)
+    for term in sympy.Add.make_args(difference):
+        factor, inside = term.as_coeff_Mul()
+        if isinstance(inside, e.FloorDiv) and inside.args[1] == abs(factor):
+            rest = sympy.expand((difference - term) * (1 if factor < 0 else -1))
+            if sympy.expand(rest - inside.args[0]) == 0:
+                return sympy.Eq(e.Mod(*inside.args), 0)
+    return condition
+
+
+def _without_constant(expression: Any) -> tuple[Any, Any]:
+    """The terms with symbols, and the number."""
+    constant, rest = sympy.expand(expression).as_coeff_Add()
+    return rest, e.number(constant)
+
+
+def _is_linear(expression: Any, symbol: Any) -> bool:
+    """Whether the symbol stands in one term alone, times a number."""
+    terms = [t for t in sympy.Add.make_args(expression) if symbol in t.free_symbols]
+    return len(terms) == 1 and terms[0].as_coeff_Mul()[1] == symbol

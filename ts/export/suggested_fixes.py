@@ -1,0 +1,216 @@
+"""What a program asks of sizes that were said to be free, and what to say of them instead.
+
+In: the environment after an export, and the named dimensions.  Out: nothing, or the `UserError` that tells
+each condition and ends in fixes:
+
+    Suggested fixes:
+      n = Dim('n', min=6, max=100)
+      dy = dx + 1
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import sympy
+
+from ts.errors import UserError, UserErrorType
+from ts.export import sympy_functions as e
+from ts.export.guards import RELATIONS, text
+from ts.export.shape_env import ShapeEnv, Source
+from ts.export.value_ranges import ValueRange
+
+_SPECIALIZED = (
+    "You marked {0} as dynamic but your code specialized it to be a constant ({1}). If you're using "
+    "mark_dynamic, either remove it or use maybe_mark_dynamic. If you're using Dim.DYNAMIC, replace it with "
+    "either Dim.STATIC or Dim.AUTO."
+)
+
+
+class Named(NamedTuple):
+    """A dimension that somebody named, and its symbol."""
+
+    name: str  # of the Dim, or of the source where it has none
+    symbol: Any
+    source: Source
+    range: ValueRange  # as it was said
+    is_dim: bool  # it has a name, and may be said otherwise
+
+    @property
+    def size(self) -> str:
+        """Where its number is found."""
+        return self.source.where
+
+    def not_all(self, guard: str) -> str:
+        """That a condition does not hold for all that it may be."""
+        low = "" if self.range.low <= 2 else f"{self.range.low} <= "
+        high = "" if math.isinf(self.range.high) else f" <= {self.range.high}"
+        within = f" {low}{self.name}{high}" if low or high else ""
+        return (
+            f"Not all values of {self.name} = {self.size} in the specified range{within} satisfy the "
+            f"generated guard {guard}"
+        )
+
+
+class Fixes:
+    """Collects violations and fixes."""
+
+    def __init__(self, environment: ShapeEnv, named: list[Named]) -> None:
+        self.environment = environment
+        self.named = {n.symbol: n for n in named}
+        self.violated: dict[str, None] = {}
+        self.relations: list[str] = []  # what sizes have to be of others
+        self.numbers: list[str] = []  # what became a number
+        self.told: list[str] = []  # the other conditions
+        self.fixes: list[str] = []
+
+    def raise_if_any(self) -> None:
+        """UserError where a condition is not what the dimensions say."""
+        for n in self.named.values():
+            self._look_at(n)
+        if not self.violated:
+            return
+        names = ", ".join(sorted(self.violated))
+        lines = "\n".join(f"  - {line}" for line in (*self.relations, *self.numbers, *self.told))
+        said = (
+            f'Constraints violated ({names})! For more information, run with TORCH_LOGS="+dynamic".\n{lines}'
+        )
+        if self.fixes:
+            fixes = sorted(self.fixes, key=lambda fix: " = Dim(" not in fix)
+            said += "\nSuggested fixes:\n" + "\n".join(f"  {fix}" for fix in fixes)
+        said += (
+            "\n\nThe error above occurred when calling torch.export.export. If you would like to view some "
+            "more information about this error, and get a list of all other errors that may occur in your "
+            "export call, you can replace your `export()` call with `draft_export()`."
+        )
+        raise UserError(said, UserErrorType.CONSTRAINT_VIOLATION)
+
+    def _violation(self, n: Named, among: list[str], told: str, *fixes: str) -> None:
+        self.violated[n.name] = None
+        among.append(told)
+        if n.is_dim:
+            self.fixes += fixes
+
+    def _name(self, symbol: Any) -> str:
+        found = self.named.get(symbol)
+        return found.name if found is not None else str(self.environment.sources[symbol][0])
+
+    def _look_at(self, n: Named) -> None:
+        environment = self.environment
+        found = environment.simplify(n.symbol)
+        if e.is_constant(found):
+            self._violation(n, self.numbers, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}")
+            return
+        if not n.is_dim:  # whose conditions are found out
+            return
+        if found != n.symbol:
+            if len(found.free_symbols) > 1:  # the program looks at it when it runs, as PyTorch's does
+                return
+            if not found.is_Symbol or (found in self.named and self.named[found].is_dim):
+                self._related(n, found)
+                return
+            n = n._replace(symbol=found)
+        n = n._replace(range=self._said(n))
+        if self._divisible(n):
+            return
+        found = environment.ranges[n.symbol]
+        if found.low > max(n.range.low, 2) or found.high < n.range.high:
+            high = "IntInfinity()" if math.isinf(found.high) else found.high
+            self._violation(
+                n,
+                self.told,
+                n.not_all(f"{found.low} <= {n.size} and {n.size} <= {high}"),
+                _dim(n.name, found.low if found.low > 2 else None, found.high),
+            )
+        for guard in environment.guards:
+            condition = guard.condition
+            if condition.free_symbols == {n.symbol} and not self._in_range(condition, n.symbol):
+                self._violation(n, self.told, n.not_all(f"{_of(n, condition)}."))
+
+    def _said(self, n: Named) -> ValueRange:
+        """The range of a dimension, and those of others that are equal to it."""
+        equal = [m.range for m in self.named.values() if self.environment.simplify(m.symbol) == n.symbol]
+        low, high = max([n.range.low, *(r.low for r in equal)]), min([n.range.high, *(r.high for r in equal)])
+        return ValueRange(low, high)
+
+    def _in_range(self, condition: Any, symbol: Any) -> bool:
+        """Whether a condition is one of the range alone."""
+        if isinstance(condition, sympy.Eq | sympy.Ne) or not condition.is_Relational:
+            return False
+        if condition.free_symbols != {symbol}:
+            return False
+        difference = sympy.expand(condition.lhs - condition.rhs)
+        return difference.as_independent(symbol)[1].as_coeff_Mul()[1] == symbol  # type: ignore[no-any-return]
+
+    def _related(self, n: Named, found: Any) -> None:
+        others = {s: sympy.Symbol(self._name(s)) for s in found.free_symbols}
+        written = str(found.xreplace(others))
+        if found.is_Symbol:
+            first = self.named.get(found)
+            other = f"{self._name(found)} = {first.size}" if first else written
+            told = f"The values of {n.name} = {n.size} and {other} must always be equal."
+        else:
+            names = ", ".join(map(str, others.values()))
+            told = (
+                f"The values of {n.name} = {n.size} must always be related to the values of {names} by "
+                f"{n.name} = {written}."
+            )
+        self._violation(n, self.relations, told, f"{n.name} = {written}")
+
+    def _divisible(self, n: Named) -> bool:
+        """Whether a number has to divide it, or it and some more."""
+        environment = self.environment
+        for guard in environment.guards:
+            condition = guard.condition
+            if (
+                not isinstance(condition, sympy.Eq)
+                or not isinstance(condition.lhs, e.Mod)
+                or condition.rhs != 0
+            ):
+                continue
+            inside, by = condition.lhs.args
+            rest = sympy.expand(inside - n.symbol)
+            if not by.is_Integer or not rest.is_Integer:
+                continue
+            by, rest = int(by), int(rest)
+            low, high = environment.ranges[n.symbol]
+            least = -(-(low + rest) // by)
+            most = high if math.isinf(high) else (high + rest) // by
+            less = "" if not rest else f" - {rest}" if rest > 0 else f" + {-rest}"
+            bounds = ", ".join(
+                [*([f"min={least}"] if not rest else []), f"max={'oo' if math.isinf(most) else most}"]
+            )
+            self._violation(
+                n,
+                self.told,
+                n.not_all(f"{_of(n, condition)}."),
+                f"_{n.name} = Dim('_{n.name}', {bounds})",
+                f"{n.name} = {by}*_{n.name}{less}",
+            )
+            return True
+        return False
+
+
+def _of(n: Named, condition: Any) -> str:
+    """A condition on one symbol, as Python: products, quotients and remainders in parentheses."""
+
+    def side(x: Any) -> str:
+        written = text(x, lambda s: n.size)
+        return f"({written})" if isinstance(x, sympy.Mul | e.FloorDiv | e.Mod) else written
+
+    relation = RELATIONS.get(condition.func)
+    return (
+        text(condition, lambda s: n.size)
+        if relation is None
+        else f"{side(condition.lhs)} {relation} {side(condition.rhs)}"
+    )
+
+
+def _dim(name: str, low: Any, high: Any) -> str:
+    parts = [f"'{name}'"]
+    if low is not None:
+        parts.append(f"min={low}")
+    if not math.isinf(high):
+        parts.append(f"max={high}")
+    return f"{name} = Dim({', '.join(parts)})"

@@ -1,0 +1,355 @@
+"""The node of a symbol: its expression, and arithmetic on it.
+
+    SymInt -> SymNode: expression s0 + 1, in an environment
+    n + 1          operate("add", n, 1): the expression of the result, which is noted for the graph
+
+A result that has no symbols is a number of Python.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import sympy
+
+from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
+from ts.errors import UserError
+from ts.export import sympy_functions as e
+from ts.export.shape_env import ShapeEnv
+
+
+class SymNode:
+    """What a symbol stands for."""
+
+    __slots__ = ("environment", "expression")
+
+    def __init__(self, expression: Any, environment: ShapeEnv) -> None:
+        self.expression = expression
+        self.environment = environment
+
+    @property
+    def expr(self) -> Any:
+        """The expression, with what its symbols are known to be equal to."""
+        return self.environment.simplify(self.expression)
+
+    @property
+    def shape_env(self) -> ShapeEnv:
+        """The environment, under PyTorch's name."""
+        return self.environment
+
+    @property
+    def hint(self) -> Any:
+        """The number in the example, or None."""
+        if not self.environment.has_hint(self.expression):
+            return None
+        try:
+            return self.environment.hint(self.expression)
+        except (ArithmeticError, ValueError):  # a division by zero there
+            return None
+
+    def has_hint(self) -> bool:
+        """Whether the number is known in the example."""
+        return self.environment.has_hint(self.expression)
+
+    def maybe_as_int(self) -> int | None:
+        """The number, if it is certain."""
+        found = self.expr
+        return int(found) if found.is_Integer else None
+
+    def __str__(self) -> str:
+        return str(self.expr)
+
+    def decide(self, settles: bool = False) -> bool:
+        """The truth of the example, which holds from now on; in operators only where it settles something."""
+        environment = self.environment
+        if environment.quiet and not settles:
+            return environment.guess(self._condition())
+        return environment.decide(self._condition())
+
+    def decide_or_require(self) -> bool:
+        """The truth of the example; what follows from data is true, and looked at when the program runs."""
+        return self.environment.decide_or_require(self._condition())
+
+    def _condition(self) -> Any:
+        x = self.expression
+        return x if e.is_truth(x) else sympy.Ne(x, 0, evaluate=x.is_zero is None)
+
+    def is_settled(self) -> bool:
+        """Whether it is certain to be true, or not to."""
+        return self.environment.known(self._condition()) is not None
+
+    def is_known(self, answer: bool) -> bool:
+        """Whether that is certain to be its truth, which counts for sizes from two on."""
+        return self.environment.is_known(self._condition(), answer)
+
+    def require(self, message: str) -> None:
+        """Let it be true from now on."""
+        self.environment.require(self._condition(), message)
+
+    def note_required(self) -> None:
+        """Require the condition, and record it for a run-time assertion even if it is known to hold."""
+        self.environment.note_requirement(self._condition())
+
+    def require_length(self) -> None:
+        """Require the number, a dimension length, to be at least 0."""
+        self.environment.require_length(self.expression)
+
+    def specialize(self) -> Any:
+        """The number of the example, which it is from now on."""
+        return self.environment.specialize(self.expression)
+
+    def known_equal(self, other: Any) -> bool:
+        """Whether it is certain to be that number or symbol."""
+        try:
+            expression = expression_of(other)
+        except TypeError:
+            return False
+        if expression == self.expression:
+            return True
+        if e.is_truth(expression) or e.is_truth(self.expression):
+            return False
+        return self.environment.known_equal(self.expression, expression)
+
+    def operate(self, name: str, *arguments: Any) -> Any:
+        """The result of an operator of Python; NotImplemented for what is no number."""
+        if any(not isinstance(x, SymNumber | bool | int | float) for x in arguments):
+            return NotImplemented
+        operands = [_Operand(x) for x in arguments]
+        computed = self.environment.computed
+        if computed is None:
+            expression = self._computed(name, operands)
+        else:
+            key = (name, *((x.expression, x.is_float) for x in operands))
+            found = computed.get(key)
+            expression = computed[key] = self._computed(name, operands) if found is None else found
+        made = symbol_of(expression, self.environment)
+        if isinstance(made, SymNumber):
+            observer = self.environment.observer
+            if observer is not None:
+                observer(FUNCTIONS[name], arguments, made)
+        return made
+
+    def _computed(self, name: str, operands: list[_Operand]) -> Any:
+        _check_parts([x.expression for x in operands])
+        if not any(x.is_float for x in operands):
+            found = self.environment.result(name, [x.expression for x in operands])
+            if found is not None:
+                return found
+        expression = self.environment.simplify(_RULES[name](*operands))
+        if expression.has(sympy.ITE):  # what sympy makes of conditions on Piecewise
+            expression = expression.replace(sympy.ITE, _either)
+        if name in e.OPERATORS:
+            expression = self._at_small(name, [x.expression for x in operands], expression)
+        return expression
+
+    def _at_small(self, name: str, arguments: list[Any], expression: Any) -> Any:
+        """Look whether the result holds for sizes of 0 and 1; in operators, whoever decides by it does."""
+        environment = self.environment
+        relation = e.RELATIONS.get(name)
+        if not environment.quiet or (relation is None and name in _SIZES):
+            environment.compare_at_small(name, arguments, expression)
+        elif (
+            relation is not None
+            and e.is_constant(expression)
+            and environment.different_at_small(name, arguments, expression)
+        ):
+            return relation(*arguments, evaluate=False)
+        return expression
+
+
+_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # what sizes are made by in operators
+
+
+def _check_parts(expressions: list[Any]) -> None:
+    """UserError for a number that grew too large to be computed with: each step doubled it."""
+    for x in expressions:
+        if e.recurs(x):
+            symbols = ", ".join(sorted(map(str, x.free_symbols)))
+            raise UserError(
+                f"a number that follows from {symbols} is an expression of {e.parts(x):,} parts, which recur "
+                f"in it: of at most {e.MAX_PARTS:,} can be exported; compute it with tensors, or let its "
+                "sizes be fixed"
+            )
+
+
+class _Operand:
+    """An argument: its expression, and whether it is a float."""
+
+    __slots__ = ("expression", "is_float")
+
+    def __init__(self, x: Any) -> None:
+        self.expression = expression_of(x)
+        self.is_float = isinstance(x, float | SymFloat)
+
+    @property
+    def as_float(self) -> Any:
+        x = self.expression
+        if self.is_float:
+            return x
+        return e.ToFloat(_number(x))
+
+
+def _either(condition: Any, a: Any, b: Any) -> Any:
+    """One of two truths, in the words that conditions have."""
+    return sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b))
+
+
+def _number(x: Any) -> Any:
+    """A truth as a number."""
+    return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
+
+
+def expression_of(x: Any) -> Any:
+    """The expression of a symbol or number; TypeError for anything else."""
+    return x.node.expr if isinstance(x, SymNumber) else e.to_sympy(x)
+
+
+def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
+    """The symbol with this expression, or the number that it is."""
+    if e.is_constant(expression):
+        return e.number(expression)
+    node = SymNode(expression, environment)
+    if e.is_truth(expression):
+        return SymBool(node)
+    return SymInt(node) if expression.is_integer else SymFloat(node)
+
+
+def _arithmetic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """On whole numbers as they are, on floats where one is."""
+
+    def rule(*operands: _Operand) -> Any:
+        if any(x.is_float for x in operands):
+            return function(*(x.as_float for x in operands))
+        return function(*(_number(x.expression) for x in operands))
+
+    return rule
+
+
+def _division(a: _Operand, b: _Operand) -> Any:
+    if a.is_float or b.is_float:
+        return e.FloatTrueDiv(a.as_float, b.as_float)
+    return e.IntTrueDiv(a.expression, b.expression)
+
+
+def _floor_division(a: _Operand, b: _Operand) -> Any:
+    if a.is_float or b.is_float:
+        return e.ToFloat(e.FloorToInt(e.FloatTrueDiv(a.as_float, b.as_float)))
+    return e.FloorDiv(a.expression, b.expression)
+
+
+def _modulo(a: _Operand, b: _Operand) -> Any:
+    if a.is_float or b.is_float:
+        return e.FloatMod(a.as_float, b.as_float)
+    return e.Mod(_number(a.expression), _number(b.expression))
+
+
+def _power(a: _Operand, b: _Operand) -> Any:
+    if a.is_float or b.is_float or b.expression.is_negative:
+        return e.FloatPow(a.as_float, b.as_float)
+    if b.expression.is_Integer:
+        return a.expression**b.expression
+    return e.PowByNatural(a.expression, b.expression)
+
+
+def _rounding(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda a: function(a.expression) if a.is_float else a.expression
+
+
+def _to_int(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, b: function(_number(a.expression), _number(b.expression))
+
+
+def _logical(truths: Callable[..., Any], bits: Callable[..., Any]) -> Callable[..., Any]:
+    def rule(a: _Operand, b: _Operand) -> Any:
+        if e.is_truth(a.expression) and e.is_truth(b.expression):
+            return truths(a.expression, b.expression)
+        return bits(_number(a.expression), _number(b.expression))
+
+    return rule
+
+
+def _relation(relation: Callable[..., Any], same: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    compare = _arithmetic(lambda a, b: relation(a, b))
+
+    def rule(a: _Operand, b: _Operand) -> Any:
+        if same is not None and e.is_truth(a.expression) and e.is_truth(b.expression):
+            return same(a.expression, b.expression)
+        return compare(a, b)
+
+    return rule
+
+
+def _real(name: str) -> Callable[..., Any]:
+    return lambda a: e.REAL[name](a.as_float)
+
+
+_RULES: Final[dict[str, Callable[..., Any]]] = {
+    "add": _arithmetic(lambda a, b: a + b),
+    "sub": _arithmetic(lambda a, b: a - b),
+    "mul": _arithmetic(lambda a, b: sympy.expand_mul(a * b, deep=False) if (a * b).is_integer else a * b),
+    "truediv": _division,
+    "floordiv": _floor_division,
+    "mod": _modulo,
+    "pow": _power,
+    "lshift": _to_int(lambda a, b: a * 2**b),
+    "rshift": _to_int(lambda a, b: e.FloorDiv(a, 2**b)),
+    "neg": _arithmetic(lambda a: -a),
+    "abs": _arithmetic(sympy.Abs),
+    "trunc": _rounding(e.TruncToInt),
+    "floor": _rounding(e.FloorToInt),
+    "ceil": _rounding(e.CeilToInt),
+    "round": _rounding(e.RoundToInt),
+    "sym_int": _rounding(e.TruncToInt),
+    "sym_float": lambda a: a.as_float,
+    "sym_max": _arithmetic(sympy.Max),
+    "sym_min": _arithmetic(sympy.Min),
+    "sym_not": lambda a: sympy.Not(a.expression),
+    "sym_sum": _arithmetic(lambda *terms: sympy.Add(*terms)),
+    "sym_ite": lambda c, a, b: sympy.Piecewise((a.expression, c.expression), (b.expression, True)),
+    "is_integer": lambda a: (
+        sympy.true if not a.is_float else sympy.Eq(e.FloorToInt(a.expression), a.expression)
+    ),
+    "lt": _relation(sympy.Lt),
+    "le": _relation(sympy.Le),
+    "gt": _relation(sympy.Gt),
+    "ge": _relation(sympy.Ge),
+    "eq": _relation(sympy.Eq, lambda a, b: sympy.Not(sympy.Xor(a, b))),
+    "ne": _relation(sympy.Ne, sympy.Xor),
+    "and": _logical(sympy.And, e.BitwiseFn_bitwise_and),
+    "or": _logical(sympy.Or, e.BitwiseFn_bitwise_or),
+    "xor": _logical(sympy.Xor, e.BitwiseFn_bitwise_xor),
+    **{f"sym_{name}": _real(name) for name in e.REAL},
+}
+
+
+def _functions() -> dict[str, Any]:
+    """What a graph calls for each: functions of Python, or of `ts`."""
+    from ts.python_api import sym_functions
+
+    found: dict[str, Any] = {
+        name: getattr(operator, name)
+        for name in (
+            "add",
+            "sub",
+            "mul",
+            "truediv",
+            "floordiv",
+            "mod",
+            "pow",
+            "lshift",
+            "rshift",
+            "neg",
+            "abs",
+        )
+    }
+    found |= {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "xor")}
+    found |= {"and": operator.and_, "or": operator.or_, "trunc": math.trunc, "floor": math.floor}
+    found |= {"ceil": math.ceil, "round": round}
+    found |= {name: getattr(sym_functions, name, None) for name in _RULES if name.startswith("sym_")}
+    return found
+
+
+FUNCTIONS: Final = _functions()

@@ -1,0 +1,108 @@
+"""What is known of a program's symbols: where each comes from, what it may be, which lines asked for it.
+
+for symbol in explained(program):
+    symbol.name, symbol.found, symbol.range, symbol.conditions      s0, ["x.size()[0]"], "5 to int_oo", ...
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts.export.input_guards import Line
+from ts.export.program import ExportedProgram
+from ts.export.shape_check import check_shapes
+from ts.fx.node import Node
+from ts.utils import _pytree as pytree
+
+
+class Condition(NamedTuple):
+    """What has to hold, and the line that asked for it, if that is known."""
+
+    text: str
+    where: Line | None
+
+
+class ExplainedSymbol(NamedTuple):
+    """A symbol of a program."""
+
+    name: str
+    found: list[str]  # where its number is: sizes of arguments, or the node that gives it
+    range: str
+    conditions: list[Condition]
+
+
+def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
+    """All symbols of a program, those of arguments first.
+
+    Conditions of programs that `ts` exported have the line that asked; of others it is that of the operator
+    that asks for it, where one does.  ShapeError where the program's shapes are not those of its operators.
+    """
+    asked = check_shapes(program)
+    symbols: dict[Any, list[str]] = {}
+    for node, value in _values(program):
+        for place, expression in _expressions(node, value):
+            for symbol in sorted(expression.free_symbols, key=str):
+                if expression == symbol or symbol not in symbols:
+                    symbols.setdefault(symbol, []).append(place)
+    lines = {str(question.condition): _line(question.node) for question in asked}
+    found = []
+    for symbol, places in symbols.items():
+        range = program.range_constraints.get(symbol)
+        said = "any" if range is None else f"{range.lower} to {range.upper}"
+        arguments = [p for p in places if "size()" in p] or places[:1]
+        about = list(_conditions(program, symbol, arguments, lines))
+        found.append(ExplainedSymbol(str(symbol), list(dict.fromkeys(arguments)), said, about))
+    return found
+
+
+def _values(program: ExportedProgram) -> Iterator[tuple[Node, Any]]:
+    for node in program.graph.nodes:
+        if node.op in ("placeholder", "call_function"):
+            for value in pytree.tree_leaves(node.meta.get("val")):
+                yield node, value
+
+
+def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
+    """Expressions in a value, and where they are found."""
+    told = node.name if node.op == "placeholder" else f"{node.name} ({node.target})"
+    if isinstance(value, SymNumber):
+        yield told, value.node.expr
+    elif isinstance(value, Tensor):
+        for dim, n in enumerate(value.array.shape):
+            if isinstance(n, SymNumber):
+                yield f"{node.name}.size()[{dim}]" if node.op == "placeholder" else told, n.node.expr
+
+
+def _conditions(
+    program: ExportedProgram, symbol: Any, places: list[str], lines: dict[str, Line | None]
+) -> Iterator[Condition]:
+    """Guards on the arguments, assertions of numbers of data, and what operators take for granted."""
+    told: set[str] = set()
+    for check in program._guards:
+        if any(place in check.text for place in places):
+            told.add(check.text)
+            yield Condition(check.text, check.where)
+    name = re.compile(rf"\b{re.escape(str(symbol))}\b")
+    for node in program.graph.nodes:
+        if str(node.target) == "aten._assert_scalar.default" and name.search(str(node.args[1])):
+            text = str(node.args[1]).removeprefix("Runtime assertion failed for expression ")
+            yield Condition(text.rpartition(" on node ")[0] or text, _line(node))
+    for text, line in lines.items():
+        if name.search(text):
+            yield Condition(f"{text}, of an operator", line)
+
+
+_FRAME = re.compile(r'File "(.*)", line (\d+), in (.*)\n\s*(.*)')
+
+
+def _line(node: Node) -> Line | None:
+    """The innermost line of the program that a node is noted with."""
+    frames = _FRAME.findall(str(node.meta.get("stack_trace") or ""))
+    if not frames:
+        return None
+    file, line, function, text = frames[-1]
+    return Line(file, int(line), function, text.strip())

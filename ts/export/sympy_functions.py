@@ -1,0 +1,455 @@
+"""What sizes are made of, as expressions of sympy: its sums, products, `Min` and `Max`, and functions whose
+values are those of Python's operators on whole numbers and floats.
+
+    s = sympy.Symbol("s0", integer=True, positive=True)
+    FloorDiv(4 * s, 2), PythonMod(4 * s, 2)         2*s0, 0
+    FloorDiv(s, 2)                                  printed as (s0//2)
+
+An expression is exact: nothing here rounds.  `value(expression, numbers)` is what Python would have computed.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import sympy
+from sympy.logic.boolalg import Boolean
+
+from ts.export.bounded_pow import power
+
+Expression = sympy.Basic  # a number or a truth
+
+
+_MAX_GENERATORS = 12  # symbols, and functions of them, of polynomials that are divided
+_MAX_TERMS = 100
+_MAX_PARTS = 120  # of what is simplified where it is divided
+MAX_PARTS = 2_000  # of a size whose parts recur: sympy goes through all of them again with each step
+
+
+@lru_cache(maxsize=4096)
+def parts(x: Any) -> int:
+    """How many symbols, numbers and functions an expression is written with, each as often as it is."""
+    return 1 + sum(map(parts, x.args))
+
+
+def recurs(x: Any) -> bool:
+    """Whether an expression is large because its parts recur in it: each step doubled it."""
+    if parts(x) <= MAX_PARTS:
+        return False
+    different: set[Any] = set()
+    waiting = [x]
+    while waiting:
+        y = waiting.pop()
+        if y not in different:
+            different.add(y)
+            waiting += y.args
+    return parts(x) > 10 * len(different)
+
+
+def terms(x: Any) -> int:
+    """How many terms an expression has, at most, where its products are multiplied out."""
+    if x.is_Add:
+        return sum(map(terms, x.args))
+    if x.is_Mul:
+        return math.prod(map(terms, x.args))
+    if x.is_Pow and x.exp.is_Integer and x.exp > 0:
+        count = terms(x.base)
+        return math.comb(count + int(x.exp) - 1, count - 1)
+    return 1
+
+
+def _is_large(*polynomials: Any) -> bool:
+    """Whether to divide them takes sympy too long."""
+    if any(parts(x) > _MAX_PARTS for x in polynomials):
+        return True
+    generators = set().union(*(x.atoms(sympy.Symbol, sympy.Function) for x in polynomials))
+    return len(generators) > _MAX_GENERATORS or any(terms(x) > _MAX_TERMS for x in polynomials)
+
+
+def _common(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both divided by what whole factors they share."""
+    if _is_large(a, b):
+        return a, b
+    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):
+        return a, b
+    shared = sympy.gcd(a, b)
+    if shared not in (0, 1) and shared.is_integer:
+        return sympy.cancel(a / shared), sympy.cancel(b / shared)
+    return a, b
+
+
+class FloorDiv(sympy.Function):
+    """a // b of whole numbers."""
+
+    nargs = (2,)
+    is_integer = True
+    precedence = 35  # of a product, as printers see it
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        if b.is_zero:
+            raise ZeroDivisionError("division by zero")
+        if a.is_zero or b == 1:
+            return a
+        if a.is_Integer and b.is_Integer:
+            return sympy.Integer(int(a) // int(b))
+        if a == b:
+            return sympy.Integer(1)
+        if isinstance(a, FloorDiv):
+            return FloorDiv(a.args[0], a.args[1] * b)
+        if a.is_Add:  # what b divides stands outside
+            whole = [x for x in a.args if _divides(b, x)]
+            if whole:
+                rest = sympy.Add(*(x for x in a.args if x not in whole))
+                return sympy.Add(*(sympy.cancel(x / b) for x in whole)) + FloorDiv(rest, b)
+        if _divides(b, a):
+            return sympy.cancel(a / b)
+        reduced = _common(a, b)
+        return FloorDiv(*reduced) if reduced != (a, b) else None
+
+    def _eval_is_nonnegative(self) -> Any:
+        a, b = self.args
+        return True if a.is_nonnegative and b.is_positive else None
+
+    def _sympystr(self, printer: Any) -> str:
+        a, b = (printer.parenthesize(x, 49) for x in self.args)
+        return f"({a}//{b})"
+
+
+def _divides(b: Any, a: Any) -> bool:
+    """Whether a / b is a whole number, whatever the symbols are."""
+    if b.is_Integer and a.is_Integer:
+        return int(a) % int(b) == 0
+    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):  # which are no polynomials
+        return False
+    if _is_large(a, b):
+        return False
+    quotient = sympy.cancel(a / b)
+    return (quotient.is_integer is True and not quotient.has(sympy.Pow)) or (
+        quotient.is_integer is True and all(p.exp.is_nonnegative for p in quotient.atoms(sympy.Pow))
+    )
+
+
+class Mod(sympy.Function):
+    """a % b of whole numbers, by Python's rule: the sign is b's."""
+
+    nargs = (2,)
+    is_integer = True
+    precedence = 35
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        if b.is_zero:
+            raise ZeroDivisionError("Modulo by zero")
+        if a.is_zero or b == 1 or a == b:
+            return sympy.Integer(0)
+        if a.is_Integer and b.is_Integer:
+            return sympy.Integer(int(a) % int(b))
+        if _divides(b, a):
+            return sympy.Integer(0)
+        if a.is_Add and b.is_Integer:
+            rest = [x for x in a.args if not _divides(b, x)]
+            if len(rest) < len(a.args):
+                return Mod(sympy.Add(*rest), b)
+        return None
+
+    def _eval_is_nonnegative(self) -> Any:
+        return True if self.args[1].is_positive else None
+
+
+class ToFloat(sympy.Function):
+    """float(a)"""
+
+    nargs = (1,)
+    is_real = True
+
+    @classmethod
+    def eval(cls, a: Any) -> Any:
+        return sympy.Float(int(a)) if a.is_Integer else None
+
+
+class IntTrueDiv(sympy.Function):
+    """a / b of whole numbers."""
+
+    nargs = (2,)
+    is_real = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        if b.is_zero:
+            raise ZeroDivisionError("division by zero")
+        return sympy.Float(int(a) / int(b)) if a.is_Integer and b.is_Integer else None
+
+
+class FloatTrueDiv(sympy.Function):
+    """a / b where one is a float."""
+
+    nargs = (2,)
+    is_real = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        if b.is_zero:
+            raise ZeroDivisionError("division by zero")
+        return sympy.Float(float(a) / float(b)) if a.is_number and b.is_number else None
+
+
+class FloatMod(sympy.Function):
+    """a % b where one is a float."""
+
+    nargs = (2,)
+    is_real = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        if b.is_zero:
+            raise ZeroDivisionError("float modulo by zero")
+        return sympy.Float(float(a) % float(b)) if a.is_number and b.is_number else None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"PythonMod({', '.join(map(printer.doprint, self.args))})"
+
+
+class FloatPow(sympy.Function):
+    """a ** b of floats."""
+
+    nargs = (2,)
+    is_real = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        return sympy.Float(float(a) ** float(b)) if a.is_number and b.is_number else None
+
+
+class PowByNatural(sympy.Function):
+    """a ** b of whole numbers, b a symbol that is not negative."""
+
+    nargs = (2,)
+    is_integer = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        return sympy.Pow(a, b) if b.is_Integer else None
+
+
+def _rounding(name: str, doc: str, compute: Callable[[float], int]) -> type[Any]:
+    """A function from floats to whole numbers."""
+
+    def evaluated(cls: Any, a: Any) -> Any:
+        if a.is_Integer:
+            return a
+        if isinstance(a, ToFloat):
+            return a.args[0]
+        return sympy.Integer(compute(float(a))) if a.is_number else None
+
+    contents = {"__doc__": doc, "nargs": (1,), "is_integer": True, "eval": classmethod(evaluated)}
+    return type(name, (sympy.Function,), {**contents, "__module__": __name__})
+
+
+TruncToInt = _rounding("TruncToInt", "int(a)", math.trunc)
+FloorToInt = _rounding("FloorToInt", "math.floor(a)", math.floor)
+CeilToInt = _rounding("CeilToInt", "math.ceil(a)", math.ceil)
+RoundToInt = _rounding("RoundToInt", "round(a)", round)
+
+
+def _real(name: str, compute: Callable[[float], float]) -> type[Any]:
+    """A function of the reals that stays as it is but for numbers."""
+
+    def evaluated(cls: Any, a: Any) -> Any:
+        return sympy.Float(compute(float(a))) if a.is_number else None
+
+    contents = {"__doc__": f"math.{name}(a)", "nargs": (1,), "is_real": True, "eval": classmethod(evaluated)}
+    return type(f"OpaqueUnaryFn_{name}", (sympy.Function,), {**contents, "__module__": __name__})
+
+
+REAL = {
+    name: _real(name, getattr(math, name))
+    for name in (
+        "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos", "atan", "exp", "log", "log2",
+    )
+}  # fmt: skip
+
+
+class BitwiseFn_bitwise_and(sympy.Function):
+    """a & b"""
+
+    nargs = (2,)
+    is_integer = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        return sympy.Integer(int(a) & int(b)) if a.is_Integer and b.is_Integer else None
+
+
+class BitwiseFn_bitwise_or(sympy.Function):
+    """a | b"""
+
+    nargs = (2,)
+    is_integer = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        return sympy.Integer(int(a) | int(b)) if a.is_Integer and b.is_Integer else None
+
+
+class BitwiseFn_bitwise_xor(sympy.Function):
+    """a ^ b"""
+
+    nargs = (2,)
+    is_integer = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        return sympy.Integer(int(a) ^ int(b)) if a.is_Integer and b.is_Integer else None
+
+
+# What each function and relation is on numbers of Python.
+COMPUTE: Mapping[Any, Callable[..., Any]] = {
+    FloorDiv: operator.floordiv,
+    Mod: operator.mod,
+    ToFloat: float,
+    IntTrueDiv: operator.truediv,
+    FloatTrueDiv: operator.truediv,
+    FloatMod: operator.mod,
+    FloatPow: power,
+    PowByNatural: power,
+    TruncToInt: math.trunc,
+    FloorToInt: math.floor,
+    CeilToInt: math.ceil,
+    RoundToInt: round,
+    BitwiseFn_bitwise_and: operator.and_,
+    BitwiseFn_bitwise_or: operator.or_,
+    BitwiseFn_bitwise_xor: operator.xor,
+    sympy.Min: min,
+    sympy.Max: max,
+    sympy.Abs: abs,
+    sympy.Pow: power,
+    sympy.Add: lambda *terms: sum(terms),
+    sympy.Mul: lambda *factors: math.prod(factors),
+    sympy.Eq: operator.eq,
+    sympy.Ne: operator.ne,
+    sympy.Lt: operator.lt,
+    sympy.Le: operator.le,
+    sympy.Gt: operator.gt,
+    sympy.Ge: operator.ge,
+    sympy.Not: operator.not_,
+    sympy.And: lambda *truths: all(truths),
+    sympy.Or: lambda *truths: any(truths),
+    sympy.ITE: lambda condition, a, b: a if condition else b,
+    sympy.Xor: lambda *truths: sum(map(bool, truths)) % 2 == 1,
+    **{function: getattr(math, name) for name, function in REAL.items()},
+}
+
+# Operators of Python whose results sympy simplifies by what it knows of signs, on numbers.
+OPERATORS: Mapping[str, Callable[..., Any]] = {
+    **{name: getattr(operator, name) for name in ("truediv", "floordiv", "mod", "pow", "lt", "le", "gt")},
+    **{name: getattr(operator, name) for name in ("ge", "eq", "ne", "abs")},
+    "sym_max": max,
+    "sym_min": min,
+    "trunc": math.trunc,
+    "sym_int": math.trunc,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+}
+
+RELATIONS: Mapping[str, Any] = {
+    "lt": sympy.Lt, "le": sympy.Le, "gt": sympy.Gt, "ge": sympy.Ge, "eq": sympy.Eq, "ne": sympy.Ne,
+}  # fmt: skip
+
+
+def number(x: Any) -> Any:
+    """A constant as a number of Python."""
+    if x in (sympy.true, sympy.false):
+        return bool(x)
+    return int(x) if x.is_Integer else float(x)
+
+
+def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
+    """The number that an expression has where its symbols have these; KeyError for one that has none.
+
+    ArithmeticError or ValueError where the expression has none: a division by zero, a very large power.
+    """
+    done: dict[Any, Any] = {}
+    waiting = [expression]
+    while waiting:
+        x = waiting[-1]
+        if x in done:
+            waiting.pop()
+            continue
+        if x.is_Symbol:
+            done[x] = numbers[x]
+        elif not x.args:
+            done[x] = number(x)
+        elif missing := [a for a in x.args if a not in done]:
+            waiting.extend(missing)
+            continue
+        elif isinstance(x, sympy.Piecewise):
+            chosen = [done[pair.args[0]] for pair in x.args if done[pair.args[1]]]
+            if not chosen:
+                raise ValueError(f"no case of {x} holds")
+            done[x] = chosen[0]
+        elif type(x).__name__ == "ExprCondPair":
+            done[x] = None
+        else:
+            done[x] = COMPUTE[x.func](*(done[a] for a in x.args))
+        waiting.pop()
+    return done[expression]
+
+
+def to_sympy(x: Any) -> Any:
+    """A number of Python as an expression; TypeError for anything else."""
+    if isinstance(x, bool):
+        return sympy.true if x else sympy.false
+    if isinstance(x, int):
+        return sympy.Integer(x)
+    if isinstance(x, float):
+        return sympy.Float(x)
+    raise TypeError(f"{type(x).__name__} is no number")
+
+
+def is_truth(x: Any) -> bool:
+    """Whether an expression is true or false, not a number."""
+    return isinstance(x, Boolean) and not isinstance(x, sympy.Symbol)
+
+
+def is_of_data(expression: Any) -> bool:
+    """Whether it is a symbol without an example, of a number that follows from data: u0, zuf0."""
+    return bool(expression.is_Symbol) and str(expression)[0] in "uz"
+
+
+def is_constant(x: Any) -> bool:
+    """Whether an expression has no symbols."""
+    return x.is_Integer or (not x.is_Symbol and not x.free_symbols)
+
+
+__all__ = [
+    "COMPUTE",
+    "REAL",
+    "BitwiseFn_bitwise_and",
+    "BitwiseFn_bitwise_or",
+    "BitwiseFn_bitwise_xor",
+    "CeilToInt",
+    "Expression",
+    "FloatMod",
+    "FloatPow",
+    "FloatTrueDiv",
+    "FloorDiv",
+    "FloorToInt",
+    "IntTrueDiv",
+    "Mod",
+    "PowByNatural",
+    "RoundToInt",
+    "ToFloat",
+    "TruncToInt",
+    "is_constant",
+    "is_truth",
+    "number",
+    "terms",
+    "to_sympy",
+    "value",
+]  # fmt: skip

@@ -1,0 +1,252 @@
+"""Compiled functions in exports: a graph of the compiler runs on tensors without elements.
+
+    export(ts.jit.load("model.pt"), (x,))
+
+Its nodes are taken in their order: operators are recorded, what is about numbers, lists and strings of Python
+is computed, branches and loops go the way that the example goes, as those of Python do.  What has no form in
+a program of exports (an attribute that is set, a task) is refused with its line.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ts import devices
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts._core.value.ivalue import object_get
+from ts._core.value.objects import Object
+from ts.errors import UserError
+from ts.export.input_guards import Line
+from ts.export.lowering import FUNCTIONS
+from ts.ir.types import FunctionType
+from ts.ops.namespace import overload_named
+from ts.passes.constant_evaluation import NOT_EVALUATED, evaluate
+
+if TYPE_CHECKING:
+    from ts._subclasses.fake_tensor import FakeTensorMode
+    from ts.export.tracer import ExportTracer
+    from ts.ir.graph import Block, Node, Value
+
+_ON_SYMBOLS: Final = {name: function for function, name in FUNCTIONS.items()}
+_ELEMENTS: Final = frozenset((
+    "aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit", "aten::FloatImplicit",
+    "aten::ScalarImplicit",
+))  # fmt: skip
+_ON_LISTS: Final[dict[str, Callable[..., Any]]] = {  # and on dictionaries and strings, whatever is in them
+    "aten::append": lambda x, item: x.append(item) or x,
+    "aten::extend": lambda x, items: x.extend(items),
+    "aten::insert": lambda x, i, item: x.insert(i, item),
+    "aten::pop": lambda x, *i: x.pop(*i),
+    "aten::clear": lambda x: x.clear(),
+    "aten::reverse": lambda x: x.reverse(),
+    "aten::copy": lambda x: x.copy(),
+    "aten::list": list,
+    "aten::len": len,
+    "aten::__getitem__": operator.getitem,
+    "aten::_set_item": lambda x, i, item: operator.setitem(x, i, item) or x,
+    "aten::__contains__": lambda x, item: item in x,
+    "aten::slice": lambda x, start=None, end=None, step=1: x[start:end:step],
+    "aten::add": operator.add,
+    "aten::mul": operator.mul,
+    "aten::keys": lambda x: list(x.keys()),
+    "aten::values": lambda x: list(x.values()),
+    "aten::items": lambda x: list(x.items()),
+}
+_MAX_ITERATIONS: Final = 100_000  # of loops, each of which becomes nodes
+
+
+def call(
+    recorder: ExportTracer | FakeTensorMode, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """The result of a compiled function, recorded; UserError for what cannot be exported."""
+    return _Run(recorder, function).result(args, kwargs)
+
+
+class _Run:
+    def __init__(self, recorder: ExportTracer | FakeTensorMode, function: Any) -> None:
+        self.recorder = recorder
+        self.function = function
+        self.values: dict[Value, Any] = {}
+        self.node: Node | None = None
+        self.turns = 0
+        self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}  # attributes by object and slot: where, what
+
+    def result(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What the function gives."""
+        with self.recorder.paused():
+            self.graph = graph = self.function.inlined_graph
+        before, self.recorder.line = self.recorder.line, None
+        try:
+            for value, x in zip(graph.inputs(), self._given(args, kwargs), strict=True):
+                self.values[value] = x
+            found = self._block(graph)
+            self._write_attributes()
+        finally:
+            self.recorder.line = before
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def _write_attributes(self) -> None:
+        """Let buffers that the script replaces be written; other attributes are no part of a program."""
+        for (owner, slot), (node, value) in self.set.items():
+            before = _attribute(owner, slot)
+            self.node, self.recorder.line = node, _line(node)
+            if not (
+                isinstance(value, Tensor) and isinstance(before, Tensor) and self.recorder.is_state(before)
+            ):
+                raise self._refused(f"it sets the attribute {node.get('name')}, which is no buffer")
+            if before is not value:
+                op, values, _ = overload_named("aten::copy_", "").resolve((before, value), {})
+                self.recorder.run(op, values)
+
+    def _given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+        parameters = self.function.schema.arguments
+        inputs = len(list(self.graph.inputs()))
+        found = list(args[: inputs - len(parameters)])  # of methods: the object itself
+        rest = list(args[len(found) :])
+        for i, parameter in enumerate(parameters):
+            if i < len(rest):
+                found.append(rest[i])
+            elif parameter.name in kwargs:
+                found.append(kwargs[parameter.name])
+            elif parameter.has_default:
+                found.append(parameter.default)
+            else:
+                raise TypeError(f"{self.function.name}() is missing value for argument '{parameter.name}'")
+        return found
+
+    # ---- nodes
+
+    def _block(self, block: Block) -> list[Any]:
+        """The results of a block."""
+        for node in block.nodes():
+            self.node = node
+            self.recorder.line = _line(node)
+            results = self._run(node, node.kind(), [self.values[v] for v in node.inputs()])
+            for value, x in zip(node.outputs(), results, strict=False):
+                self.values[value] = x
+        return [self.values[v] for v in block.outputs()]
+
+    def _run(self, node: Node, kind: str, given: list[Any]) -> Sequence[Any]:
+        match kind:
+            case "prim::Constant":
+                is_function = isinstance(node.output().type(), FunctionType)
+                return [None if is_function else node.output().to_ivalue()]
+            case "prim::GetAttr":
+                slot = given[0].cls.slot(node.get("name"))
+                known = self.set.get((given[0], slot))
+                return [_attribute(given[0], slot) if known is None else known[1]]
+            case "prim::SetAttr":
+                self.set[given[0], given[0].cls.slot(node.get("name"))] = node, given[1]
+                return []
+            case "prim::If":
+                blocks = list(node.blocks())
+                return self._block(blocks[0] if given[0] else blocks[1])
+            case "prim::Loop":
+                return self._loop(node, given)
+            case "prim::RaiseException":
+                raise self._refused(f"the script raises: {given[0]}")
+            case "prim::Uninitialized":
+                return [None]
+            case "prim::unchecked_cast":
+                return given
+            case "prim::ListConstruct":
+                return [list(given)]
+            case "prim::DictConstruct":
+                return [dict(zip(given[::2], given[1::2], strict=True))]
+            case "prim::TupleConstruct":
+                return [tuple(given)]
+            case "prim::TupleUnpack" | "prim::ListUnpack":
+                return list(given[0])
+            case "prim::CallFunction":  # of itself: others are inlined
+                type: Any = next(iter(node.inputs())).type()
+                return [call(self.recorder, type.function, given[1:], {})]
+            case "prim::NumToTensor":
+                op, values, _ = overload_named("aten::scalar_tensor", "").resolve((given[0],), {})
+                return [self.recorder.run(op, values)]
+        return self._operator(node, kind, given)
+
+    def _loop(self, node: Node, given: list[Any]) -> list[Any]:
+        most, goes_on, *carried = given
+        (body,) = node.blocks()
+        turn = 0
+        while goes_on and turn < most:
+            self.turns += 1
+            if self.turns > _MAX_ITERATIONS:
+                raise self._refused("a loop has too many turns: each becomes nodes of the program")
+            for value, x in zip(body.inputs(), [turn, *carried], strict=True):
+                self.values[value] = x
+            goes_on, *carried = self._block(body)
+            turn += 1
+        return carried
+
+    def _operator(self, node: Node, kind: str, given: list[Any]) -> Sequence[Any]:
+        recorder = self.recorder
+        if given and isinstance(given[0], Tensor):
+            if kind == "aten::size":
+                return [list(recorder.shape(given[0])) if len(given) == 1 else recorder.size(*given)]
+            if kind == "aten::len":
+                return [recorder.size(given[0], 0)]
+            if kind == "aten::numel":
+                return [recorder.numel(given[0])]
+            if kind in _ELEMENTS:
+                return [recorder.element(given[0])]
+        on_lists = _ON_LISTS.get(kind)
+        if on_lists is not None and isinstance(given[0], list | dict | str):
+            return [on_lists(*given)]
+        tensors = any(isinstance(x, Tensor) for x in _flat(given)) or _makes_tensors(node)
+        symbols = any(isinstance(x, SymNumber) for x in _flat(given))
+        if symbols and not tensors and kind in _ON_SYMBOLS:
+            return [_ON_SYMBOLS[kind](*given)]
+        op = node.operator()
+        recorded = getattr(op, "record", None) is not None
+        if not symbols and not (tensors and recorded):  # of numbers and texts, or what a tensor is like
+            with recorder.paused():
+                found = evaluate(node, given)
+            if found is not NOT_EVALUATED:
+                return found  # type: ignore[no-any-return]
+        if op is None or not recorded:
+            raise self._refused(f"{kind} has no form in exported programs")
+        made = recorder.run(
+            recorder.of_tensors(op),
+            [
+                devices.as_device(x) if isinstance(x, str) and p.kind == "Device" else x
+                for p, x in zip(op.signature.parameters, given, strict=True)
+            ],
+        )
+        return list(made) if len(list(node.outputs())) > 1 else [made]
+
+    def _refused(self, why: str) -> UserError:
+        assert self.node is not None  # a node is refused
+        return UserError(f"{self.function.name} cannot be exported: {why}\n{self.node.range}")
+
+
+def _attribute(owner: Object, slot: int) -> Any:
+    """An attribute: objects as they are, other values as those of Python."""
+    found = object_get(owner, slot, False)
+    return found if isinstance(found, Object) else object_get(owner, slot)
+
+
+def _makes_tensors(node: Node) -> bool:
+    return any(value.type().str().startswith("Tensor") for value in node.outputs())
+
+
+def _flat(values: Any) -> list[Any]:
+    found: list[Any] = []
+    for x in values.values() if isinstance(values, dict) else values:
+        found += _flat(x) if isinstance(x, list | tuple | dict) else [x]
+    return found
+
+
+def _line(node: Node) -> Line | None:
+    """The line of the program that a node was made from."""
+    place = node.range
+    if place is None:
+        return None
+    place = place.origin() or place
+    if not place.source.filename:
+        return None
+    text = place.source.text.split("\n")[place.source.line_index(place.start)].strip()
+    return Line(place.source.filename, place.line, "forward", text)

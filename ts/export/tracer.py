@@ -1,0 +1,611 @@
+"""Records what a program does on fake tensors: a graph of `ts.fx`, a node for each operator.
+
+The thread asks the recorder instead of running operators (`ts._core.thread.context`):
+
+    y = x + 1         operator(add, (x, 1)): node aten.add.Tensor(x, 1); y, fake, of its shape and dtype
+    n = x.shape[0]    the symbol of that size; a node for it when something is called with it
+    y.item()          a number that follows from data: a symbol without an example
+
+Real tensors that the program holds are parameters, buffers or constants: each gets a node, and a fake one.
+"""
+
+from __future__ import annotations
+
+import operator as python_operator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import sympy
+
+import ts
+from ts import devices, dtypes
+from ts._core.dispatch.overloads import overloads
+from ts._core.dispatch_layers import level_stack
+from ts._core.tensor import size_guards
+from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
+from ts._core.tensor.tensor import Size, Tensor, layer_of
+from ts._core.tensor.unbacked_sizes import FakeContext, FakeImplCtx
+from ts._core.value.objects import Object
+from ts._functorch import predispatch
+from ts._higher_order_ops.subgraph_checks import no_side_effects
+from ts.export.autocast_on_fakes import cast_dtype, is_cast
+from ts.export.data_dependent_bools import TRUTHS
+from ts.export.fake import Fake, device_of, fake_for, is_fake, plain, tensors_in, with_known_sizes
+from ts.export.gradients import ExportTape
+from ts.export.graph_builder import FxGraphBuilder
+from ts.export.node_arguments import readable
+from ts.export.python_calls import overload_for_numbers, with_factory_options
+from ts.export.python_operators import OF_SIGNS, is_sign
+from ts.export.result_devices import result_device
+from ts.export.shape_env import ShapeEnv
+from ts.export.sym_node import symbol_of
+from ts.export.value_ranges import ValueRange
+from ts.fx.graph import Graph
+from ts.fx.node import Node
+from ts.ops import registry
+from ts.ops.derivatives.formula_registry import derivative_of
+from ts.ops.namespace import OpOverload, overload_named
+from ts.tracing.indexing import get_index, put_index
+from ts.tracing.types import arguments_of_to
+
+# How operators on functions are recorded, by name, and calls of `vmap`: `ts.export.control_flow` says it.
+CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
+
+
+class _DataNumbers(NamedTuple):
+    """Cached data-dependent numbers of a tensor; invalidated if the tensor is written."""
+
+    tensor: Tensor
+    base: Node  # node of the tensor that owns the memory
+    number: Any = None  # its only element
+    count: Any = None  # number of its nonzero elements
+
+
+class ExportTracer(FxGraphBuilder):
+    """One recording: operators on fake tensors, methods of theirs, functions on functions."""
+
+    def __init__(self, environment: ShapeEnv, graph: Graph | None = None) -> None:
+        super().__init__(environment, graph)
+        self.tape = ExportTape(self)
+        self._data_numbers: dict[int, _DataNumbers] = {}  # by id(tensor)
+        self._squeezed: list[tuple[Node, Any, Any]] = []  # what squeezed which shape, along which dimensions
+
+    # ---- operators
+
+    def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        """Run an operator on fake tensors and record it."""
+        with self.paused():
+            op, values, _ = operators.resolve(args, kwargs or {})
+        if ts.is_grad_enabled():
+            self._check_written(op, values)
+        if op.key in _MOMENTS and len(args) + len(kwargs or {}) == 1:
+            op, values = registry.operator(f"{op.name}.correction"), [values[0], None, None, False]
+        elif len(operators.operators()) > 1:
+            op = self.of_tensors(op)
+        if not isinstance(operators, OpOverload) and operators.operators():
+            values = with_factory_options(op, values)
+        if (sign := OF_SIGNS.get(op.name)) is not None and isinstance(values[0], Tensor) and is_sign(1):
+            op = registry.operator(f"{sign}.{'Tensor' if isinstance(values[1], Tensor) else 'Scalar'}")
+        if op.name == "aten::contiguous" and self._lies_so(values[0], values[1]):
+            return values[0]
+        result = self.run(op, values)
+        if not hasattr(operators, "for_python"):
+            return result
+        return tuple(result) if type(result) is list else operators.for_python(op, result)
+
+    def _check_written(self, op: Any, values: list[Any]) -> None:
+        """RuntimeError where gradients would be lost: a write to a parameter or argument that wants one."""
+        for p, value in zip(op.signature.parameters, values, strict=True):
+            for x in tensors_in([value]) if p.written else ():
+                made = self.fake_of(x)
+                if not made.requires_grad:
+                    continue
+                node = base = self.node_of(made)
+                while base.op == "call_function" and _is_view(base.target):
+                    base = base.args[0]
+                if base.op == "placeholder" and base.meta["val"].requires_grad:
+                    what = "a leaf" if base is node else "a view of a leaf"
+                    raise RuntimeError(
+                        f"{what} Variable that requires grad is being used in an in-place operation."
+                    )
+
+    def _base(self, x: Tensor) -> Node:
+        """Return the node of the base tensor of a view; of other tensors their own node."""
+        base: Any = self.node_of(x)
+        while base.op == "call_function" and _aliases_first_argument(base.target):
+            base = base.args[0]
+        return base  # type: ignore[no-any-return]
+
+    def _forget_elements(self, op: Any, values: list[Any]) -> None:
+        """Invalidate cached numbers of tensors whose memory an operator writes."""
+        if not self._data_numbers or not any(p.written for p in op.signature.parameters):
+            return
+        written = {
+            self._base(x)
+            for p, value in zip(op.signature.parameters, values, strict=True)
+            for x in (tensors_in([value]) if p.written else ())
+        }
+        known = self._data_numbers
+        self._data_numbers = {k: v for k, v in known.items() if v.base not in written}
+
+    def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
+        """Whether a tensor lies as `contiguous` would lay it: that it is asked for is no node then."""
+        with self.environment.guessing(), self.paused():
+            return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
+
+    def of_tensors(self, op: Any) -> Any:
+        """The overload that PyTorch's Python calls with a number: that of tensors, where it takes numbers."""
+        if op.key == "aten::split.sizes":
+            return registry.operator("aten::split_with_sizes")
+        return overload_for_numbers(op)
+
+    def run(self, op: Any, values: list[Any]) -> Any:
+        """The result of an operator on these arguments, recorded."""
+        if op.name in _CONSTRAINTS and isinstance(values[0], SymInt):
+            return self._constrained(op, values)
+        if (truth := TRUTHS.get(op.name)) is not None:
+            return truth(*values)
+        values = [self._with_fakes(x) for x in values]
+        self._require_lengths(op, values)
+        if (simpler := self.tape.simplified(op, values)) is not None:
+            return simpler
+        target = overload_named(op.name, op.overload)
+        values = _settled(target, values)
+        arguments, options = self._arguments(op, values)
+        shape = values[0].array.shape if op.name == "aten::squeeze" else ()
+        self._forget_elements(op, values)
+        mask = _size_mask(op, values)
+        with self.paused():
+            result = self.computed(op, values, self._mask_counter(mask))
+        node = self._call(target, arguments, result, options)
+        self._bind(node, result)
+        self.tape.note(op, values, result)
+        if op.name == "aten::squeeze":
+            self._squeezed.append((node, shape, None if len(values) == 1 else values[1]))
+        return result
+
+    def _require_lengths(self, op: Any, values: list[Any]) -> None:
+        """Require data-dependent numbers that are size arguments of an operator to be at least 0."""
+        for p, value in zip(op.signature.parameters, values, strict=True):
+            if p.name in _SHAPE_PARAMETERS and isinstance(value, list):
+                for n in filter(size_guards.is_symbol, value):
+                    size_guards.check_length(n)
+
+    def _constrained(self, op: Any, values: list[Any]) -> None:
+        """Let a number be between two; as a size it is not negative."""
+        n, low, high = values
+        low = 0 if low is None and op.name.endswith("size") else low
+        for end, relation in ((low, sympy.Ge), (high, sympy.Le)):
+            if end is not None:
+                self.environment.require(relation(n.node.expr, end))
+
+    def look_at_squeezed(self) -> None:
+        """Let sizes be no 1 whose dimension would be gone then, where something goes on with the result."""
+        for node, shape, dims in self._squeezed:
+            if all(user.op == "output" for user in node.users):
+                continue
+            named = range(len(shape)) if dims is None else [dims] if isinstance(dims, int) else dims
+            for n in [shape[d] for d in named] if shape else ():
+                if isinstance(n, SymInt):
+                    self.environment.compare_with_one(n.node.expr)
+
+    def _with_fakes(self, x: Any) -> Any:
+        if isinstance(x, Tensor):
+            return self.fake_of(x)
+        return [self._with_fakes(y) for y in x] if isinstance(x, list) else x
+
+    def _arguments(self, op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a node: by position up to the last that is no default, the others by name."""
+        positional: list[Any] = []
+        options: dict[str, Any] = {}
+        needed = 0
+        for p, x in zip(op.signature.parameters, values, strict=True):
+            is_default = p.has_default and not isinstance(x, Tensor | SymNumber) and _same(x, p.default)
+            made = self.node_of(readable(p.kind, x))
+            if p.keyword_only:
+                if not is_default and x is not None:
+                    options[p.name] = made
+            else:
+                positional.append(made)
+                needed = needed if is_default else len(positional)
+        return tuple(positional[:needed]), options
+
+    def _mask_counter(self, mask: Tensor | None) -> Callable[[int, Any], Any] | None:
+        """Return a function that counts (and caches) the true elements of a mask; None without a mask."""
+        if mask is None:
+            return None
+
+        def count(least: int, most: Any) -> Any:
+            known = self._data_numbers.get(id(mask))
+            if known is not None and known.tensor is mask and known.count is not None:
+                return known.count
+            found = self._new_size(least, most)
+            self._data_numbers[id(mask)] = _DataNumbers(mask, self._base(mask), count=found)
+            return found
+
+        return count
+
+    def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
+        """Run an operator on fake tensors; `new_size` returns symbols for data-dependent sizes."""
+        inner: dict[int, Tensor] = {}
+        cast = cast_dtype(op, values)
+        writes = any(p.written for p in op.signature.parameters)
+
+        def lowered(x: Any) -> Any:
+            if isinstance(x, Tensor):
+                below = plain(x)
+                if cast is not None and is_cast(below, cast):
+                    return below.to(cast)
+                inner[id(below)] = x
+                return below
+            if isinstance(x, devices.device):
+                return devices.device("meta")
+            return [lowered(y) for y in x] if isinstance(x, list) else x
+
+        arguments = [
+            _any_number(x) if _is_value(op, p.kind, x) else lowered(x)
+            for p, x in zip(op.signature.parameters, values, strict=True)
+        ]
+        place = result_device(op, values)
+        if next(tensors_in(values), None) is None:
+            arguments = [
+                devices.device("meta") if p.kind == "Device" else x
+                for p, x in zip(op.signature.parameters, arguments, strict=True)
+            ]
+        wanted = ts.is_grad_enabled() and any(x.requires_grad for x in tensors_in(values))
+        wanted = wanted and not ((row := derivative_of(op.record)) is not None and row.reason)
+        environment = self.environment
+        before, environment.quiet = environment.quiet, True
+        new_sizes: list[Any] = []
+
+        def noted_size(least: int, most: Any) -> Any:
+            new_sizes.append((new_size or self._new_size)(least, most))
+            return new_sizes[-1]
+
+        try:
+            asked = FakeImplCtx(op.name, noted_size, self._new_number)
+            with ts.no_grad(), level_stack.no_transforms(), FakeContext(asked):
+                found = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
+        finally:
+            environment.quiet = before
+
+        def raised(x: Any) -> Any:
+            if isinstance(x, Tensor):
+                known = inner.get(id(x))
+                if known is not None and writes:
+                    if known.array is not x.array:
+                        self._keep_shape(known)
+                        known.data = x
+                    return known
+                differentiable = wanted and (x.is_floating_point() or x.is_complex())
+                array = x.array if new_sizes else with_known_sizes(x.array)
+                return fake_for(array, place, differentiable)
+            if (isinstance(x, tuple) and hasattr(x, "_fields")) or type(x).__module__ == "torch.return_types":
+                return type(x)([raised(y) for y in x])
+            return type(x)(map(raised, x)) if isinstance(x, list | tuple) else x
+
+        return raised(found)
+
+    def _item(self, x: Tensor) -> Any:
+        """The only element, as a symbol: limits of programs let operators give numbers alone."""
+        if x.ndim:
+            x = x.reshape(())
+        return self._new_number(x.array.dtype.kind)
+
+    def _new_number(self, kind: str) -> Any:
+        """A number that the shape rule of an operator says follows from elements."""
+        environment = self.environment
+        if kind == "f":
+            return symbol_of(environment.unbacked_float(), environment)
+        return symbol_of(environment.unbacked_truth() if kind == "b" else environment.unbacked(), environment)
+
+    def _new_size(self, least: int, most: Any) -> Any:
+        """A size that the shape rule of an operator says follows from elements."""
+        environment = self.environment
+        if isinstance(most, SymNumber):
+            most = environment.between(most.node.expr).high
+        symbol = environment.unbacked(is_size=True)
+        if environment.frozen:  # the symbol of the exported program, whose range is narrower
+            return symbol_of(symbol, environment)
+        if most is None:
+            environment.ranges[symbol] = ValueRange(least)
+        else:
+            environment.ranges[symbol] = environment.ranges[symbol].both(ValueRange(least, most))
+        return symbol_of(symbol, environment)
+
+    def _keep_shape(self, x: Tensor) -> None:
+        """Let the node of a tensor whose shape is about to change in place say what it was."""
+        found = self._tensors.get(id(x))
+        if found is not None and found[1].meta.get("val") is x:
+            found[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
+
+    # ---- gradients
+
+    def gradients(
+        self, roots: list[Any], given: list[Any], wanted: list[Any], create: bool
+    ) -> list[Tensor | None]:
+        """The gradients of `roots` with respect to the tensors that are wanted, recorded."""
+        return self.tape.gradients(roots, given, wanted, create)
+
+    def backward(self, roots: list[Any], given: list[Any], wanted: list[Any] | None, create: bool) -> None:
+        """Let the tensors that `roots` are computed from have their gradients, or those that are wanted."""
+        self.tape.backward(roots, given, wanted, create)
+
+    def tracked(self, x: Tensor) -> Tensor:
+        """The same, as a tensor that gradients are taken by."""
+        made: Tensor = overloads("alias")(self.fake_of(x))
+        return made._marked(True)  # type: ignore[attr-defined, no-any-return]
+
+    def _bind(self, node: Node, result: Any) -> None:
+        """Let a node stand for a result, and nodes that take them out for the items of several."""
+        if isinstance(result, Tensor):
+            self._tensors[id(result)] = result, node
+            self._layers[id(result)] = layer_of(result)
+        elif isinstance(result, SymNumber):
+            self._numbers.setdefault(result.node.expression, node)
+        elif isinstance(result, list | tuple):
+            for k, item in enumerate(result):
+                if isinstance(item, Tensor | SymNumber):
+                    self._bind(self._call(python_operator.getitem, (node, k), item), item)
+
+    def _same_memory(self, x: Tensor) -> Tensor | None:
+        shown = super()._same_memory(x)
+        if shown is not None:
+            self.tape.separate(shown)
+            if x.requires_grad:
+                shown._marked(True)  # type: ignore[attr-defined]
+        return shown
+
+    # ---- methods of tensors
+
+    def size(self, x: Tensor, dim: Any = None) -> Any:
+        """x.size(dim)"""
+        shape = self.shape(x)
+        return shape if dim is None else shape[self.unrecorded(x._dimension, dim)]
+
+    def shape(self, x: Tensor) -> Any:
+        """x.shape"""
+        return Size(x.array.shape)
+
+    def numel(self, x: Tensor) -> Any:
+        """x.numel()"""
+        with self.paused():
+            count = x.array.size
+        if isinstance(count, SymNumber) and count.node.has_hint() and count.node.expr not in self._numbers:
+            node = self._call(overload_named("aten::sym_numel", ""), (self.node_of(x),), count)
+            self._numbers[count.node.expr] = node
+        return count
+
+    def get(self, x: Tensor, index: Any) -> Any:
+        """x[index]"""
+        return get_index(x, index, skip_whole=True, number=self.element, several=self._is_of_batch)
+
+    def put(self, x: Tensor, index: Any, value: Any) -> None:
+        """x[index] = value"""
+        if isinstance(value, int | float | complex):
+            with self.paused():
+                kept = ts.tensor(value, dtype=x.dtype, device=device_of(self.fake_of(x)))
+            value = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
+        elif isinstance(value, SymNumber):
+            value = self.tensor_of_symbols(value, x.dtype, device_of(self.fake_of(x)))
+        put_index(x, index, value, skip_whole=True, number=self.element, several=self._is_of_batch)
+
+    def _is_of_batch(self, x: Tensor) -> bool:
+        """Whether a tensor is another for each element of a batch that `vmap` works on."""
+        return self.batches > 0 and self.follows_from_batch(self.node_of(x))
+
+    def follows_from_batch(self, node: Node) -> bool:
+        """Whether a node computes with elements of a batch."""
+        waiting, seen = [node], {node}
+        while waiting:
+            each = waiting.pop()
+            if each.target is predispatch._add_batch_dim or self.stands_for_element(each):
+                return True
+            waiting += [n for n in each.all_input_nodes if n not in seen]
+            seen.update(each.all_input_nodes)
+        return False
+
+    def stands_for_element(self, node: Node) -> bool:
+        """Whether an input is an element of a batch around this recording: there is none."""
+        return False
+
+    def iterate(self, x: Tensor) -> Iterator[Tensor]:
+        """The rows of `x`."""
+        return iter(overloads("unbind")(x, 0))
+
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """x.to(...): the overload that takes what is named."""
+        given = arguments_of_to(args, dict(kwargs))
+        x = self.fake_of(x)
+        device, dtype, other = given.get("device"), given.get("dtype"), given.get("other")
+        rest = {k: given[k] for k in ("non_blocking", "copy", "memory_format") if given.get(k)}
+        arguments: tuple[Any, ...]
+        if other is not None:
+            name, arguments = "other", (x, other)
+        elif device is not None and dtype is not None:
+            name, arguments = "device", (x, devices.as_device(device), dtypes.as_dtype(dtype))
+        elif dtype is not None:
+            name, arguments = "dtype", (x, dtypes.as_dtype(dtype))
+        else:
+            name, arguments = "dtype_layout", (x,)
+            if device is not None:
+                place = devices.as_device(device)
+                rest = {"dtype": x.dtype, "layout": dtypes.strided, "device": place} | rest
+        place = devices.as_device(device) if device is not None else device_of(x)
+        if other is not None:
+            place, dtype = device_of(self.fake_of(other)), other.dtype
+        self._metadata(x)
+        with self.environment.guessing(), self.paused():  # how it lies decides nothing
+            below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
+            same = below.array is plain(x).array and place == device_of(x) and not given.get("copy")
+            made = x if same else fake_for(below.array, place, x.requires_grad and below.is_floating_point())
+        target = overload_named("aten::to", name)
+        node = self._call(target, tuple(map(self.node_of, arguments)), made, rest)
+        if same:
+            with self.paused():
+                made = fake_for(x.array, place, x.requires_grad)
+            node.meta["val"] = made
+        self._bind(node, made)
+        self.tape.note(target.operator, [x], made)
+        return made
+
+    def _metadata(self, x: Tensor) -> None:
+        """What a conversion says of the tensor that it is given, which has to hold when the program runs."""
+        target = overload_named("aten::_assert_tensor_metadata", "")
+        options = {"dtype": x.dtype, "device": device_of(x), "layout": dtypes.strided}
+        self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
+
+    def constructed(self, x: Tensor, function: str) -> Any:
+        """A tensor of numbers of Python: a constant, of which the program gets a copy each time it runs."""
+        with self.paused():
+            kept = x.clone()
+        made = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
+        if function != "as_tensor":
+            self.run(overload_named("aten::detach_", "").operator, [made])
+        self.stand_for(x, made)
+        return made
+
+    def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
+        """A tensor of numbers of which some are symbols; None where none is."""
+        numbers = list(_flat([data]))
+        if not any(isinstance(x, SymNumber) for x in numbers):
+            return None
+        device = devices.CPU if device is None else devices.as_device(device)
+        kind = _dtype_of(numbers) if dtype is None else dtypes.as_dtype(dtype)
+        made = self.to(self._stacked(data, kind, device), (device, kind), {})
+        return self.run(overload_named("aten::detach_", "").operator, [made])  # type: ignore[no-any-return]
+
+    def _stacked(self, data: Any, dtype: Any, device: Any) -> Tensor:
+        if isinstance(data, list | tuple):
+            found = ts.ops.aten.stack([self._stacked(x, dtype, device) for x in data])
+        else:
+            found = ts.ops.aten.scalar_tensor(data, dtype=dtype, device=device, pin_memory=False)
+        return found  # type: ignore[no-any-return]
+
+    def listed(self, x: Tensor) -> Any:
+        """x.tolist(): numbers that follow from data; None for a tensor that is there."""
+        if not is_fake(x):
+            return None
+        if x.ndim == 0:
+            return self.element(x)
+        return [self.listed(row) for row in overloads("unbind")(x, 0)]
+
+    def literal(self, x: Tensor) -> Tensor:
+        """A constant that the program makes of numbers in an index or an assignment."""
+        return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
+
+    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+        """A tensor became a value of Python: those of fake tensors were recorded by `element`."""
+
+    def element(self, x: Tensor) -> Any:
+        """Return the symbol of the only element of a fake tensor, cached until the tensor is written."""
+        known = self._data_numbers.get(id(x))
+        if known is not None and known.tensor is x and known.number is not None:
+            return known.number
+        found = self.run(overload_named("aten::item", "").operator, [x])
+        self._data_numbers[id(x)] = _DataNumbers(x, self._base(x), number=found)
+        return found
+
+    # ---- scripted functions, modules, control flow
+
+    def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
+        """An operator on functions (`ts._higher_order_ops`)."""
+        rule = CONTROL_FLOW.get(operator.name)
+        if rule is None:
+            return operator.run(*args)
+        with no_side_effects(operator.name, filter(callable, args)):
+            return rule(self, *args)
+
+    def vmap(self, call: Any, *given: Any) -> Any:
+        """A function on a batch (`ts.func.vmap`)."""
+        return CONTROL_FLOW["vmap"](self, call, *given)
+
+    def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A scripted function: what it is written as runs; of methods and archives, the compiler's graph."""
+        written = getattr(function, "__wrapped__", None)
+        if written is None or (args and isinstance(args[0], Object)):
+            from ts.export import torchscript_capture
+
+            return torchscript_capture.call(self, function, args, kwargs)
+        return written(*args, **kwargs)
+
+    def forward_of(self, module: Any) -> Callable[..., Any]:
+        """A module's `forward`, which the nodes inside are noted with."""
+        return module.forward if self.calls is None else self.calls.forward(module, self)
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for x in values:
+        if isinstance(x, list | tuple):
+            yield from _flat(x)
+        else:
+            yield x
+
+
+def _dtype_of(numbers: list[Any]) -> Any:
+    """What tensors of these numbers are made of."""
+    if any(isinstance(x, float | SymFloat) for x in numbers):
+        return ts.get_default_dtype()
+    return dtypes.bool_ if all(isinstance(x, bool | SymBool) for x in numbers) else dtypes.int64
+
+
+_MOMENTS = frozenset(("aten::var", "aten::std", "aten::var_mean", "aten::std_mean"))
+_SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))  # of numbers
+
+
+_SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))
+
+
+_CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_range_for_size"))
+
+
+def _is_value(op: Any, kind: str, x: Any) -> bool:
+    """Whether an argument is a symbol whose number does not count for the result's shape."""
+    return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
+
+
+def _settled(target: Any, values: list[Any]) -> list[Any]:
+    """The arguments of an operator, with numbers that it takes as `int`, not as `SymInt`, of the example."""
+
+    def number(x: Any) -> Any:
+        return list(map(number, x)) if isinstance(x, list) else int(x) if isinstance(x, SymInt) else x
+
+    if not any(isinstance(y, SymInt) for x in values for y in (x if isinstance(x, list) else [x])):
+        return values
+    declared = [a.real_type.str().rstrip("?").partition("[")[0] for a in target._schema.arguments]
+    return [number(x) if kind == "int" else x for kind, x in zip(declared, values, strict=True)]
+
+
+def _any_number(x: SymNumber) -> Any:
+    """A number in the place of a symbol, of its kind."""
+    return 2 if isinstance(x, SymInt) else 0.5 if isinstance(x, SymFloat) else True
+
+
+def _is_view(target: Any) -> bool:
+    """Whether an operator shows the memory of its first argument, without writing to it."""
+    if not isinstance(target, OpOverload):
+        return False
+    first = target.operator.signature.parameters[:1]
+    return any(p.alias and not p.written for p in first)
+
+
+def _aliases_first_argument(target: Any) -> bool:
+    """Return whether the result of an operator aliases its first argument."""
+    return isinstance(target, OpOverload) and any(p.alias for p in target.operator.signature.parameters[:1])
+
+
+def _size_mask(op: Any, values: list[Any]) -> Tensor | None:
+    """Return the mask that determines the size of an operator's result (`nonzero`, `index`), or None."""
+    if op.name == "aten::nonzero":
+        return values[0]  # type: ignore[no-any-return]
+    if op.name == "aten::index":
+        masks = [x for x in values[1] if isinstance(x, Tensor) and x.dtype in (dtypes.bool_, dtypes.uint8)]
+        return masks[0] if len(masks) == 1 else None
+    return None
+
+
+def _same(x: Any, default: Any) -> bool:
+    return (type(x) is type(default) and bool(x == default)) or (x is None and default is None)
+
+
+__all__ = ["ExportTracer", "Fake"]

@@ -1,0 +1,235 @@
+"""A program as a module: its graph reads the module's attributes, its arguments are those of the original.
+
+    program    (p_lin_weight, b_count, x)                   inputs: state, then leaves of the arguments
+    module     lin_weight = self.lin.weight; ...; _guards_fn = self._guards_fn(x); ...
+
+The graph is the module's own: whoever changes it and calls `recompile` leaves the program as it is.  What the
+program gives as the new value of an input is copied to it at the end.
+"""
+
+from __future__ import annotations
+
+import functools
+import keyword
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.export.identifiers import word
+from ts.export.input_guards import GuardsFn
+from ts.export.module_calls import ModuleCallSignature
+from ts.export.runner import Input, Runner
+from ts.export.signature import InputKind, OutputKind, OutputSpec
+from ts.fx.code_generation import PythonCode, PyTreeInfo, _PyTreeCodeGen
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.namespace import CUSTOM_BUILTINS
+from ts.fx.node import Node, map_arg
+from ts.nn.modules.module import Module
+from ts.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ts.export.program import ExportedProgram
+
+_GUARDS: Final = "_guards_fn"  # the attribute that looks at the arguments
+_ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_written", "_runner", "range_constraints")
+OF_PROGRAMS: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))  # no names of state
+_OF_CODE: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
+_WRITES: Final = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
+
+
+class UnliftedModule(GraphModule):
+    """What `ExportedProgram.module()` gives: see the file."""
+
+    _runner: Runner
+
+    def __init__(self, program: ExportedProgram, check_guards: bool) -> None:
+        super().__init__(Module(), Graph())
+        _add_state(self, program)
+        self.range_constraints = program.range_constraints
+        self._written = frozenset(_written(program.graph_signature.output_specs))
+        for node in program.graph.nodes:  # the graphs of branches and loops
+            if node.op == "get_attr":
+                name = str(node.target)
+                value = getattr(program.graph_module, name)
+                setattr(self, name, _copied(value) if isinstance(value, GraphModule) else value)
+        if check_guards:
+            setattr(self, _GUARDS, GuardsFn(program._guards))
+        self.graph = _unlifted(program, check_guards)
+
+    def recompile(self) -> PythonCode:
+        """Let `forward` be what the graph says now; the code."""
+        code = super().recompile()
+        if isinstance(self._graph._codegen, _PyTreeCodeGen):
+            kind = type(self)  # the module's own
+            kind._runner, kind.forward = Runner(self), _checked(vars(kind)["forward"])  # type: ignore[method-assign]
+        return code
+
+    def train(self, mode: bool = True) -> Any:
+        """NotImplementedError: what `forward` does in the other mode was not exported."""
+        raise NotImplementedError("Calling train() is not supported yet.")
+
+    def eval(self) -> Any:
+        """NotImplementedError: what `forward` does in the other mode was not exported."""
+        raise NotImplementedError("Calling eval() is not supported yet.")
+
+    def _deepcopy_init(self) -> Callable[..., None]:
+        def take(copied: GraphModule, root: Module, graph: Graph) -> None:
+            GraphModule.__init__(copied, Module(), Graph())
+            copied.__dict__.update((k, v) for k, v in vars(root).items() if k != "_graph")
+            copied.graph = graph
+
+        return take
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "the module of an exported program cannot be pickled: ts.export.save saves the program"
+        )
+
+
+def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
+    """The `forward` of a module, whose arguments have to be in the tree of those of the export."""
+
+    @functools.wraps(generated)
+    def forward(self: UnliftedModule, *args: Any, **kwargs: Any) -> Any:
+        return self._runner(self, generated, args, kwargs)
+
+    return forward
+
+
+def _copied(module: GraphModule) -> GraphModule:
+    """A graph of a branch or loop, with the graphs inside of it; tensors are the same."""
+    copied = GraphModule(module, module.graph.__deepcopy__(), type(module).__name__)
+    for name, inner in module.named_children():
+        if isinstance(inner, GraphModule):
+            setattr(copied, name, _copied(inner))
+    return copied
+
+
+# ---- state
+
+
+def _add_state(module: Module, program: ExportedProgram) -> None:
+    """Let a module have what the program takes before the arguments."""
+    for spec in program.graph_signature.input_specs:
+        if spec.kind is InputKind.USER_INPUT:
+            continue
+        name = str(spec.target)
+        saved = name in program.state_dict
+        value = (program.state_dict if saved else program.constants)[name]
+        if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
+            set_state(module, name, value, saved)
+        else:
+            owner, last = _owner(module, name)
+            if hasattr(owner, last):
+                raise KeyError(f"attribute '{last}' already exists")
+            owner.__dict__[last] = value
+
+
+def set_state(module: Module, name: str, value: Any, persistent: bool = True) -> None:
+    """Let a module have a parameter or buffer under a name with dots."""
+    owner, last = _owner(module, name)
+    if isinstance(value, Parameter):
+        owner.register_parameter(last, value)
+    elif isinstance(value, Tensor):
+        owner.register_buffer(last, value, persistent)
+
+
+def _owner(module: Module, name: str) -> tuple[Module, str]:
+    """The module that has what a name with dots names, made where there is none, and the last part."""
+    *path, last = name.split(".")
+    for part in path:
+        if part not in module._modules:
+            module.add_module(part, Module())
+        module = module._modules[part]  # type: ignore[assignment]
+    return module, last
+
+
+# ---- the graph
+
+
+def _written(specs: Iterable[OutputSpec]) -> list[Input]:
+    """The inputs that the first outputs are the new values of."""
+    return [
+        Input(spec.kind is OutputKind.USER_INPUT_MUTATION, str(spec.target))
+        for spec in specs
+        if spec.kind in _WRITES
+    ]
+
+
+def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
+    """The program's graph with its state as attributes."""
+    graph = Graph()
+    graph._graph_namespace.create_name("self", None)  # which is the module, not state of that name
+    made: dict[Node, Node] = {}
+    inputs: dict[Input, Node] = {}
+    leaves: list[Node] = []
+    nodes = list(program.graph.nodes)
+    for node, spec in zip(nodes, program.graph_signature.input_specs, strict=False):
+        if spec.kind is InputKind.USER_INPUT:
+            made[node] = inputs[Input(True, spec.arg.name)] = graph.node_copy(node)
+            leaves.append(made[node])
+        else:
+            made[node] = inputs[Input(False, str(spec.target))] = graph.get_attr(str(spec.target))
+            made[node].meta = dict(node.meta)
+    if check_guards and leaves:
+        graph.call_module(_GUARDS, tuple(leaves))
+    graph.graph_copy(program.graph, made)
+    outputs = map_arg(program.graph.output_node().args[0], made.__getitem__)
+    specs = program.graph_signature.output_specs
+    copies = _write(graph, specs, outputs, inputs)
+    results = [x for x, spec in zip(outputs, specs, strict=True) if spec.kind not in _WRITES]
+    graph.output(tuple(copies.get(x, x) if isinstance(x, Node) else x for x in results))
+    graph.set_codegen(_PyTreeCodeGen(_trees(program.call_signature)))
+    return graph
+
+
+def _write(
+    graph: Graph, specs: list[OutputSpec], values: Sequence[Any], inputs: dict[Input, Node]
+) -> dict[Node, Node]:
+    """Copy the new values of inputs to them; one that is the old value of another is kept until then.
+
+    Given are the copies by what they are of: whoever returned such a value returned the input.
+    """
+    aten = ts.ops.aten
+    writes = [
+        (spec.kind, inputs[x], value)
+        for spec, x, value in zip(specs, _written(specs), values, strict=False)  # they come first
+    ]
+    targets = [target for _, target, _ in writes]
+    kept: dict[Node, Node] = {}
+    copies: dict[Node, Node] = {}
+    for _, _, value in writes:
+        if value in targets and value not in kept:
+            kept[value] = graph.call_function(aten.clone.default, (value,))
+    for kind, target, value in writes:
+        is_parameter = kind is OutputKind.PARAMETER_MUTATION  # which is written as under no_grad
+        place = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
+        copied = graph.call_function(aten.copy_.default, (place, kept.get(value, value)))
+        if value not in inputs.values():
+            copies.setdefault(value, target if is_parameter else copied)
+    return copies
+
+
+def _trees(signature: ModuleCallSignature) -> PyTreeInfo:
+    """How the arguments are taken apart, and under which names."""
+    args, kwargs = signature.in_spec.children()
+    count = args.num_children + kwargs.num_children
+    names = signature.forward_arg_names or []
+    if len(names) != count:
+        names = [f"arg_{i}" for i in range(count)]
+    return PyTreeInfo(_parameters(names), signature.in_spec, signature.out_spec)
+
+
+def _parameters(names: Iterable[str]) -> list[str]:
+    """The names of arguments as parameters of generated code, which has some names for something else."""
+    found: dict[str, None] = {}
+    for name in names:
+        made = word(name)
+        if made[:1].isdigit():
+            made = f"_{made}"
+        while made in found or made in _OF_CODE or keyword.iskeyword(made):
+            made += "_"
+        found[made] = None
+    return list(found)

@@ -1,0 +1,194 @@
+"""`vmap` without its steps: a program that runs again computes with whole batches.
+
+    _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)        sum(x, [1])
+
+In between there are stand-ins, fake tensors of one element's shape; what operators do with them is said by
+the rows of `ts.ops.vmap_rules`, and recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from ts._core.dispatch_layers import batched_tensor
+from ts._core.dispatch_layers.batched_tensor import Batched, Call
+from ts._core.dispatch_layers.level_stack import Level
+from ts._core.tensor.sym_types import SymNumber
+from ts._core.tensor.tensor import Tensor
+from ts._functorch import predispatch
+from ts.errors import UserError
+from ts.export.fake import device_of, fake_array, fake_for, tensors_in
+from ts.ops.vmap_rules.rules import (
+    composite,
+    drawn,
+    draws,
+    has_rule,
+    not_of_batch,
+    on_batch,
+    written_elsewhere,
+)
+
+if TYPE_CHECKING:
+    from ts.export.functionalization import FunctionalizingTracer
+
+
+class OpenVmapLevels:
+    """The batches that are open, and the stand-ins for their elements."""
+
+    def __init__(self, recorder: FunctionalizingTracer) -> None:
+        self.recorder = recorder
+        self.levels: list[Level] = []
+        self._layers: dict[int, tuple[Tensor, Batched]] = {}  # of stand-ins, by id
+
+    # ---- the steps
+
+    def begin(self, size: Any, randomness: str) -> None:
+        """Open a batch."""
+        level = Level(len(self.levels) + 1, batched_tensor.run, batched_tensor.the_same)
+        level.size, level.random = size, randomness
+        self.levels.append(level)
+
+    def end(self) -> None:
+        """Close the last one."""
+        self.levels.pop()
+
+    def add(self, x: Tensor, dim: int, level: int) -> Tensor:
+        """The stand-in for a tensor whose elements lie along a dimension."""
+        return self._standing(level, x if dim == 0 else x.movedim(dim, 0))
+
+    def remove(self, x: Tensor, level: int, size: Any, dim: int) -> Tensor:
+        """What a stand-in is for, with the batch at a dimension."""
+        inner, whole = self.parts(level, x)
+        found: Tensor = inner if whole else inner.expand([size, *inner.shape])
+        return found if dim == 0 else found.movedim(0, dim)
+
+    def _standing(self, level: int, inner: Tensor) -> Tensor:
+        array = inner.array
+        steps = [s // array.itemsize for s in array.strides[1:]]
+        made = fake_for(fake_array(array.shape[1:], array.dtype, steps), device_of(inner))
+        self._layers[id(made)] = made, Batched(level, inner, True)
+        return made
+
+    # ---- stand-ins
+
+    def parts(self, level: int, x: Any) -> tuple[Any, bool]:
+        """What is below an argument, and whether its first dimension is that of the batch."""
+        found = self._layers.get(id(x))
+        return (x, False) if found is None or found[1].level != level else (found[1].inner, True)
+
+    def has(self, values: Any) -> bool:
+        """Whether there are stand-ins among arguments."""
+        return bool(self._layers) and any(id(x) in self._layers for x in tensors_in(values))
+
+    def level_of(self, op: Any, values: list[Any]) -> Level | None:
+        """The innermost batch that an operator works on; None where it is of none."""
+        if not self.levels:
+            return None
+        found = [self._layers[id(x)][1].level for x in tensors_in(values) if id(x) in self._layers]
+        if found:
+            return self.levels[max(found) - 1]
+        if op.record is not None and op.record.nondeterministic and draws(op.record, values):
+            return self.levels[-1]
+        return None
+
+    # ---- operators
+
+    def run(self, level: Level, op: Any, values: list[Any]) -> Any:
+        """The results of an operator on stand-ins."""
+        record, recorder = op.record, self.recorder
+        with recorder.recording():
+            whole = composite(record)
+            if whole is not None:
+                return whole(*values)
+            if not has_rule(record.functional):
+                found = recorder.by_decomposition(op, values)
+                if found is not NotImplemented:
+                    return found
+                if isinstance(level.size, SymNumber):
+                    raise UserError(
+                        f"{op.key} works on one element of a batch after the other, and this one has any "
+                        "number of them: a program with it cannot be decomposed"
+                    )
+            call = _Recorded(self, level, op, values)
+            some = any(call.is_whole(i) for i in range(len(values)))
+            if record.nondeterministic:
+                outer = self.levels
+                self.levels = outer[: level.number - 1]
+                try:
+                    found, of_batch = drawn(call)
+                finally:
+                    self.levels = outer
+            elif not some:
+                found, of_batch = call.run_as_called(call.values), False
+            elif record.variant == "inplace" or written_elsewhere(record):
+                return self._written(call, values)
+            else:
+                found = on_batch(call)
+                found, of_batch = (
+                    (found.value, False) if isinstance(found, batched_tensor.Unbatched) else (found, True)
+                )
+        returns = op.signature.returns
+        if isinstance(found, Tensor) and returns and returns[0].alias_of >= 0:
+            return values[returns[0].alias_of]
+        return self._wrapped(level.number, found) if of_batch else found
+
+    def _written(self, call: _Recorded, values: list[Any]) -> Any:
+        """Write what the operator gives elsewhere."""
+        if not call.wholes[0]:
+            raise RuntimeError(not_of_batch(call))
+        target, below = values[0], call.values[0]
+        found = on_batch(call)
+        if call.operator.record.reshapes:  # another view from now on
+            made = self._standing(call.level.number, found)
+            self._layers[id(target)] = target, self._layers[id(made)][1]
+            with self.recorder.paused():
+                target.data = made
+        elif found is not below:
+            self.recorder.write(below, found)
+        return target
+
+    def _wrapped(self, level: int, found: Any) -> Any:
+        if isinstance(found, tuple | list):
+            parts = [self._wrapped(level, x) for x in found]
+            return type(found)(parts) if type(found) in (tuple, list) or hasattr(found, "_fields") else parts
+        return self._standing(level, found) if isinstance(found, Tensor) else found
+
+    def converted(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
+        """x.to(...) of a stand-in; None for another tensor."""
+        found = self._layers.get(id(x))
+        if found is None:
+            return None
+        layer = found[1]
+        args = tuple(self.parts(layer.level, y)[0] for y in args)
+        return self._standing(layer.level, layer.inner.to(*args, **kwargs))
+
+
+class _Recorded(Call):
+    """A call whose operators are recorded."""
+
+    def __init__(self, batches: OpenVmapLevels, level: Level, op: Any, args: list[Any]) -> None:
+        self.batches = batches
+        super().__init__(level, op, args)
+
+    def parts(self, x: Any) -> tuple[Any, bool]:
+        return self.batches.parts(self.level.number, x)
+
+    def run(self, values: list[Any]) -> Any:
+        return self.batches.recorder.run(self.record.operator, values)
+
+    def run_as_called(self, values: list[Any]) -> Any:
+        return self.batches.recorder.run(self.operator, values)
+
+
+def _nothing(batches: OpenVmapLevels) -> None:
+    """What rows are there is known."""
+
+
+STEPS: Final[dict[Any, Callable[..., Any]]] = {
+    predispatch.lazy_load_decompositions: _nothing,
+    predispatch._vmap_increment_nesting: OpenVmapLevels.begin,
+    predispatch._vmap_decrement_nesting: OpenVmapLevels.end,
+    predispatch._add_batch_dim: OpenVmapLevels.add,
+    predispatch._remove_batch_dim: OpenVmapLevels.remove,
+}

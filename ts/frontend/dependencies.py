@@ -1,0 +1,57 @@
+"""What the source of an archive names, without compiling it.
+
+In: a definition of a printed source file.  Out, `needs(definition, ranges)`: what its dotted names mean:
+
+    torch.relu(x)                   Need("operator", "aten::relu", range)
+    ops.quantized.linear(x, w)      Need("operator", "quantized::linear", range)
+    __torch__.net.Mode.FAST         Need("name", "__torch__.net.Mode.FAST", range)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ts.frontend.schema_matching import candidates
+from ts.frontend.source_ranges import Ranges
+from ts.frontend.sugared_values.builtin_functions import builtin_functions
+from ts.ir.source import SourceRange
+
+
+class Dependency(NamedTuple):
+    """A name, where it stands."""
+
+    kind: str  # "operator", or "name" of a definition
+    name: str
+    range: SourceRange
+
+
+def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
+    """The operators and definitions that the syntax of a definition names."""
+    rest: list[ast.AST] = [definition]
+    while rest:
+        node = rest.pop()
+        match _dotted(node):
+            case ["torch", name]:
+                yield Dependency("operator", f"aten::{name}", ranges.of(node))
+            case ["ops", space, name]:
+                yield Dependency("operator", f"{space}::{name}", ranges.of(node))
+            case ["__torch__" | "torch", _, *_] as parts:
+                yield Dependency("name", ".".join(parts), ranges.of(node))
+            case _:
+                rest.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def is_operator(name: str) -> bool:
+    """Whether there is an operator of that name, of whatever overloads."""
+    return bool(candidates(name) or builtin_functions(name))
+
+
+def _dotted(node: ast.AST) -> list[str]:
+    """The parts of `a.b.c`; nothing for what is no such name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(parts)] if parts and isinstance(node, ast.Name) else []

@@ -1,0 +1,100 @@
+"""Errors of functions that are compiled for one another: reported together, each of them once.
+
+In: the errors that compiling functions raises.  Out: one error with all of them:
+
+    def f(x):
+        a = helper(x)      helper does not compile: noted, and the statements behind this one still tell
+        b = other(x)       that `other` does not compile either
+        return a + b       `a` and `b` are undefined now, which is no error of its own
+
+A function that does not compile is not compiled again for its next caller: while a compilation is under way
+its error is kept, so that a program costs no more than its functions, however they call each other.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from ts._core.value.build_lock import build_lock
+from ts.errors import FrontendError
+
+_failed: Final[dict[Hashable, FrontendError]] = {}  # of the compilation under way
+_depth = 0
+
+
+@contextmanager
+def compilation(key: Hashable = None) -> Iterator[None]:
+    """The compilation of what `key` stands for; raises its error at once where that is known already."""
+    global _depth
+    with build_lock():
+        known = None if key is None else _failed.get(key)
+        if known is not None:
+            raise known.copy()
+        _depth += 1
+        try:
+            yield
+        except FrontendError as error:
+            error.left_function = True
+            if key is not None:
+                _failed[key] = error.copy()
+            raise
+        finally:
+            _depth -= 1
+            if not _depth:
+                _failed.clear()
+
+
+def together(errors: Iterable[FrontendError]) -> FrontendError:
+    """One error that reports all; one place may keep several functions from compiling, and counts once."""
+    found: dict[tuple[str, str], FrontendError] = {}
+    for error in errors:
+        for each in (error, *error.others):
+            place = "" if each.range is None else each.range.highlight()
+            found.setdefault((each.message, place), each)
+    for each in found.values():
+        each.others = []
+    first, *first.others = found.values()
+    return first
+
+
+def for_users(error: FrontendError) -> FrontendError:
+    """The error without the compiler's own frames, which say nothing about the program.
+
+    TS_SHOW_INTERNAL=1 keeps them, for those who work on the compiler.
+    """
+    return error if os.environ.get("TS_SHOW_INTERNAL", "0") != "0" else error.with_traceback(None)
+
+
+class FunctionErrors:
+    """The errors of one function: its own first one, and those of what it calls."""
+
+    def __init__(self) -> None:
+        self.errors: list[FrontendError] = []
+
+    def add(self, error: FrontendError) -> None:
+        """Note an error; those of the function's own after the first may be its consequences."""
+        if error.left_function or not self.errors:
+            self.errors.append(error)
+
+
+def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
+    """The calls that emitting a statement comes to, whatever the values are; of a block: of its head."""
+    match statement:
+        case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
+            heads: list[ast.AST] = [head]
+        case ast.With(items=items):
+            heads = [item.context_expr for item in items]
+        case ast.FunctionDef():
+            heads = []
+        case _:
+            heads = [statement]
+    while heads:
+        node = heads.pop(0)
+        if isinstance(node, ast.Call):
+            yield node
+        if not isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda):  # what may be left out
+            heads.extend(ast.iter_child_nodes(node))

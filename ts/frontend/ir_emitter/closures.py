@@ -1,0 +1,67 @@
+"""Functions defined inside of functions, which sources in strings may have.
+
+    def f(x):
+        y = torch.tanh(x)
+        def backward(grad):             compiled, so that its errors are told; nothing can call it
+            return grad * (1 - y * y)
+        return y
+
+As in PyTorch the name stands for a closure, which is no function that a program calls.  Live functions are
+refused inner functions by the parser.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ts.errors import CompilationError
+from ts.frontend.ir_emitter.emitter import Emitter, statement
+from ts.frontend.schema_matching import Actual
+from ts.frontend.signatures import signature
+from ts.frontend.sugared_values.sugared import Kwargs, SugaredValue
+from ts.ir.source import SourceRange
+from ts.ir.value import Value
+
+
+class ClosureValue(SugaredValue):
+    """A function that was defined inside of a function."""
+
+    kind = "closure"
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise CompilationError(
+            "a closure cannot be used as a value; define the function outside and pass it what it needs",
+            range,
+        )
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        raise CompilationError(
+            "cannot call a closure; define the function outside and pass it what it needs", range
+        )
+
+
+@statement(ast.FunctionDef)
+def emit_closure(em: Emitter, node: ast.FunctionDef) -> None:
+    """Emit the definition into a block of its own, which goes again: it has been checked."""
+    if em.parsed.printed:
+        from ts.frontend.serialized_names import emit_task
+
+        emit_task(em, node)
+        return
+    inner = em.parsed.inner(node)
+    parameters, returns = signature(inner)
+    saved = em.declared_return, em.merged_return, em.merged_return_at, em.loop
+    em.declared_return, em.merged_return, em.loop = returns, None, None
+    closure = em.insert("prim::Closure")
+    block = closure.add_block()
+    with em.in_block(block) as scope:
+        for parameter in parameters:
+            scope.types[parameter.name] = parameter.type
+        em.statements(node.body)
+    em.declared_return, em.merged_return, em.merged_return_at, em.loop = saved
+    em.exits.discard(block)
+    closure.destroy()
+    em.scope.set(em.range(node), node.name, ClosureValue())

@@ -1,0 +1,336 @@
+"""The state of one function's emission, and the dispatch from syntax to the code that emits it.
+
+In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's insertion point.
+
+    emitter.statements(node.body)         emits statements
+    emitter.expr(node)                    emits an expression, gives its `Value`
+    emitter.sugared(node)                 the same, for what may be no value (a module, a range, a function)
+
+The functions that emit each kind of node live in the modules beside this one (`statements`, `flow`, `loops`,
+`expressions`, `calls`, `subscripts`); they enter themselves in the tables below by class of syntax node.
+The order in which they create values is part of the graph's text (values are numbered), so it is PyTorch's,
+also where another order would be more natural.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+from ts._core.thread import deadline
+from ts.analysis.effects import has_side_effects
+from ts.errors import CompilationError, FrontendError, LimitExceeded, NotSupportedError
+from ts.frontend import hints
+from ts.frontend.annotations import to_type
+from ts.frontend.error_aggregation import FunctionErrors, calls_in
+from ts.frontend.parse import ParsedFunction
+from ts.frontend.schema_matching import construct_list, construct_tuple
+from ts.frontend.scope import Scope
+from ts.frontend.source_ranges import HiddenRange
+from ts.frontend.sugared_values.python_objects import GLOBALS, to_sugared
+from ts.frontend.sugared_values.sugared import CompileCallee, SimpleValue, SugaredValue
+from ts.ir.graph import Block, Graph
+from ts.ir.node import Node
+from ts.ir.source import SourceRange
+from ts.ir.types import ANY, Type
+from ts.ir.value import Value
+
+EmitStatement = Callable[["Emitter", Any], None]
+EmitExpression = Callable[["Emitter", Any, Type | None], Value]
+EmitSugared = Callable[["Emitter", Any, int, Type | None], SugaredValue]
+
+STATEMENTS: Final[dict[type[ast.stmt], EmitStatement]] = {}
+EXPRESSIONS: Final[dict[type[ast.expr], EmitExpression]] = {}
+SUGARED: Final[dict[type[ast.expr], EmitSugared]] = {}
+
+# What `ts.limits` count for each, at least: compiling is limited as running is.
+_STATEMENT_NS: Final = 50_000
+_STATEMENT_BYTES: Final = 2_000
+_EXPRESSION_NS: Final = 10_000
+_EXPRESSION_BYTES: Final = 1_000
+
+_T = TypeVar("_T")
+_S = TypeVar("_S", bound=EmitStatement)
+_E = TypeVar("_E", bound=EmitExpression)
+_V = TypeVar("_V", bound=EmitSugared)
+
+
+def statement(*classes: type[ast.stmt]) -> Callable[[_S], _S]:
+    """Enter the decorated function as the emitter of these statements."""
+
+    def enter(function: _S) -> _S:
+        for cls in classes:
+            STATEMENTS[cls] = function
+        return function
+
+    return enter
+
+
+def expression(*classes: type[ast.expr]) -> Callable[[_E], _E]:
+    """Enter the decorated function as the emitter of these expressions, which always give a value."""
+
+    def enter(function: _E) -> _E:
+        for cls in classes:
+            EXPRESSIONS[cls] = function
+        return function
+
+    return enter
+
+
+def sugared(*classes: type[ast.expr]) -> Callable[[_V], _V]:
+    """Enter the decorated function as the emitter of these expressions, which may give something else."""
+
+    def enter(function: _V) -> _V:
+        for cls in classes:
+            SUGARED[cls] = function
+        return function
+
+    return enter
+
+
+class Emitter:
+    """Emits one function into one graph."""
+
+    def __init__(self, parsed: ParsedFunction, compile_callee: CompileCallee) -> None:
+        self.parsed = parsed
+        self.resolver = parsed.resolver
+        self.range = parsed.range
+        self.graph = Graph()
+        self.scope = Scope(self.graph, self.graph.block(), None)
+        self.compile_callee = compile_callee
+        self.declared_return: Type | None = None
+        self.merged_return: Type | None = None
+        self.merged_return_at: SourceRange | None = None  # the `return` that made it so
+        self.exits: set[Block] = set()  # blocks that end with return, raise, break or continue
+        self.calling: ast.Call | None = None  # the call last begun: where a callee is compiled
+        self.lines = False  # whether the debugger wants a `prim::Line` before each statement
+        self.holds_breakpoint = False
+        self.warned = False
+        self.noted = FunctionErrors()
+        self.failed_names: set[str] = set()  # of variables whose assignment does not compile
+        self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing
+        self._numbers: dict[str, Value] = {}
+        self._temporaries = 0
+
+    # ---- syntax --------------------------------------------------------------------------------------
+
+    def statements(self, body: Iterable[ast.stmt]) -> None:
+        """Emit statements until one leaves the block: what follows it is never reached."""
+        around = self.graph.range
+        for node in body:
+            self.graph.range = HiddenRange(self.parsed.ranges, node)
+            if self.lines and not isinstance(node, ast.While) and not _is_text(node):
+                self.mark("line")
+            try:
+                deadline.charge(_STATEMENT_NS, bytes=_STATEMENT_BYTES)
+                STATEMENTS[type(node)](self, node)
+            except FrontendError as error:
+                self._note(error, node)
+            except LimitExceeded as error:
+                if not error.stack:
+                    error.stack = [(self.parsed.name, self.range(node))]
+                raise
+            if self.scope.block in self.exits:
+                break
+        self.graph.range = around
+
+    def _note(self, error: FrontendError, node: ast.stmt) -> None:
+        """Go on behind a statement that does not compile, for the errors of other functions."""
+        if not error.left_function:  # what makes a type knows no place
+            error.range = error.range or self.range(node)
+        self.noted.add(error)
+        names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+        self.failed_names.update(name.id for name in names if isinstance(name.ctx, ast.Store))
+        for call in calls_in(node):
+            self.calling = call
+            try:
+                self.sugared(call.func).ensure_compiled(self, self.range(call))
+            except FrontendError as further:
+                self.noted.add(further)
+
+    def expr(self, node: ast.expr, hint: Type | None = None) -> Value:
+        """Emit an expression that has to be a value; `hint` is the type its place asks for."""
+        deadline.charge(_EXPRESSION_NS, bytes=_EXPRESSION_BYTES)
+        emit = EXPRESSIONS.get(type(node))
+        if emit is not None:
+            value = emit(self, node, hint)
+        else:
+            value = self.sugared(node, 1, hint).as_value(self, self.range(node))
+        if hint is ANY and value.type() is not ANY:
+            value = self.unchecked_cast(value, hint)
+        return value
+
+    def sugared(self, node: ast.expr, n_binders: int = 1, hint: Type | None = None) -> SugaredValue:
+        """Emit an expression that may be something else than a value."""
+        emit = SUGARED.get(type(node))
+        if emit is not None:
+            return emit(self, node, n_binders, hint)
+        plain = EXPRESSIONS.get(type(node))
+        if plain is None:
+            raise NotSupportedError(f"{type(node).__name__} isn't supported here", self.range(node))
+        return SimpleValue(plain(self, node, hint))
+
+    def again(self, emit: Callable[[], _T]) -> _T:
+        """Emit an operand that PyTorch emits more than once, and keep only what has no effects.
+
+        Its copies are dead code, but they take numbers.  PyTorch then also runs their effects twice
+        (`xs.pop() % 2` pops two elements); here those copies go.
+        """
+        scope = self.scope
+        marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
+        before, scope.tentative = scope.tentative, True
+        value = emit()
+        scope.tentative = before
+        nodes = []
+        following = marker.next()
+        while following is not self.graph.insert_point():
+            nodes.append(following)
+            following = following.next()
+        marker.destroy()
+        if any(_acts(emitted) for emitted in nodes):
+            for emitted in reversed(nodes):
+                emitted.destroy()
+        return value
+
+    def type_of(self, annotation: ast.expr) -> Type:
+        """The type that an annotation means."""
+        return to_type(annotation, self.resolver, self.parsed.ranges)
+
+    # ---- names ---------------------------------------------------------------------------------------
+
+    def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
+        """What a name stands for: a variable, a builtin of the language, or an object around the function."""
+        found = self.scope.find(name)
+        if found is None and name in self.failed_names:  # not what has the name around the function
+            raise CompilationError(f"undefined value {name}", range)
+        if found is None:
+            found = GLOBALS.get(name)
+        if found is None:
+            try:
+                obj = self.resolver.lookup(name)
+            except KeyError:
+                if not required:
+                    return None
+                error = self.scope.type_error(name)
+                if error is not None:
+                    raise CompilationError(f"{error}and was used here", range) from None
+                hint = hints.undefined(name, self.names(), self.attributes())
+                raise CompilationError(f"undefined value {name}", range, hint) from None
+            found = to_sugared(self, obj, range, name)
+        return found
+
+    def callee(self, node: ast.expr) -> SugaredValue:
+        """What a call calls: in printed source a word of the language, also where a variable is named so."""
+        if self.parsed.printed and isinstance(node, ast.Name):
+            found = self.scope.find(node.id)
+            if found is None or found.simple is not None:
+                word = GLOBALS.get(node.id) or self.lookup_printed(node.id)
+                if word is not None:
+                    return word
+        return self.sugared(node)
+
+    def lookup_printed(self, name: str) -> SugaredValue | None:
+        """What a name stands for in printed source that no variable has."""
+        try:
+            found = self.resolver.lookup(name)
+        except KeyError:
+            return None
+        return found if isinstance(found, SugaredValue) else None
+
+    def attributes(self) -> list[str]:
+        """What `self` has, in a method."""
+        type: Any = self.parsed.self_type
+        return [] if type is None else [*type.attributes, *type.methods]
+
+    def names(self) -> set[str]:
+        """Everything that a name may stand for here."""
+        names = set(GLOBALS)
+        for variables in self.resolver.scopes:
+            names.update(variables)
+        scope: Scope | None = self.scope
+        while scope is not None:
+            names.update(scope.types, scope.values)
+            scope = scope.parent
+        return names
+
+    def variable(self, name: str, range: SourceRange) -> Value:
+        """The value of a name."""
+        found = self.lookup(name, range)
+        assert found is not None
+        return found.as_value(self, range)
+
+    def temporary(self, prefix: str) -> str:
+        """A name that no program can use."""
+        self._temporaries += 1
+        return f"{prefix}{self._temporaries}"
+
+    @contextmanager
+    def in_block(self, block: Block) -> Iterator[Scope]:
+        """Emit at the end of `block`, in a scope of its own."""
+        scope = self.scope = Scope(self.graph, block, self.scope)
+        saved = self.graph.insert_point()
+        self.graph.set_insert_point(block)
+        try:
+            yield scope
+        finally:
+            assert scope.parent is not None
+            self.scope = scope.parent
+            self.graph.set_insert_point(saved)
+
+    # ---- nodes ---------------------------------------------------------------------------------------
+
+    def insert(
+        self, kind: str, inputs: Iterable[Value] = (), outputs: int = 1, range: SourceRange | None = None
+    ) -> Node:
+        """A new node at the insertion point."""
+        node = self.graph.create(kind, inputs, outputs)
+        if range is not None:
+            node.range = range
+        return self.graph.insert_node(node)
+
+    def mark(self, event: str, inputs: Iterable[Value] = (), range: SourceRange | None = None) -> None:
+        """A place where the debugger may stop; the conversion to SSA gives it the variables."""
+        self.insert("prim::Line", inputs, 0, range).set("event", event)
+
+    def constant(self, value: object, range: SourceRange | None = None, type: Type | None = None) -> Value:
+        """A constant at the insertion point."""
+        return self.graph.insert_constant(value, range, type)
+
+    def number(self, value: complex, range: SourceRange | None) -> Value:
+        """A constant int, float or complex: one a function, at its very beginning."""
+        key = repr(value)  # -0.0 is another one than 0.0
+        found = self._numbers.get(key)
+        if found is None:
+            saved = self.graph.insert_point()
+            first = next(iter(self.graph.nodes()), None)
+            self.graph.set_insert_point(self.graph.block() if first is None else first)
+            found = self._numbers[key] = self.graph.insert_constant(value, range)
+            # A graph that was empty has its first node now, and what comes next goes behind it.
+            self.graph.set_insert_point(saved)
+        return found
+
+    def unchecked_cast(self, value: Value, type: Type) -> Value:
+        """The same value, known to be of another type."""
+        return self.insert("prim::unchecked_cast", (value,)).output().set_type(type)
+
+    def tuple(self, values: Iterable[Value]) -> Value:
+        """A tuple of values."""
+        return construct_tuple(self.graph, list(values))
+
+    def list(self, elem: Type, values: Iterable[Value]) -> Value:
+        """A list of values."""
+        return construct_list(self.graph, elem, list(values))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _acts(node: Node) -> bool:
+    """Whether running the node, or one in its blocks, changes anything but its outputs."""
+    schema = node.schema()
+    if has_side_effects(node) or (schema is not None and schema.is_mutable):
+        return True
+    return any(_acts(inner) for block in node.blocks() for inner in block.nodes())

@@ -1,0 +1,312 @@
+"""Expressions that give a value: names, constants, operators, literals.
+
+a + b            aten::add; __add__ has no other meaning in the language
+"%d" % n         aten::percentFormat
+-1               the constant -1: operators on constants are computed
+[a, b]           prim::ListConstruct       (a, b)   prim::TupleConstruct      {k: v}   prim::DictConstruct
+f"{n} of {m}"    aten::format("{} of {}", %n, %m)
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Sequence
+
+from ts.errors import CompilationError
+from ts.frontend import hints
+from ts.frontend.annotations import dict_type
+from ts.frontend.ir_emitter.conditionals import condition
+from ts.frontend.ir_emitter.emitter import Emitter, expression, sugared
+from ts.frontend.ir_emitter.operators import BINARY, MAGIC
+from ts.frontend.literal_types import as_asked, asked_for, chosen, only_one
+from ts.frontend.schema_matching import construct_list, construct_tuple, emit_builtin_call, unpack_tuple
+from ts.frontend.sugared_values.classes import overloaded, shown
+from ts.frontend.sugared_values.sugared import SugaredValue
+from ts.ir.types import (
+    COMPLEX,
+    FLOAT,
+    INT,
+    OBJECT_TYPES,
+    STR,
+    TENSOR,
+    ClassType,
+    DictType,
+    ListType,
+    TupleType,
+    Type,
+    unify_list,
+)
+from ts.ir.value import Value
+
+
+@sugared(ast.Name)
+def emit_name(em: Emitter, node: ast.Name, n_binders: int, hint: Type | None) -> SugaredValue:
+    found = em.scope.find(node.id) or em.lookup(node.id, em.range(node))
+    assert found is not None
+    return found
+
+
+@sugared(ast.Attribute)
+def emit_attribute(em: Emitter, node: ast.Attribute, n_binders: int, hint: Type | None) -> SugaredValue:
+    base = em.sugared(node.value)
+    if (
+        em.parsed.printed
+        and base.simple is not None
+        and isinstance(node.value, ast.Name)
+        and node.attr != "tolist"
+    ):
+        # `torch.add(torch, 1)`: only objects have attributes in printed source.
+        module = em.lookup_printed(node.value.id)
+        if module is not None and not isinstance(base.simple.type(), OBJECT_TYPES):
+            base = module
+    return base.attr(em, em.range(node), node.attr)
+
+
+_MAX_NUMBER_CHARS = 4096  # bits of an int that an error shows in whole
+
+
+@expression(ast.Constant)
+def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
+    value = node.value
+    if type(value) in (int, float, complex):
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            text = str(value) if value.bit_length() < _MAX_NUMBER_CHARS else f"{value:#x}"[:20] + "..."
+            raise CompilationError(
+                f"Integral constant out of range (must fit in a signed 64 bit integer): {text}",
+                em.range(node),
+            )
+        return em.number(value, em.range(node))  # type: ignore[arg-type]
+    if value is ...:
+        message = "Cannot emit expr for: (dots); ... is only supported as an index of a tensor"
+        raise CompilationError(message, em.range(node))
+    return em.constant(value, em.range(node))
+
+
+# ---- operators -------------------------------------------------------------------------------------
+
+
+@expression(ast.BinOp)
+def emit_binary(em: Emitter, node: ast.BinOp, hint: Type | None) -> Value:
+    range = em.range(node)
+    operator = BINARY[type(node.op)]
+    # PyTorch looks at the left operand's type first: `%` formats strings.
+    if isinstance(node.op, ast.Mod) and em.again(lambda: em.expr(node.left)).type() is STR:
+        left, right = em.expr(node.left), shown(em, range, em.expr(node.right))
+        if isinstance(node.right, ast.Tuple) and any(
+            isinstance(elem, ClassType) for elem in right.type().contained_types()
+        ):
+            right = em.tuple([shown(em, range, item) for item in right.node().inputs()])
+        return em.insert("aten::percentFormat", (left, right), 1, range).output().set_type(STR)
+    left = em.expr(node.left)
+    right = em.expr(node.right)
+    if (
+        isinstance(node.op, ast.Add)
+        and isinstance(left.type(), TupleType)
+        and isinstance(right.type(), TupleType)
+    ):
+        return construct_tuple(em.graph, unpack_tuple(em.graph, left) + unpack_tuple(em.graph, right))
+    if isinstance(node.op, ast.Div) and COMPLEX in (left.type(), right.type()):
+        # PyTorch has no overload for a complex and a real number, and takes the result for a float.
+        left, right = (
+            emit_builtin_call(range, em.graph, "aten::Complex", [v]) if v.type() in (INT, FLOAT) else v
+            for v in (left, right)
+        )
+    value = overloaded(em, range, MAGIC[type(node.op)], (left, right))
+    return value or emit_builtin_call(range, em.graph, operator, [left, right])
+
+
+@expression(ast.UnaryOp)
+def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
+    if isinstance(node.op, ast.Not):
+        return condition(em, node).value
+    operator = "aten::neg" if isinstance(node.op, ast.USub) else "aten::bitwise_not"
+    range = em.range(node)
+    if operator == "aten::neg" and isinstance(node.operand, ast.Constant) and node.operand.value == 1 << 63:
+        return em.constant(-(1 << 63), range)  # the smallest int, whose digits alone are no int
+    if operator == "aten::neg" and em.parsed.function is None:  # in text the sign is part of the number
+        match node.operand:
+            case ast.Constant(value=int() | float() | complex() as number) if not isinstance(number, bool):
+                return em.number(-number, em.range(node.operand))
+    operand = em.expr(node.operand)
+    found = overloaded(em, range, MAGIC[type(node.op)], (operand,))
+    if found is not None:
+        return found
+    value = emit_builtin_call(range, em.graph, operator, [operand])
+    if operator == "aten::neg" and value.node().kind() == operator:
+        constant = value.node().input().to_ivalue()
+        if type(constant) in (int, float, complex):
+            negated = -constant
+            if isinstance(negated, int) and negated >= 1 << 63:
+                negated -= 1 << 64
+            return em.constant(negated, range)
+    return value
+
+
+# ---- literals --------------------------------------------------------------------------------------
+
+
+def values_of(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) -> list[Value]:
+    """Emit expressions; `*x` gives the elements of x."""
+    values = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            range = em.range(node)
+            entries = em.sugared(node.value).as_tuple(em, range)
+            values += [entry.as_value(em, range) for entry in entries]
+        else:
+            values.append(em.expr(node, hint))
+    return values
+
+
+def _common_type(
+    em: Emitter, node: ast.expr, values: Sequence[Value], warns: bool, key: Type | None = None
+) -> Type:
+    """The type of the elements of a list or the values of a dict: a union where nothing is common."""
+    types = [value.type() for value in values]
+    common = unify_list(types)
+    if common is not None:
+        return common
+    union = unify_list(types, default_to_union=True)
+    assert union is not None
+    if warns:
+        range = em.range(node)
+        kind, what, it, held = "List", "List consists", "it", union.annotation_str
+        if key is not None:
+            kind, what, it = "Dict", "Dict values consist", "the dict"
+            held = f"Dict[{key.annotation_str}, {held}]"
+        em.warned = True
+        warnings.warn_explicit(
+            f"{what} of heterogeneous types, which means that {it} has been typed as containing {held}. "
+            f"To use any of the values in this {kind}, it will be necessary to add "
+            "an `assert isinstance` statement before first use to trigger type refinement.\n"
+            + range.highlight(),
+            UserWarning,
+            range.source.filename or "<string>",
+            range.line,
+        )
+    return union
+
+
+@expression(ast.Tuple)
+def emit_tuple(em: Emitter, node: ast.Tuple, hint: Type | None) -> Value:
+    return construct_tuple(em.graph, values_of(em, node.elts))
+
+
+@expression(ast.List)
+def emit_list(em: Emitter, node: ast.List, hint: Type | None) -> Value:
+    range = em.range(node)
+    options = asked_for(hint, ListType, range)
+    values = values_of(em, node.elts)
+    if not values:
+        if not options:
+            # Fits a list of any type as an argument; as a variable it is a list of tensors.
+            return em.insert("prim::EmptyListLiteral").output().set_type(ListType(TENSOR))
+        elem = only_one(hint, options, range).elem
+    else:
+        elem = _element_type(em, node, values, hint, options)
+    return as_asked(em, construct_list(em.graph, elem, values), hint)
+
+
+def _element_type(
+    em: Emitter, node: ast.List, values: Sequence[Value], hint: Type | None, options: Sequence[ListType]
+) -> Type:
+    """The type of the elements of a list literal."""
+
+    def holds(option: ListType) -> bool:
+        return all(value.type().is_subtype_of(option.elem) for value in values)
+
+    if len(options) == 1 and holds(options[0]):
+        return options[0].elem
+    elem = _common_type(em, node, values, not options)
+    if len(options) == 1:
+        raise CompilationError(
+            f"List type annotation `{options[0].repr_str}` did not match the types of the given "
+            f"list elements, which were unified to {elem.repr_str}",
+            em.range(node),
+        )
+    return chosen(hint, options, ListType(elem), holds, em.range(node)).elem if options else elem
+
+
+@expression(ast.Dict)
+def emit_dict(em: Emitter, node: ast.Dict, hint: Type | None) -> Value:
+    range = em.range(node)
+    options = asked_for(hint, DictType, range)
+    inner = options[0].value if len(options) == 1 else None
+    keys: list[Value] = []
+    values: list[Value] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        assert key is not None  # the parser refuses `**`
+        keys.append(em.expr(key))
+        values.append(em.expr(value, inner))
+    if not keys:
+        type: Type = only_one(hint, options, range) if options else DictType(STR, TENSOR)
+    else:
+        type = _dict_type(em, node, keys, values, hint, options)
+    pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
+    made = em.insert("prim::DictConstruct", pairs).output().set_type(type)
+    return as_asked(em, made, hint)
+
+
+def _dict_type(
+    em: Emitter,
+    node: ast.Dict,
+    keys: Sequence[Value],
+    values: Sequence[Value],
+    hint: Type | None,
+    options: Sequence[DictType],
+) -> Type:
+    """The type of a dict literal that is not empty."""
+    range = em.range(node)
+
+    def all_of(held: Sequence[Value], type: Type) -> bool:
+        return all(value.type().is_subtype_of(type) for value in held)
+
+    def holds(option: DictType) -> bool:
+        return all_of(keys, option.key) and all_of(values, option.value)
+
+    if len(options) == 1:
+        (wanted,) = options
+        for key in keys:
+            if not key.type().is_subtype_of(wanted.key):
+                raise CompilationError(
+                    f"Type annotation was inferred to be {wanted.repr_str}"
+                    f"but the type of keys given by the dict literal is {key.type().repr_str}",
+                    range,
+                )
+        if not holds(wanted):
+            found = _common_type(em, node, values, False)
+            raise CompilationError(
+                f"Type annotation was inferred to be `{wanted.repr_str}`, "
+                f"but the type of values given by the dict literal is {found.repr_str}",
+                range,
+                hints.conversion(found, wanted.value),
+            )
+        return wanted
+    key_type = keys[0].type()
+    for place, key in zip(node.keys, keys, strict=True):
+        if place is not None and not key.type().is_subtype_of(key_type):
+            raise CompilationError(
+                "Dict keys must contain only a single type. Expected: "
+                f"{key_type.repr_str} but found {key.type().repr_str} instead",
+                em.range(place),
+            )
+    own = dict_type(key_type, _common_type(em, node, values, not options, key_type), range)
+    return chosen(hint, options, own, holds, range) if options else own
+
+
+@expression(ast.JoinedStr)
+def emit_formatted_string(em: Emitter, node: ast.JoinedStr, hint: Type | None) -> Value:
+    text = ""
+    parts = []
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            text += "{}"
+            parts.append(part.value)
+        else:
+            assert isinstance(part, ast.Constant)
+            text += str(part.value).replace("{", "{{").replace("}", "}}")
+    range = em.parsed.ranges.token(node)
+    template = em.constant(text, range)
+    values = [shown(em, em.range(part), em.expr(part)) for part in parts]
+    return emit_builtin_call(range, em.graph, "aten::format", values, {}, template)

@@ -1,0 +1,79 @@
+"""Calls of other processes: `rpc.rpc_async("worker1", f, (x,), {"n": 3}, timeout)`.
+
+    %name : str = prim::Constant[value="__torch__.f"]()
+    %args : (Tensor) = prim::TupleConstruct(%x)
+    %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
+
+What stands in the tuple is matched to the callee's schema here; what is in the dict is known when it runs.
+The node has the callee as an attribute, which no text shows.  As in PyTorch, the expression of the tuple is
+emitted twice, once to be looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from ts.errors import CompilationError
+from ts.frontend.schema_matching import match_schema
+from ts.frontend.sugared_values.sugared import FunctionValue, SimpleValue, SugaredValue
+from ts.ir.types import FutureType, RRefType, Type
+
+if TYPE_CHECKING:
+    from ts.frontend.ir_emitter.emitter import Emitter
+
+_PARAMETERS: Final = ("dst_worker_name", "user_callable", "args", "kwargs", "timeout")
+_MIN_ARGUMENTS: Final = 2
+
+
+def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
+    """A future of the result, the result, or a reference to it, by the form."""
+    range = em.range(node)
+    _check_forms(em, node, form)
+    to, function, *rest = node.args
+    destination = em.expr(to)
+    callee = em.sugared(function)
+    if not isinstance(callee, FunctionValue):
+        raise CompilationError(
+            f"user_callable should be a FunctionValue, it's now a {callee.describe()}",
+            em.range(function),
+            "another process runs scripted functions; put a call of anything else into one",
+        )
+    given = em.sugared(rest[0]).as_tuple(em, em.range(rest[0])) if rest else []
+    actual = [entry.as_value(em, range) for entry in given]
+    (result,) = match_schema(callee.function.schema, em.graph, range, actual).returns
+    name = em.constant(callee.function.qualified_name, range)
+    call = em.graph.create(f"prim::{form}", (destination, name), 1)
+    call.range = range
+    call.set("callee", callee.function, "ival")
+    for argument in rest:
+        call.add_input(em.expr(argument))
+    em.graph.insert_node(call)
+    return SimpleValue(call.output().set_type(_type(form, result)))
+
+
+def _type(form: str, result: Type) -> Type:
+    match form:
+        case "rpc_async":
+            return FutureType(result)
+        case "rpc_remote":
+            return RRefType(result)
+    return result
+
+
+def _check_forms(em: Emitter, node: ast.Call, form: str) -> None:
+    if node.keywords:
+        raise CompilationError(
+            f"{form}(dst_worker_name, user_callable, args, kwargs)does not support kwargs yet",
+            em.range(node),
+            "give all arguments by their places",
+        )
+    count = len(node.args)
+    if not _MIN_ARGUMENTS <= count <= len(_PARAMETERS):
+        forms = "\n".join(
+            f"{form}({', '.join(_PARAMETERS[:n])})" for n in range(len(_PARAMETERS), _MIN_ARGUMENTS - 1, -1)
+        )
+        raise CompilationError(
+            f"Possible forms of call to {form}(..) are\n{forms}\nNow the number of arguments is {count}",
+            em.range(node),
+        )

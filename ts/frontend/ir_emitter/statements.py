@@ -1,0 +1,374 @@
+"""Statements without control flow: assignments in all their forms, `del`, `return`, `raise`, `assert`.
+
+a, *b = t            %a, ... = prim::TupleUnpack(%t); a tuple of the rest; two stores
+x += 1               aten::add_ for tensors and lists, otherwise aten::add
+x[0, 1:] = y         aten::select, aten::slice, aten::copy_
+d["k"] = v           aten::_set_item
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ts.errors import CompilationError, NotSupportedError
+from ts.frontend import hints
+from ts.frontend.ir_emitter import subscripts
+from ts.frontend.ir_emitter.emitter import Emitter, statement
+from ts.frontend.ir_emitter.operators import AUGMENTED, AUGMENTED_ITEM, MAGIC
+from ts.frontend.schema_matching import convert_to_type, emit_builtin_call, emit_builtin_statement
+from ts.frontend.sugared_values.classes import augmented, delete_item, overloaded, set_attribute
+from ts.frontend.sugared_values.sugared import ExceptionClass, ExceptionInstance, SugaredValue
+from ts.ir.source import SourceRange
+from ts.ir.types import ANY, NONE, STR, TENSOR, ClassType, DictType, ListType, Type, unify
+from ts.ir.value import Value
+
+
+@statement(ast.Expr)
+def emit_expression(em: Emitter, node: ast.Expr) -> None:
+    em.sugared(node.value, 0)
+
+
+@statement(ast.Pass)
+def emit_pass(em: Emitter, node: ast.Pass) -> None:
+    """Nothing to do."""
+
+
+# ---- assignment ------------------------------------------------------------------------------------
+
+
+@statement(ast.Assign)
+def emit_assign(em: Emitter, node: ast.Assign) -> None:
+    if len(node.targets) == 1:
+        _assign_expression(em, node.targets[0], node.value, em.range(node))
+        return
+    # a = b = value: the value first, then the targets from left to right.
+    name = em.temporary("$tmp_assign_")
+    range = em.range(node.value)
+    em.scope.set(range, name, em.sugared(node.value))
+    temporary = ast.copy_location(ast.Name(name, ast.Load()), node.value)
+    for target in node.targets:
+        _assign_expression(em, target, temporary, em.range(node))
+
+
+@statement(ast.AnnAssign)
+def emit_annotated_assign(em: Emitter, node: ast.AnnAssign) -> None:
+    assert node.value is not None  # the parser refuses a bare annotation
+    type = em.type_of(node.annotation)
+    if isinstance(node.target, ast.Attribute):
+        _assign_attribute(em, node.target, node.value, em.range(node), type)
+        return
+    if isinstance(node.target, ast.Subscript):
+        subscripts.assign(em, node.target, em.expr(node.value, type), em.range(node))
+        return
+    if not isinstance(node.target, ast.Name):
+        raise NotSupportedError(
+            "Type annotations on assignments to anything but a name are not supported", em.range(node.target)
+        )
+    value = em.sugared(node.value, 1, type)
+    em.scope.set(em.range(node.target), node.target.id, value, type)
+
+
+def _assign_expression(em: Emitter, target: ast.expr, value: ast.expr, range: SourceRange) -> None:
+    match target:
+        case ast.Name(id=name):
+            em.scope.set(em.range(target), name, em.sugared(value))
+        case ast.Tuple(elts=targets):
+            starred = check_targets(em, targets)
+            n_binders = len(targets) - starred
+            assign_tuple(em, target, targets, em.sugared(value, n_binders), em.range(value))
+        case ast.Starred():
+            check_targets(em, [target])
+        case ast.Subscript():
+            subscripts.assign(em, target, em.expr(value), range)
+        case ast.Attribute():
+            _assign_attribute(em, target, value, range)
+        case _:
+            raise _no_target(em, target)
+
+
+def _assign_attribute(
+    em: Emitter, target: ast.Attribute, value: ast.expr, range: SourceRange, annotated: Type | None = None
+) -> None:
+    base = em.sugared(target.value)
+    set_attribute(em, range, base, target.attr, em.expr(value, annotated), annotated)
+
+
+def _no_target(em: Emitter, target: ast.expr) -> CompilationError:
+    instead = "; write the targets without brackets" if isinstance(target, ast.List) else ""
+    return CompilationError(
+        f"unexpected expression on left-hand side of assignment{instead}", em.range(target)
+    )
+
+
+def check_targets(em: Emitter, targets: Sequence[ast.expr]) -> bool:
+    """Whether one of the targets of an unpacking is starred; more than one, or that alone, is refused."""
+    starred = [target for target in targets if isinstance(target, ast.Starred)]
+    if len(starred) > 1:
+        raise CompilationError("Only one starred expression is allowed on the lhs", em.range(starred[1]))
+    if starred and len(targets) == 1:
+        raise CompilationError(
+            "A Starred expression may only appear on the lhs within the presence of another non-starred "
+            "expression; write `a, *b = ...`",
+            em.range(starred[0]),
+        )
+    return bool(starred)
+
+
+def assign_tuple(
+    em: Emitter, whole: ast.expr, targets: Sequence[ast.expr], value: SugaredValue, range: SourceRange
+) -> None:
+    """Unpack `value` over targets, one of which may be starred."""
+    starred = check_targets(em, targets)
+    n_binders = len(targets) - starred
+    outputs = value.as_tuple(em, range, None if starred else n_binders)
+    if len(outputs) < n_binders:
+        at_least = "at least " if starred else ""
+        raise CompilationError(
+            f"need {at_least}{n_binders} values to unpack but found only {len(outputs)}", em.range(whole)
+        )
+    if len(outputs) > n_binders and not starred:
+        raise CompilationError(
+            f"too many values to unpack: need {n_binders} but found {len(outputs)}", em.range(whole)
+        )
+    assign_each(em, targets, outputs, range, n_binders)
+
+
+def assign_each(
+    em: Emitter,
+    targets: Sequence[ast.expr],
+    outputs: Sequence[SugaredValue],
+    range: SourceRange,
+    n_binders: int,
+) -> None:
+    """Assign the outputs to the targets, in order."""
+    i = 0
+    for target in targets:
+        match target:
+            case ast.Name(id=name):
+                em.scope.set(em.range(target), name, outputs[i])
+            case ast.Starred(value=ast.Name(id=name) as variable):
+                rest = outputs[i : i + len(outputs) - n_binders]
+                where = em.range(target)
+                em.scope.set(em.range(variable), name, em.tuple([item.as_value(em, where) for item in rest]))
+                i += len(rest) - 1
+            case ast.Starred():
+                raise CompilationError("Cannot pack a tuple into a non-variable", em.range(target))
+            case ast.Tuple(elts=inner):
+                assign_tuple(em, target, inner, outputs[i], range)
+            case ast.Subscript():
+                subscripts.assign(em, target, outputs[i].as_value(em, range), range)
+            case ast.Attribute(value=base, attr=name):
+                set_attribute(em, range, em.sugared(base), name, outputs[i].as_value(em, range))
+            case _:
+                raise CompilationError(
+                    "lhs of assignment must be a variable, subscript, or starred expression", em.range(target)
+                )
+        i += 1
+
+
+@statement(ast.AugAssign)
+def emit_augmented_assign(em: Emitter, node: ast.AugAssign) -> None:
+    range = em.range(node)
+    match node.target:
+        case ast.Name(id=name) as target:
+            value = em.variable(name, em.range(target))
+            em.scope.set(em.range(target), name, _augmented(em, node, value, range))
+        case ast.Attribute() as target:
+            base = em.sugared(target.value)
+            place = em.range(target)
+            value = base.attr(em, place, target.attr).as_value(em, place)
+            set_attribute(em, range, base, target.attr, _augmented(em, node, value, range))
+        case ast.Subscript() as target:
+            container = em.expr(target.value)
+            if container.type().is_subtype_of(TENSOR):
+                _augment_tensor_item(em, node, target, container, range)
+            else:
+                _augment_item(em, node, target, container, range)
+        case _:
+            raise CompilationError(
+                "unexpected expression on left-hand side of augmented assignment", em.range(node.target)
+            )
+
+
+def _augmented(em: Emitter, node: ast.AugAssign, value: Value, range: SourceRange) -> Value:
+    """`value` changed by the statement's operator and operand."""
+    operand = em.expr(node.value)
+    found = augmented(em, range, MAGIC[node.op.__class__], value, operand)
+    if found is not None:
+        return found
+    operator = _augmented_operator(em, node, value.type())
+    return emit_builtin_call(range, em.graph, operator, [value, operand])
+
+
+def _augmented_operator(em: Emitter, node: ast.AugAssign, type: Type) -> str:
+    plain, in_place = AUGMENTED[node.op.__class__]
+    is_in_place = type.is_subtype_of(TENSOR) or isinstance(type, ListType)
+    return in_place if is_in_place else plain
+
+
+def _augment_tensor_item(
+    em: Emitter, node: ast.AugAssign, target: ast.Subscript, tensor: Value, range: SourceRange
+) -> None:
+    sliced, indices = subscripts.int_and_slice_indexing(
+        em, em.range(target), tensor, subscripts.parts(em, target)
+    )
+    operand = em.expr(node.value)
+    operator_class = node.op.__class__
+    operator = AUGMENTED_ITEM.get(operator_class) or AUGMENTED[operator_class][1]
+    if not indices:
+        emit_builtin_call(range, em.graph, operator, [operand], {}, sliced)
+        return
+    listed = subscripts.index_list(em, indices)
+    indexed = emit_builtin_call(range, em.graph, "aten::index", [sliced, listed])
+    result = emit_builtin_call(range, em.graph, operator, [operand], {}, indexed)
+    emit_builtin_call(range, em.graph, "aten::index_put_", [sliced, listed, result])
+
+
+def _augment_item(
+    em: Emitter, node: ast.AugAssign, target: ast.Subscript, container: Value, range: SourceRange
+) -> None:
+    type = container.type()
+    if isinstance(target.slice, ast.Tuple | ast.Slice):
+        raise NotSupportedError(
+            f"Sliced expression not yet supported for {type.repr_str} augmented assignment. "
+            "File a bug if you want this",
+            em.range(target),
+        )
+    if isinstance(type, ClassType):
+        index = em.expr(target.slice)
+        item = overloaded(em, range, "__getitem__", (container, index))
+        assert item is not None
+        overloaded(em, range, "__setitem__", (container, index, _augmented(em, node, item, range)))
+        return
+    if isinstance(type, ListType):
+        operator = _augmented_operator(em, node, type.elem)
+    elif isinstance(type, DictType):
+        # Like PyTorch: no in-place operator, also for tensors and lists.
+        is_extension = isinstance(node.op, ast.FloorDiv)
+        operator = _augmented_operator(em, node, type.value if is_extension else NONE)
+    else:
+        raise CompilationError(f"{type.repr_str} does not support augmented assignment.", em.range(target))
+    index = em.expr(target.slice)
+    operand = em.expr(node.value)
+    item = emit_builtin_call(range, em.graph, "aten::__getitem__", [container, index])
+    result = emit_builtin_call(range, em.graph, operator, [item, operand])
+    emit_builtin_call(range, em.graph, "aten::_set_item", [container, index, result])
+
+
+@statement(ast.Delete)
+def emit_delete(em: Emitter, node: ast.Delete) -> None:
+    for target in node.targets:
+        match target:
+            case ast.Subscript():
+                if isinstance(target.slice, ast.Slice):
+                    raise NotSupportedError(
+                        "del statements only support deletion at a single index, slicing is not supported "
+                        "(see https://github.com/pytorch/pytorch/issues/31430)",
+                        em.range(target),
+                    )
+                container = em.sugared(target.value)
+                index = em.expr(target.slice)
+                value = container.as_value(em, em.range(target.value))
+                if isinstance(value.type(), ClassType):
+                    delete_item(em, em.range(target), em.range(node), value, index)
+                    continue
+                if not isinstance(value.type(), ListType | DictType):
+                    raise CompilationError(
+                        "del statements are only supported for deleting list and dict items, not items of a "
+                        f"{value.type().repr_str}",
+                        em.range(target),
+                    )
+                emit_builtin_statement(em.range(target), em.graph, "aten::Delete", [value, index])
+            case ast.Name(id=name):
+                if not em.scope.remove(name):
+                    raise CompilationError(f"undefined value {name}", em.range(target))
+            case _:
+                raise CompilationError(
+                    "del statements are only supported for deleting list and dict items and variables",
+                    em.range(target),
+                )
+
+
+# ---- leaving ---------------------------------------------------------------------------------------
+
+
+@statement(ast.Return)
+def emit_return(em: Emitter, node: ast.Return) -> None:
+    declared = em.declared_return
+    range = em.range(node)
+    value = em.constant(None, range) if node.value is None else em.expr(node.value, declared)
+    finish(em, value, range)
+
+
+def finish(em: Emitter, value: Value, range: SourceRange) -> None:
+    """Return `value`, converted to the declared type or merged with the types returned before."""
+    declared = em.declared_return
+    if declared is not None:
+        if value.type() is not NONE:
+            value = convert_to_type(range, em.graph, declared, value, True)
+        if not value.type().is_subtype_of(declared):
+            raise CompilationError(
+                f"Return value was annotated as having type {declared.repr_str} "
+                f"but is actually of type {value.type().repr_str}",
+                range,
+                hints.conversion(value.type(), declared, value),
+            )
+        merged = declared
+    else:
+        before = em.merged_return or value.type()
+        unified = unify(before, value.type())
+        if unified is None:
+            raise CompilationError(
+                f"Previous return statement returned a value of type {before.repr_str} "
+                f"but this return statement returns a value of type {value.type().repr_str}",
+                range,
+                hints.returned(before, value.type(), em.merged_return_at),
+            )
+        merged = unified
+    if merged is not em.merged_return:
+        em.merged_return, em.merged_return_at = merged, range
+    if merged is ANY and value.type() is not ANY:
+        value = em.unchecked_cast(value, ANY)
+    if em.lines:
+        em.mark("return", (value,), range)
+    em.insert("prim::ReturnStmt", (value,), 0)
+    em.exits.add(em.scope.block)
+
+
+@statement(ast.Raise)
+def emit_raise(em: Emitter, node: ast.Raise) -> None:
+    assert node.exc is not None  # the parser refuses a bare `raise`
+    raise_exception(em, em.sugared(node.exc), em.range(node))
+
+
+def raise_exception(em: Emitter, raised: SugaredValue, range: SourceRange) -> None:
+    """Raise an exception, given as an instance or as a class."""
+    args: list[Value]
+    if isinstance(raised, ExceptionInstance):
+        message = raised.message
+        args = [raised.class_name] if raised.class_name is not None else []
+    elif isinstance(raised, ExceptionClass):
+        message, args = em.constant("", range), []
+    else:
+        raise CompilationError("exceptions must derive from BaseException", range)
+    if not message.type().is_subtype_of(STR):
+        message = emit_builtin_call(None, em.graph, "aten::str", [message])
+    emit_builtin_call(range, em.graph, "prim::RaiseException", [message, *args])
+    em.exits.add(em.scope.block)
+
+
+@statement(ast.Break, ast.Continue)
+def emit_break(em: Emitter, node: ast.Break | ast.Continue) -> None:
+    word = "break" if isinstance(node, ast.Break) else "continue"
+    range = em.range(node)
+    if em.loop is None:
+        raise CompilationError(f"SyntaxError: '{word}' outside loop", range)
+    if em.loop == "unrolled":
+        raise NotSupportedError(
+            "Because we emit iteration over modulelists or tuples as unrolled loops, "
+            "we do not support break or continue inside the body of these loops; loop over a list instead",
+            range,
+        )
+    em.insert("prim::BreakStmt" if word == "break" else "prim::ContinueStmt", (), 0, range)
+    em.exits.add(em.scope.block)

@@ -1,0 +1,313 @@
+"""Indexing: `x[i]`, `x[a:b]`, `x[..., None, 0]`, read and write.
+
+    xs[i]            aten::__getitem__          t[1]             prim::TupleIndex
+    xs[a:]           aten::slice                t[1:]            elements, then a new tuple
+    x[0, 1:, None]   aten::select, aten::slice, aten::unsqueeze, from left to right
+    x[mask]          aten::index                x[mask] = y      aten::index_put_
+
+After an ellipsis, dimensions are counted from the right.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from ts.errors import CompilationError, NotSupportedError
+from ts.frontend.ir_emitter.emitter import Emitter, sugared
+from ts.frontend.schema_matching import (
+    Actual,
+    Literal,
+    construct_list,
+    construct_tuple,
+    convertible_to_list,
+    emit_builtin_call,
+)
+from ts.frontend.sugared_values.classes import overloaded
+from ts.frontend.sugared_values.iterables import IterableTree, RangeValue, SliceValue
+from ts.frontend.sugared_values.sugared import SimpleValue, SugaredValue, tuple_index
+from ts.ir.source import SourceRange
+from ts.ir.types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    OBJECT_TYPES,
+    TENSOR,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)  # fmt: skip
+from ts.ir.value import Value
+
+_INT64 = 4  # PyTorch's ScalarType
+_OPTIONAL_TENSOR = OptionalType(TENSOR)
+
+
+def parts(em: Emitter, node: ast.Subscript) -> list[ast.expr]:
+    """Return the indices between the brackets; the name `Ellipsis` is `...`."""
+    index = node.slice
+    indices = index.elts if isinstance(index, ast.Tuple) else [index]
+    return [
+        ast.copy_location(ast.Constant(...), each)
+        if isinstance(each, ast.Name) and each.id == "Ellipsis" and not em.scope.is_defined(each.id)
+        else each
+        for each in indices
+    ]
+
+
+def _is_ellipsis(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and index.value is ...
+
+
+# ---- reading ---------------------------------------------------------------------------------------
+
+
+@sugared(ast.Subscript)
+def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type | None) -> SugaredValue:
+    base = em.sugared(node.value)
+    range = em.range(node)
+    where = em.range(node.value)
+    indices = parts(em, node)
+    if len(indices) != 1 or _is_ellipsis(indices[0]):
+        return SimpleValue(_index_tensor(em, range, base.as_value(em, where), indices))
+    index = indices[0]
+    if isinstance(index, ast.Slice):
+        part = base.slice(em, range, _bounds(em, index)) if base.unrolled else None
+        if part is not None:
+            return part
+        value = base.as_value(em, where)
+        dim = em.constant(0, range) if value.type().is_subtype_of(TENSOR) else None
+        return SimpleValue(_slice(em, range, value, dim, _bounds(em, index)))
+    value_or_none = base.simple
+    if value_or_none is not None and value_or_none.type().is_subtype_of(TENSOR):
+        # PyTorch looks at the index before it knows that a tensor is indexed.
+        em.again(lambda: em.sugared(index, 1, NONE if _is_none(index) else None))
+        return SimpleValue(_index_tensor(em, range, value_or_none, indices))
+    found = em.sugared(index)
+    if isinstance(found, SliceValue):
+        return SimpleValue(_slice(em, range, base.as_value(em, where), None, found))
+    position = found.as_value(em, em.range(index))
+    if isinstance(base, RangeValue | IterableTree):
+        base.as_value(em, where)  # a loop may ask them for elements, the program may not
+    if value_or_none is not None and isinstance(value_or_none.type(), TupleType):
+        return SimpleValue(_index_tuple(em, range, value_or_none, position))
+    if hint is not None:
+        return base.getitem_as(em, range, position, hint)
+    return base.getitem(em, range, position)
+
+
+def _is_none(index: ast.expr) -> bool:
+    return isinstance(index, ast.Constant) and index.value is None
+
+
+def _index_tensor(em: Emitter, range: SourceRange, value: Value, indices: Sequence[ast.expr]) -> Value:
+    if not value.type().is_subtype_of(TENSOR):
+        raise CompilationError(
+            "Unsupported operation: attempted to use multidimensional indexing on a non-tensor type", range
+        )
+    sliced, tensors = int_and_slice_indexing(em, range, value, indices)
+    if not tensors:
+        return sliced
+    return emit_builtin_call(range, em.graph, "aten::index", [sliced, index_list(em, tensors)])
+
+
+def index_list(em: Emitter, indices: Sequence[Value]) -> Value:
+    """The `Tensor?[]` that `aten::index` takes."""
+    return construct_list(em.graph, _OPTIONAL_TENSOR, indices)
+
+
+def int_and_slice_indexing(
+    em: Emitter, range: SourceRange, value: Value, indices: Sequence[ast.expr]
+) -> tuple[Value, list[Value]]:
+    """Apply ints, slices and None; give the result and the tensor indices, which remain to do."""
+    dims = [0] * len(indices)
+    emitted: list[Value | None] = [None] * len(indices)
+    slices: dict[int, SliceValue] = {}  # the slice objects among the indices
+
+    def dimension(position: int, dim: int, from_right: bool) -> int:
+        """Emit the index at `position`, which applies to `dim`; give the dimension of the next one."""
+        dims[position] = dim
+        index = indices[position]
+        step = -1 if from_right else 1
+        if isinstance(index, ast.Slice):
+            return dim + step
+        asked = em.again(lambda: em.sugared(index))
+        if isinstance(asked, SliceValue):
+            # What `again` gave may be gone: emitted once more unless it is a variable.
+            once_more = not isinstance(index, ast.Name)
+            bounds = em.sugared(index) if once_more else asked
+            assert isinstance(bounds, SliceValue)
+            slices[position] = bounds
+            return dim + step
+        found = em.expr(index, NONE if _is_none(index) else None)
+        if isinstance(found.type(), ListType):
+            found = emit_builtin_call(None, em.graph, "aten::tensor", [found], {"dtype": Literal(_INT64)})
+        emitted[position] = found
+        type = found.type()
+        if type is NONE:
+            return dim if from_right else dim + 1
+        if type.is_subtype_of(_OPTIONAL_TENSOR):
+            if from_right:
+                raise NotSupportedError(
+                    "Ellipses followed by tensor indexing is currently not supported", range
+                )
+            return dim + 1
+        if type is INT:
+            return dim - 1 if from_right else dim
+        raise CompilationError(
+            f"Unsupported operation: indexing tensor with unsupported index type '{type.repr_str}'. "
+            "Only ints, slices, lists and tensors are supported",
+            range,
+        )
+
+    count, dim = 0, 0
+    while count < len(indices) and not _is_ellipsis(indices[count]):
+        dim = dimension(count, dim, False)
+        count += 1
+    dim = -1
+    for position in reversed(list(_positions(count + 1, len(indices)))):
+        if _is_ellipsis(indices[position]):
+            raise CompilationError("An index can only have a single ellipsis ('...')", range)
+        dim = dimension(position, dim, True)
+
+    tensors: dict[int, Value] = {}
+    for position, index in enumerate(indices):
+        found = emitted[position]
+        if isinstance(index, ast.Slice) or position in slices:
+            dim_value = em.constant(dims[position], range)
+            bounds = slices.get(position) or _bounds(em, index)
+            value = _slice(em, range, value, dim_value, bounds)
+        elif found is None:
+            continue  # the ellipsis
+        elif found.type() is NONE:
+            dim_value = em.constant(dims[position], range)
+            value = emit_builtin_call(range, em.graph, "aten::unsqueeze", [value, dim_value])
+        elif found.type() is INT:
+            dim_value = em.constant(dims[position], range)
+            value = emit_builtin_call(range, em.graph, "aten::select", [value, dim_value, found])
+        else:
+            tensors[dims[position]] = found
+    listed = [
+        tensors[dim] if dim in tensors else em.constant(None)
+        for dim in _positions(0, max(tensors, default=-1) + 1)
+    ]
+    return value, listed
+
+
+def _positions(start: int, end: int) -> Sequence[int]:
+    return range(start, end)
+
+
+def _bounds(em: Emitter, node: ast.expr) -> SliceValue:
+    """The bounds of a written slice."""
+    assert isinstance(node, ast.Slice)
+    bounds = (node.lower, node.upper, node.step)
+    return SliceValue(*(None if bound is None else em.expr(bound) for bound in bounds))
+
+
+def _slice(em: Emitter, range: SourceRange, value: Value, dim: Value | None, bounds: SliceValue) -> Value:
+    start, end, step = bounds.start, bounds.stop, bounds.step
+    if isinstance(value.type(), TupleType):
+        return _slice_tuple(em, range, value, start, end, step)
+    if step is None:
+        step = em.constant(1, range)
+    args: list[Actual] = [value] if dim is None else [value, dim]
+    args += [start or Literal(None), end or Literal(None), step]
+    return emit_builtin_call(range, em.graph, "aten::slice", args)
+
+
+# ---- tuples ----------------------------------------------------------------------------------------
+
+
+def _index_tuple(em: Emitter, range: SourceRange, value: Value, index: Value) -> Value:
+    type = value.type()
+    assert isinstance(type, TupleType)
+    if index.type() is not INT:
+        raise CompilationError("tuple index must be an integer", range)
+    position = index.to_ivalue()
+    if position is None:
+        if not type.elems or not convertible_to_list(type, ListType(type.elems[0])):
+            raise CompilationError(
+                f"Cannot index into a {type.repr_str} with a non-integer literal because "
+                "we cannot resolve the output type",
+                range,
+                "use a list, whose items are of one type",
+            )
+        item = tuple_index(em.graph, value, index, type.elems[0])
+        item.node().range = range
+        return item
+    if not -len(type.elems) <= position < len(type.elems):
+        raise CompilationError(
+            f"Tuple index out of range. Tuple is length {len(type.elems)} and index is {position}", range
+        )
+    return tuple_index(em.graph, value, index, type.elems[position])
+
+
+def _slice_tuple(
+    em: Emitter, range: SourceRange, value: Value, start: Value | None, end: Value | None, step: Value | None
+) -> Value:
+    type = value.type()
+    assert isinstance(type, TupleType)
+    bounds: list[int | None] = []
+    for bound in (start, end, step):
+        position = None if bound is None else bound.to_ivalue()
+        if bound is not None and not (isinstance(position, int) or bound.type() is NONE):
+            raise CompilationError("tuple slice indices must be integer constants", range)
+        bounds.append(position)
+    if bounds[2] == 0:
+        raise CompilationError("List slice should have non-zero step", range)
+    items = []
+    for position in _selected(slice(*bounds), len(type.elems)):
+        items.append(tuple_index(em.graph, value, em.constant(position), type.elems[position]))
+    return construct_tuple(em.graph, items)
+
+
+def _selected(bounds: slice, length: int) -> Sequence[int]:
+    return range(length)[bounds]
+
+
+# ---- writing ---------------------------------------------------------------------------------------
+
+
+def assign(em: Emitter, target: ast.Subscript, value: Value, range: SourceRange) -> None:
+    """`target = value`."""
+    container = em.expr(target.value)
+    if container.type().is_subtype_of(TENSOR):
+        _assign_tensor(em, target, container, value, range)
+        return
+    if isinstance(target.slice, ast.Slice | ast.Tuple) and not _is_key(container, target.slice):
+        raise NotSupportedError(
+            "Sliced expression not yet supported for subscripted assignment. File a bug if you want this",
+            em.range(target),
+        )
+    if not isinstance(container.type(), (ListType, DictType, *OBJECT_TYPES)):
+        raise CompilationError(
+            f"{container.type().repr_str} does not support subscripted assignment", em.range(target)
+        )
+    index = em.expr(target.slice)
+    if overloaded(em, range, "__setitem__", (container, index, value)) is None:
+        emit_builtin_call(range, em.graph, "aten::_set_item", [container, index, value])
+
+
+def _is_key(container: Value, index: ast.expr) -> bool:
+    return isinstance(index, ast.Tuple) and isinstance(container.type(), DictType)
+
+
+def _assign_tensor(
+    em: Emitter, target: ast.Subscript, tensor: Value, value: Value, range: SourceRange
+) -> None:
+    sliced, indices = int_and_slice_indexing(em, em.range(target), tensor, parts(em, target))
+    if value.type() in (NUMBER, INT, BOOL, FLOAT, COMPLEX):
+        dtype = emit_builtin_call(None, em.graph, "prim::dtype", [sliced])
+        device = emit_builtin_call(None, em.graph, "prim::device", [sliced])
+        value = emit_builtin_call(None, em.graph, "aten::tensor", [value], {"dtype": dtype, "device": device})
+    if not indices:
+        emit_builtin_call(range, em.graph, "aten::copy_", [sliced, value])
+        return
+    listed = index_list(em, indices)
+    emit_builtin_call(range, em.graph, "aten::index_put_", [sliced, listed, value])

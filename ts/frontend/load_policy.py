@@ -1,0 +1,83 @@
+"""On which terms the code of a file is taken: limits of compiling it, and operators that it may use.
+
+    terms = Terms(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
+    with terms.within(): ...            while something of the file is read or compiled
+    terms.admit(graph)                  CompilationError with the place, for a graph with another operator
+
+Names of operators may leave out the overload, which means all of them, and may be patterns as for files.
+What belongs to the language itself (`prim::If`, `prim::TupleUnpack`) is always allowed, calls of other
+processes are where they are named (`prim::rpc_*`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
+
+from ts.errors import CompilationError
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Graph
+    from ts.ir.source import SourceRange
+
+_OF_THE_LANGUAGE: Final = "prim::"
+_REMOTE: Final = "prim::rpc_"  # calls of other processes, which are not
+
+
+class LoadPolicy:
+    """Limits, and operators by name; without either everything is allowed."""
+
+    def __init__(
+        self,
+        limits: AbstractContextManager[Any] | None = None,
+        allowed_ops: Iterable[str] | None = None,
+    ) -> None:
+        if limits is not None and not isinstance(limits, AbstractContextManager):
+            raise TypeError(f"limits: {limits!r} is not what ts.limits(...) makes")
+        self.limits = limits
+        self.restricted = allowed_ops is not None
+        self._patterns: tuple[str, ...] = ()
+        self._answers: dict[str, bool] = {}
+        if allowed_ops is not None:
+            self._patterns = (allowed_ops,) if isinstance(allowed_ops, str) else tuple(allowed_ops)
+            for pattern in self._patterns:
+                if not isinstance(pattern, str):
+                    raise TypeError(f"allowed_ops: {pattern!r} is not the name of an operator")
+
+    def within(self) -> AbstractContextManager[Any]:
+        """The limits, to be entered by whoever does something with the file."""
+        return nullcontext() if self.limits is None else self.limits
+
+    def allows(self, key: str) -> bool:
+        """Whether an operator may be used, by its name and overload (`aten::add.Tensor`)."""
+        of_language = key.startswith(_OF_THE_LANGUAGE) and not key.startswith(_REMOTE)
+        if not self.restricted or of_language:
+            return True
+        known = self._answers.get(key)
+        if known is None:
+            name = key.partition(".")[0]
+            known = any(fnmatchcase(key, p) or fnmatchcase(name, p) for p in self._patterns)
+            self._answers[key] = known
+        return known
+
+    def admit(self, graph: Graph, range: SourceRange | None = None) -> None:
+        """Refuse a graph with an operator that may not be used; the place is the node's, or the given one."""
+        if not self.restricted:
+            return
+        from ts.passes.preserve_raising_code import faithful
+
+        for node in faithful(graph).all_nodes():
+            if node.has_attribute("Subgraph"):
+                self.admit(node.get("Subgraph"), range)
+            schema = node.schema()
+            if schema is None and not node.kind().startswith(_REMOTE):
+                continue
+            key = node.kind() if schema is None else schema.key
+            if not self.allows(key):
+                message = f"the archive uses {key}, which is not among the allowed operators"
+                raise CompilationError(message, range or node.range)
+
+
+ANY_TERMS: Final = LoadPolicy()

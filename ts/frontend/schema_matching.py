@@ -1,0 +1,571 @@
+"""Calls to schemas: which overload takes these arguments, and with which conversions.
+
+In: schemas in the registry's order, arguments as values (or `Literal`, a Python constant that becomes a
+node only when a schema is tried, as PyTorch has it).  Out: the inputs of the node, in the schema's order,
+and its result types; or an error that lists the candidates.
+
+    match_schemas([add.Tensor, add.Scalar, ...], graph, range, [%x, %1], {})
+        add.Tensor: %1 is no Tensor; add.Scalar: matches, %x, %1 and a new constant for alpha
+
+All schemas are tried as they stand first, then with implicit conversions: Tensor to number, bool to int, str
+to device, trailing positional arguments to a list.  A number for a list of fixed size (`int[2]`), a
+tuple for a list and an empty list literal for a list of any type need no such permission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ts.errors import CompilationError, SchemaMatchError
+from ts.frontend import hints
+from ts.frontend.sugared_values.builtin_functions import builtin_functions
+from ts.ir.graph import Graph
+from ts.ir.node import Node
+from ts.ir.schema import Argument, FunctionSchema, parse_schema
+from ts.ir.source import BuiltinRange, SourceRange
+from ts.ir.types import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STR,
+    TENSOR,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    VarType,
+    match_type_variables,
+    substitute,
+    why_not_implemented,
+)  # fmt: skip
+from ts.ir.value import Value
+from ts.ops import registry
+
+
+class Literal(NamedTuple):
+    """A Python constant as an argument, with its type where the value alone does not say it."""
+
+    value: object
+    type: Type | None = None
+
+    def insert(self, graph: Graph) -> Value:
+        return graph.insert_constant(self.value, type=self.type)
+
+
+Actual = Value | Literal
+
+
+class MatchedSchema(NamedTuple):
+    """Inputs in the order of the schema, and the result types."""
+
+    inputs: list[Value]
+    returns: list[Type]
+
+
+# ---- constructing and taking apart -----------------------------------------------------------------
+
+
+def construct_tuple(graph: Graph, values: list[Value], type: TupleType | None = None) -> Value:
+    """A `prim::TupleConstruct` of values."""
+    node = graph.insert_node(graph.create("prim::TupleConstruct", values))
+    return node.output().set_type(type or TupleType(tuple(v.type() for v in values)))
+
+
+def construct_list(graph: Graph, elem: Type, values: Sequence[Value]) -> Value:
+    """A `prim::ListConstruct` of values."""
+    node = graph.insert_node(graph.create("prim::ListConstruct", values))
+    return node.output().set_type(ListType(elem))
+
+
+def unpack_tuple(graph: Graph, value: Value) -> list[Value]:
+    """The elements of a tuple; those of a tuple just constructed are its inputs."""
+    if value.node().kind() == "prim::TupleConstruct":
+        return list(value.node().inputs())
+    tuple_type = value.type()
+    assert isinstance(tuple_type, TupleType)
+    node = graph.insert_node(graph.create("prim::TupleUnpack", (value,), len(tuple_type.elems)))
+    for output, elem in zip(node.outputs(), tuple_type.elems, strict=True):
+        output.set_type(elem)
+    return list(node.outputs())
+
+
+def _unwrap_optional(type: Type) -> Type:
+    return type.elem if isinstance(type, OptionalType) else type
+
+
+def convertible_to_list(type: Type, target: Type) -> bool:
+    """Whether a list, or a tuple of one type, fits the list type `target`."""
+    if not isinstance(target, ListType):
+        return False
+    if type.is_subtype_of(target):
+        return True
+    return isinstance(type, TupleType) and all(elem.is_subtype_of(target.elem) for elem in type.elems)
+
+
+# ---- implicit conversions --------------------------------------------------------------------------
+
+_FROM_TENSOR: dict[Type, str] = {
+    FLOAT: "aten::FloatImplicit",
+    COMPLEX: "aten::ComplexImplicit",
+    INT: "aten::IntImplicit",
+    NUMBER: "aten::ScalarImplicit",
+}
+_FROM_NUMBER: dict[Type, str] = {FLOAT: "aten::Float", COMPLEX: "aten::Complex", INT: "aten::Int"}
+
+
+def convert_to_type(
+    range: SourceRange | None, graph: Graph, target: Type, value: Value, allow_conversions: bool
+) -> Value:
+    """`value` made fit for `target` where the language converts by itself; else `value` as it is."""
+    type = value.type()
+    if type is target:
+        return value
+    if isinstance(target, OptionalType) and not isinstance(type, OptionalType) and type is not NONE:
+        return convert_to_type(range, graph, target.elem, value, allow_conversions)
+    if value.node().kind() == "prim::EmptyListLiteral" and isinstance(target, ListType):
+        value = construct_list(graph, target.elem, ())
+    if isinstance(type, TupleType):
+        plain = _unwrap_optional(target)
+        if isinstance(plain, ListType) and convertible_to_list(type, plain):
+            value = construct_list(graph, plain.elem, unpack_tuple(graph, value))
+        if (
+            isinstance(target, TupleType)
+            and not type.is_subtype_of(target)
+            and len(target.elems) == len(type.elems)
+        ):
+            parts = unpack_tuple(graph, value)
+            value = construct_tuple(
+                graph,
+                [
+                    convert_to_type(range, graph, elem, part, allow_conversions)
+                    for elem, part in zip(target.elems, parts, strict=True)
+                ],
+            )
+    if allow_conversions:
+        name = None
+        type = value.type()
+        if type.is_subtype_of(TENSOR):
+            name = _FROM_TENSOR.get(target)
+        elif type is NUMBER:
+            name = _FROM_NUMBER.get(target)
+        elif type is BOOL:
+            name = "aten::Int" if target is INT or target is NUMBER else None
+            name = "aten::Float" if target is FLOAT else name
+        elif type is STR and target is DEVICE:
+            name = "aten::device"
+        if name is not None:
+            return emit_builtin_call(range, graph, name, [value])
+    return value
+
+
+# ---- matching --------------------------------------------------------------------------------------
+
+
+class _Mismatch(Exception):
+    """The schema does not take the arguments; the reason is the message."""
+
+
+class _Matcher:
+    """One attempt to match one schema."""
+
+    def __init__(
+        self, schema: FunctionSchema, graph: Graph, range: SourceRange | None, allow_conversions: bool
+    ) -> None:
+        self.schema = schema
+        self.graph = graph
+        self.range = range
+        self.allow_conversions = allow_conversions
+        self.variables: dict[str, Type] = {}
+        self.inputs: list[Value] = []  # the arguments that fit so far
+
+    def match(
+        self, args: Sequence[Actual], kwargs: Mapping[str, Actual], self_value: Actual | None
+    ) -> MatchedSchema:
+        arguments = self.schema.arguments
+        inputs = self.inputs
+        used = 0
+        used_names = set()
+        for i, formal in enumerate(arguments):
+            actual: Actual
+            if self_value is not None and formal.name == "self":
+                actual, self_value = self_value, None
+            elif not formal.kwarg_only and used < len(args):
+                if self.allow_conversions and _takes_rest(arguments, i):
+                    first = self._value(args[used])
+                    target = _unwrap_optional(formal.type)
+                    assert isinstance(target, ListType)
+                    is_list = isinstance(first.type(), ListType) or convertible_to_list(first.type(), target)
+                    if not is_list:
+                        inputs.append(self._list(target.elem, [first, *args[used + 1 :]]))
+                        used = len(args)
+                        continue
+                    actual = first
+                else:
+                    actual = args[used]
+                used += 1
+            elif (name := self._keyword(formal, kwargs)) is not None:
+                used_names.add(name)
+                actual = kwargs[name]
+            elif formal.has_default:
+                empty = formal.default == []
+                if formal.default is None and formal.type.is_subtype_of(TENSOR):
+                    raise _Mismatch(
+                        f"Argument {formal.name} not provided: its default None is not a Tensor.\n"
+                    )
+                actual = Literal(formal.default, _unwrap_optional(formal.type) if empty else None)
+            else:
+                raise _Mismatch(f"Argument {formal.name} not provided.\n")
+            inputs.append(self._argument(formal, actual))
+        if self_value is not None:
+            raise _Mismatch("Provided self argument not used in schema.\n")
+        if self.schema.is_vararg:
+            inputs += [self._value(arg) for arg in args[used:]]
+        elif used < len(args):
+            raise _Mismatch(
+                f"Expected at most {used} arguments but found {len(args)} positional arguments.\n"
+            )
+        for name in kwargs:
+            if name not in used_names:
+                if any(formal.name == name for formal in arguments):
+                    raise _Mismatch(f"Keyword argument {name} specified twice.\n")
+                raise _Mismatch(f"Keyword argument {name} unknown.\n")
+        returns = []
+        for result in self.schema.returns:
+            type = substitute(result.type, self.variables)
+            if type is None:
+                raise _Mismatch(f"Type variables in {result.type.repr_str} could not be inferred.")
+            returns.append(type)
+        return MatchedSchema(inputs, returns)
+
+    def _keyword(self, formal: Argument, kwargs: Mapping[str, Actual]) -> str | None:
+        """Return the keyword argument for a parameter; `input` is an alias of `self` in operators."""
+        if formal.name in kwargs:
+            return formal.name
+        is_renamed = formal.name == "self" and "input" in kwargs and self.schema.name.startswith("aten::")
+        return "input" if is_renamed else None
+
+    def _value(self, actual: Actual) -> Value:
+        if isinstance(actual, Value):
+            return actual
+        value = self.graph.try_insert_constant(actual.value, type=actual.type)
+        if value is None:  # the default of a field of a named tuple may be anything
+            raise _Mismatch(f"A default of class {actual.value.__class__.__name__} is no constant.\n")
+        return value
+
+    def _list(self, elem: Type, actuals: Sequence[Actual]) -> Value:
+        formal = Argument("<varargs>", elem)
+        return construct_list(self.graph, elem, [self._argument(formal, actual) for actual in actuals])
+
+    def _argument(self, formal: Argument, actual: Actual) -> Value:
+        value = self._value(actual)
+        type = value.type()
+        expected = formal.type
+        if type is expected:
+            return value
+        target = _unwrap_optional(expected)
+        if formal.size is not None and isinstance(target, ListType) and type is target.elem:
+            value = construct_list(self.graph, type, [value] * formal.size)
+            type = value.type()
+        matched = match_type_variables(expected, type, self.variables)
+        if matched is not True:
+            raise _Mismatch(
+                f"Could not match type {type.repr_str} to {expected.repr_str} "
+                f"in argument '{formal.name}': {matched}.\n"
+            )
+        concrete = substitute(expected, self.variables)
+        if concrete is None:
+            raise _Mismatch(
+                f"Type variables in type {expected.repr_str} could not be inferred "
+                f"from actual type {type.repr_str}"
+            )
+        value = convert_to_type(self.range, self.graph, concrete, value, self.allow_conversions)
+        if not value.type().is_subtype_of(concrete):
+            raise _Mismatch(_type_mismatch(formal, concrete, value))
+        return value
+
+
+def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
+    """Whether the remaining positional arguments may be written without brackets: `ones(2, 3)`."""
+    formal = arguments[i]
+    if i + 1 < len(arguments) and not arguments[i + 1].kwarg_only:
+        return False
+    return (
+        isinstance(formal.type, ListType)
+        and formal.size is None
+        and not isinstance(formal.type.elem, VarType)
+        and formal.type.elem is not ANY  # of a list of anything, `len(x)` would make one of x
+    )
+
+
+def _type_mismatch(formal: Argument, expected: Type, value: Value) -> str:
+    type = value.type()
+    text = (
+        f"Expected a value of type '{formal.type.repr_str}' for argument '{formal.name}' "
+        f"but instead found type '{type.repr_str}'.\n"
+    )
+    if getattr(formal.type, "inferred", False):
+        text += (
+            f"Inferred '{formal.name}' to be of type 'Tensor' "
+            "because it was not annotated with an explicit type.\n"
+        )
+    if getattr(type, "inferred", False):
+        text += (
+            f"Inferred the value for argument '{formal.name}' to be of type 'Tensor' "
+            "because it was not annotated with an explicit type.\n"
+        )
+    if isinstance(type, ListType) and type.elem.is_subtype_of(TENSOR):
+        text += (
+            "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an "
+            "empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in "
+            "the list for Python 2)\n"
+        )
+    return text + why_not_implemented(type, expected)
+
+
+def match_schema(
+    schema: FunctionSchema,
+    graph: Graph,
+    range: SourceRange | None,
+    args: Sequence[Actual],
+    kwargs: Mapping[str, Actual] | None = None,
+    self: Actual | None = None,
+) -> MatchedSchema:
+    """Match the only candidate; conversions are allowed at once."""
+    try:
+        return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
+    except _Mismatch as mismatch:
+        reason = str(mismatch).rstrip("\n")
+        hint = _hint([schema], [*args] if self is None else [self, *args], kwargs or {}, reason, reason)
+        raise SchemaMatchError(f"\n{schema}:\n{reason}\n", range, hint) from None
+
+
+def _hint(
+    schemas: Sequence[FunctionSchema],
+    args: Sequence[Actual],
+    kwargs: Mapping[str, Actual],
+    reason: str,
+    shown: str,
+) -> str:
+    """What to write instead, for the reason why none takes the arguments, of which some part is shown."""
+    known = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
+    unknown = next((name for name in kwargs if name not in known), None)
+    if unknown is not None:
+        return hints.keyword(unknown, known, shown)
+    return hints.argument([arg for arg in (*args, *kwargs.values()) if isinstance(arg, Value)], reason)
+
+
+# Overloads that calls never mean. A dtype is an int to the language, so `x.view(4)` would be read as a dtype.
+_NEVER_CALLED = frozenset({("aten::view", "dtype"), ("aten::max", "unary_out"), ("aten::min", "unary_out")})
+_PLAIN = frozenset({TENSOR, INT, FLOAT, BOOL, STR, NUMBER})
+
+
+_Numbered = tuple[int, FunctionSchema]
+# By operator, number of overloads, type of the first argument, whether it is `self`.
+_beginnings: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
+
+
+def _that_may_begin(
+    schemas: Sequence[FunctionSchema], args: Sequence[Actual], self: Actual | None
+) -> Iterable[_Numbered]:
+    """The schemas that the first argument does not rule out, short of conversions, with their numbers."""
+    first = self if self is not None else args[0] if args else None
+    name = schemas[0].name
+    if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
+        return enumerate(schemas)
+    key = (name, len(schemas), first.type(), self is not None)
+    found = _beginnings.get(key)
+    if found is None:
+        found = _beginnings[key] = tuple(
+            (i, schema)
+            for i, schema in enumerate(schemas)
+            if not schema.arguments or _may_begin(schema.arguments[0], first.type(), self is not None)
+        )
+    return found
+
+
+def _may_begin(formal: Argument, type: Type, is_self: bool) -> bool:
+    if formal.kwarg_only or formal.size is not None or (is_self and formal.name != "self"):
+        return True
+    return formal.type.has_free_variables() or type.is_subtype_of(formal.type)
+
+
+def match_schemas(
+    schemas: Sequence[FunctionSchema],
+    graph: Graph,
+    range: SourceRange | None,
+    args: Sequence[Actual],
+    kwargs: Mapping[str, Actual] | None = None,
+    self: Actual | None = None,
+) -> tuple[int, MatchedSchema]:
+    """The first candidate that takes the arguments, and how."""
+    kwargs = kwargs or {}
+    if len(schemas) == 1:
+        return 0, match_schema(schemas[0], graph, range, args, kwargs, self)
+    failures: list[tuple[int, str]] = []  # how many arguments fit, and what does not
+    for allow_conversions in (False, True):
+        failures = []
+        tried = enumerate(schemas) if allow_conversions else _that_may_begin(schemas, args, self)
+        for i, schema in tried:
+            if (schema.name, schema.overload_name) in _NEVER_CALLED:
+                continue
+            matcher = _Matcher(schema, graph, range, allow_conversions)
+            try:
+                return i, matcher.match(args, kwargs, self)
+            except _Mismatch as mismatch:
+                failures.append((len(matcher.inputs), f"\n{schema}:\n{mismatch}"))
+    reason, shown = _indented(text for _, text in failures), _nearest(failures)
+    raise SchemaMatchError(
+        "Arguments for call are not valid.\nThe following variants are available:\n"
+        f"{shown}\nThe original call is",
+        range,
+        _hint(schemas, [*args] if self is None else [self, *args], kwargs, reason, shown),
+    )
+
+
+_LISTED: Final = 6  # variants
+
+
+def _nearest(failures: Sequence[tuple[int, str]]) -> str:
+    """The variants that take most of the arguments, all where they are few; how many others there are."""
+    if len(failures) <= _LISTED:
+        return _indented(text for _, text in failures)
+    most = max(fitting for fitting, _ in failures)
+    near = [text for fitting, text in failures if fitting == most][:_LISTED]
+    return f"{_indented(near)}  \n  and {len(failures) - len(near)} others, which fit no better.\n"
+
+
+def _indented(texts: Iterable[str]) -> str:
+    return "".join(f"  {line}\n" for line in "".join(texts).rstrip("\n").split("\n"))
+
+
+# ---- operators of the language itself ---------------------------------------------------------------
+
+
+class LanguageOperator(NamedTuple):
+    """An operator that is built into the interpreter, so that no record describes it."""
+
+    schema: FunctionSchema
+
+
+_LANGUAGE_OPERATORS = {
+    schema.name: (LanguageOperator(schema),) for schema in [parse_schema("aten::is_scripting() -> bool")]
+}
+
+
+def candidates(name: str) -> Sequence[Any]:
+    """The operators of a name, in the order in which they are tried."""
+    return _LANGUAGE_OPERATORS.get(name) or registry.lookup(name)
+
+
+# ---- calls of operators ----------------------------------------------------------------------------
+
+
+# By operator, number of overloads and types of the arguments, which are values and need no conversion: the
+# overload that takes them, and the type of its result.
+_plain_calls: dict[tuple[object, ...] | None, tuple[int, Type]] = {}
+_PLAIN_IDS = frozenset(map(id, _PLAIN))
+
+
+def _key_of_call(name: str, overloads: int, args: Sequence[Actual]) -> tuple[object, ...] | None:
+    """What decides which overload a call means, if types do that alone."""
+    types = []
+    for arg in args:
+        type = id(arg.type()) if isinstance(arg, Value) else 0
+        if type not in _PLAIN_IDS:
+            return None
+        types.append(type)
+    return (name, overloads, *types)
+
+
+def emit_builtin_call(
+    range: SourceRange | None,
+    graph: Graph,
+    name: str,
+    args: Sequence[Actual],
+    kwargs: Mapping[str, Actual] | None = None,
+    self: Actual | None = None,
+) -> Value:
+    """Insert the operator `name` that takes the arguments; several results come as a tuple."""
+    operators = candidates(name)
+    key = None if kwargs or self is not None else _key_of_call(name, len(operators), args)
+    if key in _plain_calls:
+        index, returned = _plain_calls[key]
+        plain = MatchedSchema([arg for arg in args if isinstance(arg, Value)], [returned])
+        return insert_operator(graph, name, plain, range, operators[index]).output()
+    numbered = graph.numbered()
+    functions = builtin_functions(name)
+    schemas = [operator.schema for operator in operators] + [function.schema for function in functions]
+    if not schemas:
+        raise CompilationError(
+            f"Unknown builtin op: {name}.\nCould not find any similar ops to {name}. "
+            "This op may not exist or may not be currently supported in TorchScript.\n",
+            range,
+        )
+    index, matched = match_schemas(schemas, graph, range, args, kwargs, self)
+    if index >= len(operators):
+        return _insert_builtin(graph, functions[index - len(operators)].graph, matched.inputs, range)
+    if key is not None and len(matched.returns) == 1 and graph.numbered() == numbered:
+        _plain_calls[key] = index, matched.returns[0]
+    outputs = insert_operator(graph, name, matched, range, operators[index]).outputs()
+    if len(outputs) == 1:
+        return outputs[0]
+    names = [result.name for result in operators[index].schema.returns]
+    named = len(names) == len(outputs) and all(names)
+    type = TupleType([output.type() for output in outputs], fields=names) if named else None
+    return construct_tuple(graph, list(outputs), type)
+
+
+def _insert_builtin(graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None) -> Value:
+    """A copy of a function that the language has, whose nodes know the call."""
+    before = graph.insert_point().prev()
+    result = graph.insert_graph(body, inputs)[0]
+    if range is not None:
+        node = graph.insert_point().prev()
+        while node is not before:
+            if node.range is not None and node.range.location():  # graphs say it of all but constants
+                node.range = BuiltinRange(node.range, range)
+            node = node.prev()
+    return result
+
+
+def emit_builtin_statement(range: SourceRange, graph: Graph, name: str, args: Sequence[Actual]) -> None:
+    """Insert an operator that has no results."""
+    operators = candidates(name)
+    index, matched = match_schemas([operator.schema for operator in operators], graph, range, args)
+    insert_operator(graph, name, matched, range, operators[index])
+
+
+def insert_operator(
+    graph: Graph, name: str, matched: MatchedSchema, range: SourceRange | None, operator: Any
+) -> Node:
+    """A node for a matched operator."""
+    node = graph.create(name, matched.inputs, 0)
+    node.range = range
+    graph.insert_node(node)
+    for type in matched.returns:
+        node.add_output(type=type)
+    if not isinstance(operator, LanguageOperator):
+        node.set_operator(operator)
+    return node
+
+
+def has_method(name: str, type: Type) -> bool:
+    """Whether some operator `name` takes a `type` as its `self`."""
+    schemas = [operator.schema for operator in registry.lookup(name)]
+    schemas += [function.schema for function in builtin_functions(name)]
+    for schema in schemas:
+        formal = next((a.type for a in schema.arguments if a.name == "self"), None)
+        if formal is None:
+            continue
+        variables: dict[str, Type] = {}
+        if match_type_variables(formal, type, variables) is True:
+            concrete = substitute(formal, variables)
+            if concrete is not None and type.is_subtype_of(concrete):
+                return True
+    return False

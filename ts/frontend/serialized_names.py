@@ -1,0 +1,307 @@
+"""The names of printed source: what `fn.code` shows and archives hold is compiled with these.
+
+In: the constants without a literal (`CONSTANTS.c0`), and a way to find what `__torch__.…` names.  Out: a
+`SerializedResolver`, the resolver for such source.
+
+    torch.add(x, 1)                  the operator aten::add
+    ops.prim.max(a, b)               the operator prim::max
+    __torch__.model.helper(x, )      a function or class that `find` gives
+    unchecked_cast(int, x)           the same value under another type
+    uninitialized(int)               the value of a variable on a path where nobody reads it
+    __torch__.C.__new__(__torch__.C) an object without attributes
+    ^log()(x)                        a call of the function of Python that `find("^log")` gives
+    def task(): ... ; fork(task)     a program that is started; it sees the variables around it
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Sequence
+from math import inf, nan
+from typing import Any
+
+from ts.devices import device
+from ts.errors import CompilationError
+from ts.frontend import parse
+from ts.frontend.enums import EnumClassValue
+from ts.frontend.ir_emitter import calls
+from ts.frontend.ir_emitter.emitter import Emitter
+from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.frontend.parse import ParsedFunction
+from ts.frontend.resolve import Resolver
+from ts.frontend.schema_matching import Actual
+from ts.frontend.sugared_values.python_functions import PythonFunction
+from ts.frontend.sugared_values.sugared import (
+    BuiltinFunction,
+    FunctionValue,
+    Kwargs,
+    NamedTupleConstructor,
+    SimpleValue,
+    SpecialForm,
+    SugaredValue,
+    WarnFunction,
+    inserted,
+)
+from ts.frontend.upgraders import FormerOperator, former
+from ts.ir.attributes import REMOTE_CALLS, type_of_constant
+from ts.ir.graph import Graph
+from ts.ir.node import Node
+from ts.ir.source import SourceRange
+from ts.ir.types import NONE, NUMBER, OBJECT_TYPES, ClassType, EnumType, TupleType, Type, unshaped
+from ts.ir.value import Value
+
+Find = Callable[[str], Any]
+"""From `__torch__.…` to a function, a type or a class; None for the name of a namespace.
+From `^name` to a function of Python."""
+
+
+def printed_defs(
+    text: str, names: SerializedResolver, self_type: ClassType | None = None
+) -> dict[str, ParsedFunction]:
+    """The definitions of a printed text by name; with a `self_type` they are methods of that class."""
+    definitions = parse.module_defs(text, names, printed=True)
+    for definition in definitions:
+        definition.self_type = self_type
+    return {definition.name: definition for definition in definitions}
+
+
+class SerializedResolver(Resolver):
+    """Looks up the names that printed source may use, and no others."""
+
+    def __init__(
+        self,
+        constants: Sequence[object] = (),
+        find: Find | None = None,
+        version: int = sys.maxsize,
+        terms: LoadPolicy = ANY_TERMS,
+    ) -> None:
+        """`version` says of which version of the format the operators are, `terms` which there may be."""
+        super().__init__()
+        self.terms = terms
+        self._find = find or (lambda name: None)
+        self._constants = Constants(constants)
+        self._names: dict[str, object] = {
+            "torch": Operators("aten", version, terms),
+            "ops": Operators(""),
+            "CONSTANTS": self._constants,
+            "__torch__": Namespace("__torch__", self._find),
+            "inf": inf,
+            "nan": nan,
+            "infj": complex(0, inf),
+            "nanj": complex(0, nan),
+            "fork": Fork(),
+            **{form: SpecialForm(form) for form in ("annotate", "unchecked_cast", "uninitialized")},
+        }
+
+    def lookup(self, name: str) -> object:
+        if name.startswith("^"):
+            function = self._find(name)
+            if function is None:
+                raise KeyError(name)
+            return PythonCall(function)
+        return self._names[name]
+
+    def admit(self, graph: Graph) -> None:
+        self.terms.admit(graph)
+
+    def evaluate(self, node: ast.expr) -> object:
+        """The type of a dotted name, the member of an enum, or a constant; raises KeyError."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name) if isinstance(self._names.get(name), float | complex):
+                return self._names[name]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                number = self.evaluate(operand)
+                if not isinstance(number, int | float | complex):
+                    raise KeyError("-")
+                return -number
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return tuple(map(self.evaluate, elements))
+            case ast.Attribute(value=ast.Name(id="CONSTANTS"), attr=name):
+                return self._constants.value(name)
+            case ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value=str(name))]):
+                try:
+                    return device(name)
+                except RuntimeError:  # which there is none of this name
+                    raise KeyError(name) from None
+            case ast.Call(func=ast.Name(id="annotate"), args=[_, value]):
+                return self.evaluate(value)
+        name = ast.unparse(node)
+        found: object = _TYPES.get(name)
+        if found is None and name.startswith("__torch__."):
+            found = self._find(name)
+            if found is None:
+                enum, _, member = name.rpartition(".")
+                its_type = self._find(enum)
+                if isinstance(its_type, EnumType) and its_type.python_class is not None:
+                    cls: Any = its_type.python_class
+                    found = cls.__members__.get(member)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+_TYPES: dict[str, Type] = {"number": NUMBER, "NoneType": NONE, "Tuple[]": TupleType([])}
+
+
+class Operators(SugaredValue):
+    """`torch`, `ops`, `ops.prim`: the operators of a namespace."""
+
+    kind = "module"
+
+    def __init__(self, space: str, version: int = sys.maxsize, terms: LoadPolicy = ANY_TERMS) -> None:
+        self.space = space
+        self.version = version
+        self.terms = terms
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if not self.space:
+            return Operators(name)
+        if self.space == "aten" and name == "autograd":  # `torch.autograd.grad` is printed for aten::grad
+            return self
+        if f"{self.space}::{name}" in REMOTE_CALLS:
+            return SpecialForm(name)
+        kind = WarnFunction if name == "warn" and self.space == "aten" else BuiltinFunction
+        operator = kind(f"{self.space}::{name}")
+        functions = former(name, self.version) if self.space == "aten" else ()
+        return FormerOperator(operator, functions, self.terms) if functions else operator
+
+
+class Constants(SugaredValue):
+    """`CONSTANTS`: the tensors and objects that have no literal."""
+
+    kind = "module"
+
+    def __init__(self, values: Sequence[object]) -> None:
+        self.values = values
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        try:
+            value = self.value(name)
+        except KeyError:
+            raise CompilationError(f"there is no constant CONSTANTS.{name}", range) from None
+        if type_of_constant(value) is None:
+            raise CompilationError(f"CONSTANTS.{name} is no constant that a program can hold", range)
+        constant = em.constant(value, range)
+        # Printed source was compiled with plain tensors: what a list holds must not be of one tensor's type.
+        return SimpleValue(constant.set_type(unshaped(constant.type())))
+
+    def value(self, name: str) -> object:
+        """The constant of a name; raises KeyError."""
+        number = name.removeprefix("c")
+        if not (number.isdecimal() and len(number) < 10 and int(number) < len(self.values)):
+            raise KeyError(name)
+        return self.values[int(number)]
+
+
+class Namespace(SugaredValue):
+    """`__torch__` and the modules in it."""
+
+    kind = "module"
+
+    def __init__(self, name: str, find: Find) -> None:
+        self.name = name
+        self.find = find
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        from ts.frontend.sugared_values.python_objects import to_sugared
+
+        full = f"{self.name}.{name}"
+        found = self.find(full)
+        if found is None:
+            return Namespace(full, self.find)
+        if isinstance(found, TupleType):
+            return NamedTupleConstructor(found)
+        if isinstance(found, EnumType) and found.python_class is not None:
+            return EnumClassValue(found.python_class)
+        if isinstance(found, ClassType):
+            return Class(found, full, self.find)
+        return to_sugared(em, found, range, full)
+
+
+class Class(SugaredValue):
+    """A class: printed source makes an object by `__new__` and then calls its `__init__`."""
+
+    kind = "class"
+
+    def __init__(self, type: ClassType, name: str, find: Find) -> None:
+        self.type = type
+        self.name = name
+        self.find = find
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if name == "__new__":
+            return SpecialForm("__new__")
+        function = self.find(f"{self.name}.{name}")  # a hook is called as a function
+        if function is None:
+            raise CompilationError(f"{self.type.annotation_str} has no '{name}' without an object", range)
+        return FunctionValue(function)
+
+
+# ---- functions of Python -----------------------------------------------------------------------------
+
+
+class PythonCall(SugaredValue):
+    """`^log`: called with the arguments that stood in the program, of which there are none, it gives the
+    function, which is called with the values."""
+
+    kind = "python call"
+
+    def __init__(self, function: Callable[..., Any], is_prepared: bool = False) -> None:
+        self.function = function
+        self.is_prepared = is_prepared
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if not self.is_prepared:
+            return PythonCall(self.function, True)
+        receiver = args[0] if args else None
+        if not (isinstance(receiver, Value) and isinstance(receiver.type(), OBJECT_TYPES)):
+            receiver = None  # its type is what the annotations say
+        given = args if receiver is None else args[1:]
+        return PythonFunction(self.function, receiver).call(em, range, given, kwargs, n_binders)
+
+
+# ---- tasks -------------------------------------------------------------------------------------------
+
+
+class Task(SugaredValue):
+    """A function inside of a function: what `fork` starts."""
+
+    kind = "function"
+
+    def __init__(self, closure: Node) -> None:
+        self.closure = closure
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        return self.closure.output()
+
+
+def emit_task(em: Emitter, node: ast.FunctionDef) -> None:
+    """The body in a closure, which a pass makes a graph of its own."""
+    range = em.range(node)
+    *body, last = node.body
+    if not isinstance(last, ast.Return) or last.value is None:
+        raise CompilationError("a task ends with the value that it returns", range)
+    closure = em.insert("prim::Closure", (), 1, range)
+    with em.in_block(closure.add_block()) as scope:
+        em.statements(body)
+        scope.block.register_output(em.expr(last.value))
+    em.scope.set(range, node.name, Task(closure))
+
+
+class Fork(SugaredValue):
+    """`fork` of a task."""
+
+    kind = "fork"
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        closure = inserted(em, args[0]) if args else None
+        if closure is None or closure.node().kind() != "prim::Closure":
+            raise CompilationError("fork takes a function that is defined before it", range)
+        return SimpleValue(calls.start(em, range, closure.node()))

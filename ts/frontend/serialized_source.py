@@ -1,0 +1,129 @@
+"""The definitions in a file of printed source, each parsed when somebody asks for it.
+
+In: the `Source` of a file.  Out: its functions and classes by name, a class without its methods:
+
+    file = PrintedFile(source)
+    file.definition("Net")              ast.ClassDef: bases and attributes
+    file.methods("Net")                 [("forward", <function that gives its ast.FunctionDef>), ...]
+
+Loading needs the attributes of all classes and hardly a method.  Where definitions begin is seen by the lines
+that begin with `class` and `def`; a text that is not laid out as the printer does it is parsed as a whole.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+from ts.frontend import parse
+from ts.frontend.source_ranges import Ranges
+from ts.ir.source import Source
+
+Definition = ast.ClassDef | ast.FunctionDef
+
+_MAX_LINES: Final = 4_000  # of a text whose parts are parsed alone, behind empty lines for those before
+_UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')  # with which a line may be no beginning
+_TOP: Final = re.compile(r"^(?:(?:class|def) (\w+)|([^\s#]))", re.MULTILINE)
+_CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")
+_MEMBER: Final = re.compile(r"^( *)(?:def (\w+)|[^\s#])", re.MULTILINE)
+
+
+class _Part(NamedTuple):
+    """A part of a text: offsets, and the number of lines before it."""
+
+    start: int
+    end: int
+    line: int
+
+
+class PrintedFile:
+    """One source file."""
+
+    def __init__(self, source: Source) -> None:
+        self.ranges = Ranges(source, whole_subscripts=True)
+        self._source = source
+        self._parts = _definitions(source.text)
+        self._methods: dict[str, list[tuple[str, Callable[[], ast.FunctionDef]]]] = {}
+        self._found: dict[str, Definition] = {}
+        if self._parts is None:
+            for node in parse.syntax_tree(source).body:
+                self._enter(node)
+
+    def definition(self, name: str) -> Definition | None:
+        """The definition of that name, in the lazy way without methods; None if there is none."""
+        part = None if self._parts is None else self._parts.pop(name, None)
+        if part is not None:
+            self._read(name, part)
+        return self._found.get(name)
+
+    def methods(self, name: str) -> list[tuple[str, Callable[[], ast.FunctionDef]]]:
+        """The methods of a class that has been asked for: names, and what parses them."""
+        return self._methods.get(name, [])
+
+    def _enter(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.ClassDef):
+            members = [member for member in node.body if isinstance(member, ast.FunctionDef)]
+            self._methods[node.name] = [(member.name, partial(_same, member)) for member in members]
+        if isinstance(node, Definition):
+            self._found[node.name] = node
+
+    def _read(self, name: str, part: _Part) -> None:
+        text = self._source.text[part.start : part.end]
+        members = _members(text)
+        if members is None:
+            for node in parse.syntax_tree(self._source, text, part.line).body:
+                self._enter(node)
+            return
+        indent, beginnings = members
+        head = text[: beginnings[0][1]] + f"{indent}pass\n"
+        self._enter(parse.syntax_tree(self._source, head, part.line).body[0])
+        ends = [start for _, start in beginnings[1:]] + [len(text)]
+        self._methods[name] = [
+            (method, partial(self._method, text[start:end], part.line + text.count("\n", 0, start)))
+            for (method, start), end in zip(beginnings, ends, strict=True)
+        ]
+
+    def _method(self, text: str, line: int) -> ast.FunctionDef:
+        """A method, in a block as it stands in its class."""
+        block = parse.syntax_tree(self._source, f"if 1:\n{text}", line - 1).body[0]
+        assert isinstance(block, ast.If) and isinstance(block.body[0], ast.FunctionDef)
+        return block.body[0]
+
+
+def _same(node: ast.FunctionDef) -> ast.FunctionDef:
+    return node
+
+
+def _definitions(text: str) -> dict[str, _Part] | None:
+    """Where each definition stands; None where that is not to be seen."""
+    if text.count("\n") > _MAX_LINES or _UNUSUAL.search(text):
+        return None
+    beginnings = list(_TOP.finditer(text))
+    if not beginnings or any(beginning[1] is None for beginning in beginnings):
+        return None
+    starts = [beginning.start() for beginning in beginnings]
+    parts, line, before = {}, 0, 0
+    for beginning, start, end in zip(beginnings, starts, [*starts[1:], len(text)], strict=True):
+        line += text.count("\n", before, start)
+        before = start
+        parts[beginning[1]] = _Part(start, end, line)
+    return parts
+
+
+def _members(text: str) -> tuple[str, list[tuple[str, int]]] | None:
+    """Of a class: the indentation of its body, and its methods with their offsets, behind all else."""
+    head = _CLASS.match(text)
+    if head is None:
+        return None
+    methods = []
+    for member in _MEMBER.finditer(text, head.end(1) - len(head[1])):
+        if member[1] != head[1]:
+            continue
+        if member[2] is not None:
+            methods.append((member[2], member.start()))
+        elif methods:
+            return None
+    return (head[1], methods) if methods else None

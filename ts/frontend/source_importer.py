@@ -1,0 +1,332 @@
+"""The definitions of an archive: source files to types and functions, each made when it is first named.
+
+In: the files by name (`code/__torch__/model.py` holds what is called `__torch__.model.…`), the constants
+without a literal, the version of the operators, and the terms on which the code is taken.  Out: `Unit.find`:
+
+    unit = Unit(sources, constants, version)
+    unit.find("__torch__.model.Net")        its `ModuleType`: slots, parameters, buffers, methods
+    unit.find("__torch__.model.helper")     a scripted function
+    unit.find("__torch__.model.Mode")       an `EnumType`, a named tuple's `TupleType`, an `InterfaceType`
+    unit.find("__torch__.model")            None: a namespace
+    unit.type("Dict[str, __torch__.model.Mode]")
+
+Classes of one name in two archives are two types.  Methods and functions are compiled when they are called.
+"""
+
+from __future__ import annotations
+
+import ast
+import threading
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, Final
+
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor
+from ts.errors import CompilationError, FrontendError
+from ts.frontend import classes, naming, parse, python_syntax
+from ts.frontend.annotations import to_type
+from ts.frontend.defaults import NO_DEFAULT
+from ts.frontend.enums import read_enum_type
+from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.frontend.modules import ConcreteModule
+from ts.frontend.parse import ParsedFunction
+from ts.frontend.serialized_names import SerializedResolver
+from ts.frontend.serialized_source import PrintedFile
+from ts.frontend.signatures import Parameter, signature
+from ts.ir.attributes import type_of_constant
+from ts.ir.hashing import blake2b
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.source import Source
+from ts.ir.types import (
+    CUSTOM_CLASSES,
+    TENSOR,
+    ClassType,
+    EnumType,
+    InterfaceType,
+    ModuleType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+
+_MAX_HASHED: Final = 16 << 20  # bytes of constants
+_MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__forward_hooks__")
+
+
+class ImportedModule(ConcreteModule):
+    """What is known about modules of an archive: all of it stands in their class."""
+
+    def __init__(self, python_class: type, type: ModuleType) -> None:
+        super().__init__(python_class, compiled=True)
+        self.type = type
+
+    def method(self, name: str) -> Any | None:
+        return self.type.methods.get(name)
+
+    def python_function(self, name: str) -> Any | None:
+        return None
+
+    def is_static(self, name: str) -> bool:
+        return False
+
+    def overloads(self, name: str) -> list[Any]:
+        return []
+
+    def entry_points(self) -> Iterator[Any]:
+        return iter(())
+
+
+class ArchiveUnit:
+    """The types and functions of one archive."""
+
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        constants: Sequence[object],
+        version: int,
+        terms: LoadPolicy = ANY_TERMS,
+    ) -> None:
+        self.sources = sources
+        self.constants = constants
+        self.version = version
+        self.terms = terms
+        self._files: dict[str, PrintedFile | None] = {}
+        self._found: dict[str, Any] = {}
+        self._begun: set[tuple[int, str]] = set()  # by which thread, which name
+        self.names = SerializedResolver(constants, self.find, version, terms)
+
+    def find(self, name: str) -> Any:
+        """What a qualified name stands for; None for a namespace."""
+        found = self._found.get(name) or CUSTOM_CLASSES.get(name)
+        if found is None:
+            prefix, _, last = name.rpartition(".")
+            file = self._file(prefix)
+            definition = None if file is None else file.definition(last)
+            begun = threading.get_ident(), name
+            if file is not None and definition is not None and begun not in self._begun:
+                self._begun.add(begun)
+                try:
+                    found = self._found[name] = self._define(name, definition, file)
+                except FrontendError:
+                    self._found.pop(name, None)  # half made: whoever looks again sees the error
+                    raise
+                finally:
+                    self._begun.discard(begun)
+        return found
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """The hash of all that the code follows from; None where constants are too large for that."""
+        found = blake2b(repr(self.version).encode(), digest_size=32)
+        for name, source in sorted(self.sources.items()):
+            found.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
+        room = _MAX_HASHED
+        for value in self.constants:
+            if not isinstance(value, Tensor):
+                found.update(f"{type(value).__name__} {value!r}\0".encode("utf-8", "surrogatepass"))
+                continue
+            room -= value.numel() * value.element_size()
+            if room < 0 or value.device.type != "cpu":
+                return None
+            found.update(f"{value.dtype} {value.shape} {value.stride()}\0".encode())
+            found.update(np.ascontiguousarray(value._host()).tobytes())
+        return found.hexdigest()
+
+    def function(self, name: str) -> Any | None:
+        """The function, or the method of a class, of that qualified name."""
+        prefix, _, last = name.rpartition(".")
+        owner = self.find(prefix)
+        return owner.methods.get(last) if isinstance(owner, ClassType) else self.find(name)
+
+    def type(self, text: str) -> Type:
+        """The type that an annotation in an archive means."""
+        return to_type(python_syntax.expression(text), self.names)
+
+    def _file(self, prefix: str) -> PrintedFile | None:
+        if prefix not in self._files:
+            source = self.sources.get(f"code/{prefix.replace('.', '/')}.py")
+            self._files[prefix] = None if source is None else PrintedFile(source)
+        return self._files[prefix]
+
+    # ---- definitions ---------------------------------------------------------------------------------
+
+    def _define(self, name: str, node: ast.ClassDef | ast.FunctionDef, file: PrintedFile) -> Any:
+        if isinstance(node, ast.FunctionDef):
+            parse_it = partial(parse.text_function, node, file.ranges, self.names)
+            return self._on_terms(naming.make_function(node.name, name, parse_it))
+        base = ast.unparse(node.bases[0]) if node.bases else ""
+        define = _DEFINE.get(base)
+        if define is None:
+            raise CompilationError(f"a class that is a {base} cannot be read", file.ranges.of(node))
+        return define(self, name, node, file)
+
+    def _class(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ClassType:
+        type = ClassType(name)
+        type.unit = self
+        self._found[name] = type  # its members may name it
+        for attribute, annotation, value in _attributes(node, file):
+            self._attribute(type, file, attribute, annotation, value)
+        self._methods(type, node, file)
+        return type
+
+    def _module(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ModuleType:
+        type = ModuleType(name)
+        python_class = _class_named(name.rpartition(".")[2])
+        concrete = type.concrete = ImportedModule(python_class, type)
+        concrete.attributes = type.attributes
+        concrete.constants = type.constants
+        marks: dict[str, list[str]] = {mark: [] for mark in _MARKS}
+        for attribute, annotation, value in _attributes(node, file):
+            if attribute in marks and value is not None:
+                marks[attribute] = _names(value, file)
+            else:
+                self._attribute(type, file, attribute, annotation, value)
+        concrete.parameters, concrete.buffers = marks["__parameters__"], marks["__buffers__"]
+        for attribute in concrete.parameters + concrete.buffers:
+            if not _may_be_tensor(type.attributes.get(attribute)):
+                message = f"the class has no tensor '{attribute}' that could be a parameter or a buffer"
+                raise CompilationError(message, file.ranges.of(node))
+        for attribute, its_type in type.attributes.items():
+            if isinstance(its_type, ModuleType):
+                concrete.submodules[attribute] = its_type.concrete
+        self._methods(type, node, file)
+        for mark in ("__forward_pre_hooks__", "__forward_hooks__"):
+            for hook in marks[mark]:
+                if hook not in type.methods:
+                    raise CompilationError(f"the class has no hook '{hook}'", file.ranges.of(node))
+        concrete.pre_hooks, concrete.hooks = (
+            tuple(type.methods[hook] for hook in marks[mark])
+            for mark in ("__forward_pre_hooks__", "__forward_hooks__")
+        )
+        return type
+
+    def _attribute(
+        self, type: ClassType, file: PrintedFile, name: str, annotation: ast.expr, value: ast.expr | None
+    ) -> None:
+        final = isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Final"
+        if final and value is not None:
+            type.constants[name] = self._constant(value, file)
+        else:
+            type.attributes[name] = to_type(annotation, self.names, file.ranges)
+
+    def _constant(self, node: ast.expr, file: PrintedFile) -> object:
+        """The value of an expression in the body of a class."""
+        try:
+            value = self.names.evaluate(node)
+        except KeyError:
+            raise CompilationError("this is not a constant", file.ranges.of(node)) from None
+        is_long = type(value) is int and not -(1 << 63) <= value < 1 << 63
+        if is_long or type_of_constant(value) is None:
+            raise CompilationError("no program can hold this constant", file.ranges.of(node))
+        return value
+
+    def _methods(self, type: ClassType, node: ast.ClassDef, file: PrintedFile) -> None:
+        for method, syntax in file.methods(node.name):
+            self._on_terms(classes.declare_later(type, method, partial(self._method, syntax, file)))
+
+    def _method(self, syntax: Callable[[], ast.FunctionDef], file: PrintedFile) -> ParsedFunction:
+        return parse.text_function(syntax(), file.ranges, self.names)
+
+    def _on_terms(self, function: Any) -> Any:
+        function.terms = self.terms
+        function.unit = self
+        function.waits = True
+        return function
+
+    def _interface(self, name: str, node: ast.ClassDef, file: PrintedFile) -> InterfaceType:
+        is_module = ast.unparse(node.bases[0]) == "ModuleInterface"
+        type = self._found[name] = InterfaceType(name, is_module_interface=is_module, unit=self)
+        for member in node.body:
+            if isinstance(member, ast.FunctionDef):
+                parsed = parse.text_function(member, file.ranges, self.names)
+                parsed.self_type = type
+                type.methods[member.name] = _declared(parsed)
+        return type
+
+    def _named_tuple(self, name: str, node: ast.ClassDef, file: PrintedFile) -> TupleType:
+        attributes = list(_attributes(node, file))
+        fields = [field for field, _, _ in attributes]
+        try:
+            namedtuple(node.name, fields)
+        except ValueError as error:  # names that no class of a program has, either
+            raise CompilationError(str(error), file.ranges.of(node)) from None
+        types = [to_type(annotation, self.names, file.ranges) for _, annotation, _ in attributes]
+        return TupleType(types, name, fields)
+
+    def _enum(self, name: str, node: ast.ClassDef, file: PrintedFile) -> EnumType:
+        members = {}
+        for member in node.body:
+            if not isinstance(member, ast.Assign) or not isinstance(member.targets[0], ast.Name):
+                raise CompilationError("an enumeration has members only", file.ranges.of(member))
+            if member.targets[0].id in members:
+                raise CompilationError("the enumeration has this member already", file.ranges.of(member))
+            members[member.targets[0].id] = self._constant(member.value, file)
+        return read_enum_type(name, members, file.ranges.of(node))
+
+
+_Define = Callable[[ArchiveUnit, str, ast.ClassDef, PrintedFile], Any]
+_DEFINE: Final[dict[str, _Define]] = {
+    "": ArchiveUnit._class,
+    "Module": ArchiveUnit._module,
+    "Interface": ArchiveUnit._interface,
+    "ModuleInterface": ArchiveUnit._interface,
+    "NamedTuple": ArchiveUnit._named_tuple,
+    "Enum": ArchiveUnit._enum,
+}
+
+
+def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, ast.expr, ast.expr | None]]:
+    """Name, annotation and value of what a class body assigns; marks have no annotation of their own."""
+    for member in node.body:
+        match member:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
+                yield name, annotation, value
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in _MARKS:
+                yield name, value, value
+            case ast.Assign(targets=[ast.Name(id="__annotations__")]) | ast.Pass() | ast.FunctionDef():
+                pass
+            case ast.Assign(
+                targets=[
+                    ast.Subscript(value=ast.Name(id="__annotations__"), slice=ast.Constant(value=str(name)))
+                ],
+                value=annotation,
+            ):
+                yield name, annotation, None
+            case _:
+                raise CompilationError("this has no place in a class of an archive", file.ranges.of(member))
+
+
+def _may_be_tensor(type: Type | None) -> bool:
+    """Whether an attribute of this type can hold a tensor, or stands for one that is not there."""
+    return type is not None and type.is_subtype_of(OptionalType(TENSOR))
+
+
+def _names(node: ast.expr, file: PrintedFile) -> list[str]:
+    match node:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            names = [element.value for element in elements if isinstance(element, ast.Constant)]
+            if len(names) == len(elements):
+                return list(map(str, names))
+    raise CompilationError("this is no list of names", file.ranges.of(node))
+
+
+def _declared(parsed: ParsedFunction) -> FunctionSchema:
+    """The schema of an interface's method."""
+    parameters, returns = signature(parsed)
+    if returns is None:
+        raise CompilationError("a method of an interface has a type", parsed.range(parsed.node))
+    return FunctionSchema(parsed.name, "", tuple(map(_argument, parameters)), (Argument("", returns),))
+
+
+def _argument(parameter: Parameter) -> Argument:
+    if parameter.default is NO_DEFAULT:
+        return Argument(parameter.name, parameter.type)
+    return Argument(parameter.name, parameter.type, default=parameter.default, has_default=True)
+
+
+def _class_named(name: str) -> type:
+    """A class of Python that stands for the one that the module was made from."""
+    return type(name, (), {})

@@ -1,0 +1,390 @@
+"""Script classes and their objects in expressions: constructors, methods, attributes, operators.
+
+In: a class of Python that a name stands for, or a value whose type is a class.  Out: nodes as PyTorch emits
+them:
+
+    Counter(1)       %c = prim::CreateObject();  prim::CallMethod[name="__init__"](%c, %1)
+    c.n              prim::GetAttr[name="n"](%c)
+    c.n = 2          prim::SetAttr[name="n"](%c, %2);  in `__init__` the first one declares the attribute
+    c.next()         prim::CallMethod[name="next"](%c)
+    c + d            prim::CallMethod[name="__add__"](%c, %d)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ts.errors import CompilationError, FrontendError
+from ts.frontend import hints
+from ts.frontend.classes import ATTRIBUTE, class_type, compile_class, is_marked, static_method
+from ts.frontend.resolve import attribute as attribute_of
+from ts.frontend.schema_matching import Actual, convert_to_type, emit_builtin_call, match_schema
+from ts.frontend.sugared_values.python_functions import PythonFunction, no_value
+from ts.frontend.sugared_values.sugared import FunctionValue, Kwargs, SimpleValue, SugaredValue
+from ts.ir.schema import FunctionSchema
+from ts.ir.source import SourceRange
+from ts.ir.types import (
+    NONE,
+    OBJECT_TYPES,
+    ClassType,
+    EnumType,
+    InterfaceType,
+    ModuleType,
+    OptionalType,
+    Type,
+    UnionType,
+)
+from ts.ir.value import Value
+from ts.module_names import is_own
+
+if TYPE_CHECKING:
+    from ts.frontend.ir_emitter.emitter import Emitter
+
+
+class ClassValue(SugaredValue):
+    """A script class: calling it makes an object."""
+
+    kind = "class"
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise CompilationError(
+            f"Python type cannot be used as a value: call {self.type.name()}(...) to make an object", range
+        )
+
+    def __init__(self, type: ClassType) -> None:
+        self.type = type
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if "__init__" not in self.type.methods:
+            for method in self.type.methods.values():  # what is wrong with those is said first
+                _schema_of(em, range, self.type, method)
+            raise CompilationError(
+                f"Class {self.type.name()} does not have an __init__ function defined",
+                range,
+                _inherited(self.type.python_class, "__init__"),
+            )
+        value = em.insert("prim::CreateObject", (), 1, range).output().set_type(self.type)
+        MethodValue(value, "__init__").call(em, range, args, kwargs, 0)
+        return SimpleValue(value)
+
+    def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        if "__init__" in self.type.methods:
+            value = em.insert("prim::CreateObject").output().set_type(self.type)
+            MethodValue(value, "__init__").ensure_compiled(em, range)
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        cls = self.type.python_class
+        function = None if cls is None else static_method(cls, name)
+        if function is None:
+            held = None if cls is None else inspect.getattr_static(cls, name, None)
+            if name in self.type.methods and not isinstance(held, classmethod):
+                return UnboundMethod(self.type, name)
+            if inspect.isclass(held):
+                return _class_inside(em, range, cls, name)
+            if held is not None and not callable(held) and not isinstance(held, classmethod):
+                error = no_value(f"python value of type '{type(held).__name__}'", range)
+                error.hint = "make it a global constant, or an attribute that `__init__` assigns"
+                raise error
+            raise CompilationError(
+                f"Tried to lookup unknown attribute on class {self.type.repr_str}. "
+                f"'{name}' is no static method or class, and others need an object",
+                range,
+                hints.similar(name, () if held is not None else _names(self.type)),
+            )
+        try:
+            return FunctionValue(em.compile_callee(function))
+        except FrontendError as error:
+            raise error.add_call(name, em.parsed.name, range) from None
+
+
+def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> SugaredValue:
+    """A class that is defined inside of another."""
+    from ts.frontend.sugared_values.python_objects import to_sugared
+
+    return to_sugared(em, attribute_of(cls, name), range, f"{cls.__name__}.{name}")
+
+
+class UnboundMethod(SugaredValue):
+    """A method taken from its class: the object is the first argument."""
+
+    kind = "method"
+
+    def __init__(self, type: ClassType, name: str) -> None:
+        self.type = type
+        self.name = name
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if not args or not isinstance(args[0], Value) or not args[0].type().is_subtype_of(self.type):
+            raise CompilationError(
+                f"{self.type.name()}.{self.name} takes an object of its class as its first argument", range
+            )
+        return MethodValue(args[0], self.name).call(em, range, args[1:], kwargs, n_binders)
+
+
+class MethodValue(SugaredValue):
+    """A method of an object."""
+
+    kind = "method"
+
+    def __init__(self, value: Value, name: str) -> None:
+        self.value = value
+        self.name = name
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        held: Any = self.value.type()
+        type: Any = held.types[0] if isinstance(held, UnionType) else held
+        schema = self._schema(em, range, type)
+        if held is not type:
+            for other in held.types[1:]:
+                if not self._schema(em, range, other).is_subtype_of(schema, as_method=True):
+                    names = f"{other.annotation_str} and {type.annotation_str}"
+                    raise CompilationError(f"the method {self.name} of {names} is not the same", range)
+            this, *others = schema.arguments
+            schema = FunctionSchema(schema.name, "", [this.with_type(held), *others], schema.returns)
+        matched = match_schema(schema, em.graph, range, [self.value, *args], kwargs)
+        node = em.insert("prim::CallMethod", matched.inputs, 1, range).set("name", self.name)
+        return SimpleValue(node.output().set_type(matched.returns[0]))
+
+    def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        if not isinstance(self.value.type(), UnionType):
+            self._schema(em, range, self.value.type())
+
+    def _schema(self, em: Emitter, range: SourceRange, type: Any) -> FunctionSchema:
+        """The method's schema; compiles it."""
+        return _schema_of(em, range, type, type.methods[self.name])
+
+
+def _schema_of(em: Emitter, range: SourceRange, type: Any, method: Any) -> FunctionSchema:
+    """The schema of a method of `type`; compiles it."""
+    try:
+        return method if isinstance(method, FunctionSchema) else method.schema  # type: ignore[no-any-return]
+    except FrontendError as error:
+        if isinstance(error, CompilationError) and error.range is None:
+            error.range = range  # it is being compiled, and its return type is not known yet
+            raise
+        raise error.add_call(f"{type.name()}.{method.name}", em.parsed.name, range) from None
+
+
+def class_of(em: Emitter, cls: type, range: SourceRange) -> ClassValue:
+    """A class of Python as a script class."""
+    try:
+        is_interface = isinstance(vars(cls).get(ATTRIBUTE), InterfaceType)
+        return ClassValue(compile_class(cls) if is_interface else class_type(cls))  # the former raises
+    except FrontendError as error:
+        raise error.add_call(f"__torch__.{cls.__name__}", em.parsed.name, range) from None
+
+
+# ---- attributes ------------------------------------------------------------------------------------------
+
+
+def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> SugaredValue:
+    """`value.name`, where the value is an object."""
+    type: Any = value.type()
+    if isinstance(type, ModuleType):
+        from ts.frontend.sugared_values.modules import ModuleValue
+
+        return ModuleValue(value).attr(em, range, name)
+    if name == "__str__" and name not in type.methods and "__repr__" in type.methods:
+        name = "__repr__"
+    if name in type.methods:
+        return MethodValue(value, name)
+    if isinstance(type, InterfaceType):
+        raise CompilationError(
+            f"'{type.annotation_str}' object has no attribute or method '{name}'. "
+            "An interface has only the methods that it declares",
+            range,
+            hints.similar(name, type.methods),
+        )
+    if name in type.attributes:
+        output = em.insert("prim::GetAttr", (value,)).set("name", name).output()
+        output.set_debug_name(name)
+        return SimpleValue(output.set_type(type.attributes[name]))
+    if name in type.properties:
+        return MethodValue(value, type.properties[name].getter.name).call(em, range, (), {}, 0)
+    if type.python_class is not None:
+        function = static_method(type.python_class, name)
+        if function is not None:
+            return FunctionValue(em.compile_callee(function))
+        function = inspect.getattr_static(type.python_class, name, None)
+        if isinstance(function, FunctionType) and is_marked(function):
+            return PythonFunction(function, value)
+        if inspect.isclass(function):
+            return _class_inside(em, range, type.python_class, name)
+    of_class = _inherited(type.python_class, name)
+    hint = "Did you forget to initialize an attribute in __init__()?"
+    if type.python_class is not None and name in type.python_class.__dict__:
+        hint = (
+            f"'{name}' is defined as a class attribute which currently is not supported. "
+            "Consider converting this to an instance attribute."
+        )
+    elif not of_class:
+        of_class = hints.similar(name, _names(type))
+    raise CompilationError(
+        f"'{type.repr_str}' object has no attribute or method '{name}'. {hint}",
+        range,
+        of_class,
+    )
+
+
+def _names(type: ClassType) -> list[str]:
+    """What is called by its name on objects of the class: no operators, which have names that are alike."""
+    names = [*type.attributes, *type.properties, *type.methods, *vars(type.python_class or object)]
+    return [name for name in names if not name.startswith("__")]
+
+
+def _inherited(cls: type | None, name: str) -> str:
+    """What to write where a class of Python has the name from a base class."""
+    if cls is None:
+        return ""
+    for base in cls.__mro__[1:-1]:
+        if name in base.__dict__:
+            return f"script classes inherit nothing; write {base.__name__}'s `{name}` in {cls.__name__} too"
+    return ""
+
+
+def _is_frozen(cls: type | None) -> bool:
+    """Whether objects of the class cannot be changed: it is a dataclass that says so."""
+    return getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
+
+
+def set_attribute(
+    em: Emitter,
+    range: SourceRange,
+    base: SugaredValue,
+    name: str,
+    assigned: Value,
+    annotated: Type | None = None,
+) -> None:
+    """`base.name = assigned`; `annotated` is the type that the assignment declares."""
+    value = base.simple or base.receiver
+    type = value.type() if value is not None else None
+    if isinstance(type, ClassType) and not _is_constructing(em, type) and _is_frozen(type.python_class):
+        raise CompilationError(
+            f"cannot assign to field '{name}': {type.repr_str} is a frozen dataclass", range
+        )
+    if value is None or not isinstance(type, ClassType):
+        what = base.kind if type is None else type.annotation_str
+        what = type.str() if isinstance(type, EnumType) else what
+        raise CompilationError(f"Tried to set an attribute: {name} on a non-class: {what}", range)
+    expected = type.attributes.get(name)
+    if expected is None and _is_constructing(em, type):
+        if em.scope.parent is not None:
+            raise CompilationError(
+                "First assignment cannot be in a control-flow block. "
+                "Initialize the field at the top level first",
+                range,
+            )
+        if annotated is None and _contains(assigned.type(), type):
+            raise CompilationError(
+                f"Assignment to attribute '{name}' cannot be of a type that contains class "
+                f"'{type.annotation_str}'.\nClasses that recursively contain instances of themselves are not "
+                f"yet supported without an annotation: write `self.{name}: ... = ...` with the type",
+                range,
+            )
+        expected = type.attributes[name] = annotated or assigned.type()
+    if expected is None:
+        prop = type.properties.get(name)
+        if prop is None:
+            raise CompilationError(
+                f"Tried to set nonexistent attribute: {name}. Did you forget to initialize it in __init__()?",
+                range,
+                hints.similar(name, [*type.attributes, *type.properties]),
+            )
+        if prop.setter is None:
+            raise CompilationError(f"Tried to set read-only attribute: {name}", range)
+        MethodValue(value, prop.setter.name).call(em, range, [assigned], {}, 0)
+        return
+    assigned = convert_to_type(range, em.graph, expected, assigned, False)
+    if not assigned.type().is_subtype_of(expected):
+        raise CompilationError(
+            f"Wrong type for attribute assignment. Expected {expected.repr_str} "
+            f"but got {assigned.type().repr_str}",
+            range,
+            _attribute_hint(name, expected, assigned.type()),
+        )
+    em.insert("prim::SetAttr", (value, assigned), 0).set("name", name)
+
+
+def _attribute_hint(name: str, expected: Type, found: Type) -> str:
+    """What to write where an attribute does not take what is assigned to it."""
+    if expected is NONE:
+        return f"annotate it in the class: `{name}: Optional[{found.annotation_str}]`"
+    return hints.conversion(found, expected) if isinstance(found, OptionalType) else ""
+
+
+def _contains(type: Type, searched: Type) -> bool:
+    return type == searched or any(_contains(part, searched) for part in type.contained_types())
+
+
+def _is_constructing(em: Emitter, type: Type) -> bool:
+    """Whether this is the constructor of that class: there, assignments declare attributes."""
+    return em.parsed.name == "__init__" and em.parsed.self_type is type
+
+
+# ---- operators -------------------------------------------------------------------------------------------
+
+
+def overloaded(
+    em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
+) -> Value | None:
+    """An operator on objects, which is a call of the method of the first one; None if it is no object.
+
+    A class that says what is equal says what is not, as in Python.
+    """
+    if method is None or not args or not isinstance(args[0].type(), OBJECT_TYPES):
+        return None
+    methods = args[0].type().methods  # type: ignore[attr-defined]
+    if method == "__ne__" and method not in methods and "__eq__" in methods:
+        equal = overloaded(em, range, "__eq__", args, kwargs)
+        assert equal is not None
+        return emit_builtin_call(range, em.graph, "aten::__not__", [equal])
+    if _has_only_own_method(args[0].type(), method):
+        raise CompilationError(
+            f"'{args[0].type().repr_str}' object has no attribute or method '{method}'. Did you forget to "
+            "initialize an attribute in __init__()?",
+            range,
+        )
+    found = attribute(em, range, args[0], method)
+    return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)
+
+
+def _has_only_own_method(type: Type, method: str) -> bool:
+    """Return whether a method of a module is `ts`'s own Python code, as `ModuleList.__setitem__`."""
+    if not isinstance(type, ModuleType) or method in type.methods or type.concrete is None:
+        return False
+    function = type.concrete.python_function(method)
+    return function is not None and is_own(function.__module__)
+
+
+def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
+    """The value as it is printed and formatted: an object by its `__str__` or `__repr__`, if it has one."""
+    type = value.type()
+    if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):
+        return attribute(em, range, value, "__str__").call(em, range, [], {}, 1).as_value(em, range)
+    return value
+
+
+def delete_item(em: Emitter, range: SourceRange, statement: SourceRange, value: Value, index: Value) -> None:
+    """`del value[index]`, where the value is an object."""
+    type: Any = value.type()
+    if _has_only_own_method(type, "__delitem__") or type.find_method("__delitem__") is None:
+        raise CompilationError("Class does not define __delitem__", range)
+    MethodValue(value, "__delitem__").call(em, statement, [index], {}, 0)
+
+
+def augmented(em: Emitter, range: SourceRange, method: str, value: Value, operand: Value) -> Value | None:
+    """`value += operand`: by `__iadd__` if the object has it, or `__add__`; None if it is no object."""
+    type = value.type()
+    if not isinstance(type, ClassType):
+        return None
+    in_place = f"__i{method[2:]}"
+    return overloaded(em, range, in_place if in_place in type.methods else method, (value, operand))

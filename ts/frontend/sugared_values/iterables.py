@@ -1,0 +1,172 @@
+"""What `range`, `zip`, `enumerate`, `reversed` and `slice` give: nothing that exists at run time.
+
+In: what they are called with.  Out: sugared values that loops, comprehensions and subscripts take apart.
+
+    for i in range(2, n)         RangeValue: length aten::__range_length, elements aten::__derive_index
+    for a, b in zip(xs, ys)      IterableTree([SimpleValue(%xs), SimpleValue(%ys)])
+    x[slice(1, None)]            SliceValue(%1, None, None): the same as x[1:]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ts.errors import CompilationError
+from ts.frontend import hints
+from ts.frontend.schema_matching import emit_builtin_call
+from ts.frontend.sugared_values.sugared import SimpleValue, SugaredTuple, SugaredValue
+from ts.ir.source import SourceRange
+from ts.ir.types import INT, TENSOR
+from ts.ir.value import Value
+
+if TYPE_CHECKING:
+    from ts.frontend.ir_emitter.emitter import Emitter
+
+
+class SliceValue(SugaredValue):
+    """`slice(start, stop, step)`; a bound that is None or left out is no value."""
+
+    kind = "Python slice value"
+
+    def __init__(self, start: Value | None, stop: Value | None, step: Value | None) -> None:
+        self.start = start
+        self.stop = stop
+        self.step = step
+
+
+class StaticLengthIterable(SugaredValue):
+    """An iterable that may know while compiling how long it is; a loop over it is then unrolled."""
+
+    static_length: int | None
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.static_length is not None
+
+    def static_len(self) -> int | None:
+        return self.static_length
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+
+class RangeValue(StaticLengthIterable):
+    """`range(...)` of a loop: its length and its elements are computed, it is no list."""
+
+    kind = "range"
+
+    def __init__(
+        self, em: Emitter, range: SourceRange, args: Sequence[Value], static_length: int | None = None
+    ) -> None:
+        for i, arg in enumerate(args):
+            if arg.type() is not INT:
+                raise CompilationError(
+                    f"all inputs of range must be ints, found {arg.type().repr_str} in argument {i}",
+                    range,
+                    hints.not_annotated(arg) or "convert it: `range(int(x))`",
+                )
+        if not args:
+            raise CompilationError("range expected at least 1 arguments, got 0", range)
+        if len(args) > 3:
+            raise CompilationError(f"range expected at most 3 arguments, got {len(args)}", range)
+        self.only_end = len(args) == 1
+        if self.only_end:
+            self.end = args[0]
+            self.start = em.constant(0, range)
+            self.step = em.constant(1, range)
+        else:
+            self.start, self.end = args[0], args[1]
+            self.step = args[2] if len(args) == 3 else em.constant(1, range)
+        self.static_length = static_length
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        if self.only_end:
+            return self.end
+        return emit_builtin_call(range, em.graph, "aten::__range_length", [self.start, self.end, self.step])
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        if self.only_end:
+            return SimpleValue(index)
+        args = [index, self.start, self.step]
+        return SimpleValue(emit_builtin_call(range, em.graph, "aten::__derive_index", args))
+
+
+class ReversedValue(SugaredValue):
+    """`reversed(xs)`: the elements of `xs` from the last to the first, without a list of them."""
+
+    kind = "reversed"
+
+    def __init__(self, em: Emitter, range: SourceRange, iterable: SugaredValue) -> None:
+        self.iterable = iterable
+        length = iterable.static_len()
+        self.length = iterable.len(em, range) if length is None else em.constant(length, range)
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.iterable.unrolled
+
+    def static_len(self) -> int | None:
+        return self.iterable.static_len()
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        return self.length
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        tensor = self.iterable.simple
+        if tensor is None or not tensor.type().is_subtype_of(TENSOR):
+            raise CompilationError(
+                f"{self.kind} cannot be used as a value: make a list of it with `list(reversed(...))`", range
+            )
+        dims = em.list(INT, [em.constant(0, range)])
+        return emit_builtin_call(range, em.graph, "aten::flip", [tensor, dims])
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        return self.iterable.as_tuple(em, range, size)[::-1]
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        length = self.static_len()
+        if length is not None:
+            position = index.to_ivalue()
+            assert isinstance(position, int)
+            return self.iterable.getitem(em, range, em.number(length - 1 - position, range))
+        last = emit_builtin_call(range, em.graph, "aten::sub", [self.length, em.number(1, range)])
+        from_end = emit_builtin_call(range, em.graph, "aten::sub", [last, index])
+        return self.iterable.getitem(em, range, from_end)
+
+
+class IterableTree(StaticLengthIterable):
+    """`zip(...)` and `enumerate(...)`: several iterables in step."""
+
+    kind = "iterabletree"
+
+    def __init__(self, children: list[SugaredValue], range: SourceRange) -> None:
+        self.children = children
+        unrolled = [child for child in children if child.unrolled]
+        self.static_length = None
+        if unrolled:
+            if len(unrolled) < len(children):
+                raise CompilationError(
+                    "Can not iterate over a module list or tuple with a value that does not have a "
+                    "statically determinable length; use a list instead of the tuple\n",
+                    range,
+                )
+            self.static_length = min(child.static_len() or 0 for child in children)
+
+    def leaves(self) -> list[SugaredValue]:
+        """The iterables at the tips of the tree."""
+        return [
+            leaf
+            for child in self.children
+            for leaf in (child.leaves() if isinstance(child, IterableTree) else [child])
+        ]
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        lengths = em.list(INT, [leaf.len(em, range) for leaf in self.leaves()])
+        return emit_builtin_call(range, em.graph, "prim::min", [lengths])
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        return SugaredTuple([child.getitem(em, range, index) for child in self.children])

@@ -1,0 +1,453 @@
+"""Modules in expressions: `self`, submodules, and the containers that are known at compile time.
+
+In: a value whose type is a `ModuleType`.  Out: nodes as PyTorch emits them:
+
+    self.weight             %weight = prim::GetAttr[name="weight"](%self)
+    self.steps              a constant, if it is one of the module's
+    self.linear(x)          prim::CallMethod[name="forward"](%linear, %x)
+    for m in self.layers    the body once for each submodule
+    self.layers[1]          prim::GetAttr[name="1"](%layers)
+    self.heads["a"]         prim::GetAttr[name="a"](%heads)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ts.errors import CompilationError, FrontendError
+from ts.frontend import hints
+from ts.frontend.compile_directives import modifier_of
+from ts.frontend.error_aggregation import compilation
+from ts.frontend.modules import ConcreteModule
+from ts.frontend.schema_matching import Actual, emit_builtin_call, match_schemas, unpack_tuple
+from ts.frontend.sugared_values.classes import MethodValue
+from ts.frontend.sugared_values.sugared import (
+    FunctionValue,
+    Kwargs,
+    SimpleValue,
+    SugaredTuple,
+    SugaredValue,
+    inserted,
+)
+from ts.ir.source import SourceRange
+from ts.ir.types import INT, NONE, STR, ModuleType, TupleType, Type, why_not_implemented
+from ts.ir.value import Value
+
+if TYPE_CHECKING:
+    from ts.frontend.ir_emitter.emitter import Emitter
+
+_NO_MODULE: Final = "Cannot infer concrete type of torch.nn.Module"  # of a list of modules
+
+
+_BY_INTERFACE: Final = (
+    "declare the methods that all of them have as an interface, and write `layer: Interface = self.layers[i]`"
+)
+
+
+class ModuleValue(SugaredValue):
+    """A module: the value, and what is known about its instances."""
+
+    kind = "module"
+
+    receiver: Value
+
+    def __init__(self, value: Value) -> None:
+        self.receiver = value
+        type: Any = value.type()
+        self.type = type
+        self.concrete: ConcreteModule = type.concrete
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        return self.receiver
+
+    # ---- attributes ----------------------------------------------------------------------------------
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        found = self.find(em, range, name)
+        if found is not None:
+            return found
+        reason = "" if self.concrete is None else self.concrete.failed.get(name, "")
+        of_class = self.type.python_class
+        hint = "" if reason else hints.similar(name, [*self.type.attributes, *dir(of_class)])
+        if not reason and hasattr(of_class, name):
+            hint = hints.class_attribute(name)
+        if _NO_MODULE in reason:
+            hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
+        if name.startswith("__") and name.endswith("__"):  # of an operator
+            raise CompilationError(
+                f"'{self.type.repr_str}' object has no attribute or method '{name}'. Did you forget to "
+                "initialize an attribute in __init__()?",
+                range,
+                hint,
+            )
+        raise CompilationError(f"Module '{self.type.name()}' has no attribute '{name}' {reason}", range, hint)
+
+    def find(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
+        """An attribute; None where the module has none of that name."""
+        type = self.type
+        if name in type.attributes:
+            return self.slot(em, name)
+        if name in type.methods:
+            return MethodValue(self.receiver, name)
+        if name in type.properties:
+            getter = MethodValue(self.receiver, type.properties[name].getter.name)
+            return getter.call(em, range, (), {}, 0)
+        if self.concrete is None:
+            return None
+        return self._of_concrete(em, range, name)
+
+    def slot(self, em: Emitter, name: str) -> SugaredValue:
+        """What one slot holds."""
+        type = self.type.attributes[name]
+        output = em.insert("prim::GetAttr", (self.receiver,)).set("name", name).output()
+        output.set_debug_name(f"_{name}" if name[0].isdigit() else name)
+        output.set_type(type)
+        if isinstance(type, ModuleType):
+            return ModuleValue(output)
+        return SimpleValue(output)
+
+    def _of_concrete(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
+        from ts.frontend.sugared_values.python_objects import to_sugared
+
+        concrete = self.concrete
+        if name in concrete.constants:
+            return to_sugared(em, concrete.constants[name], range, name)
+        if name in concrete.functions:
+            return FunctionValue(concrete.functions[name])
+        if name in concrete.python_functions:
+            return to_sugared(em, concrete.python_functions[name], range, name)
+        listing = _LISTINGS.get(name)
+        if listing is not None and (concrete.container in ("dict", "parameter dict") or name in _OF_ANY):
+            return StaticModuleList(self, name)
+        if name in concrete.failed:
+            return None
+        if name == "_modules" and concrete.container is not None:
+            return StaticModuleDict(self, "keys")
+        if concrete.is_static(name):
+            return to_sugared(em, getattr(concrete.python_class, name), range, name)
+        return self._method(em, range, name)
+
+    def _method(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
+        """A method that Python has a function for: compiled on demand, unless it stays in Python."""
+        from ts.frontend.sugared_values.python_functions import PythonFunction
+
+        function = self.concrete.python_function(name)
+        if function is None:
+            return None
+        if modifier_of(function) in ("ignore", "unused"):
+            return PythonFunction(function, self.receiver)
+        variants = self.concrete.overloads(name)
+        if variants:
+            return OverloadedMethod(self.receiver, variants)
+        method = self.concrete.method(name)
+        if method is None:
+            return None
+        try:
+            with compilation((id(self.type), name)):  # the method itself goes where it does not compile
+                method.ensure_compiled()
+        except FrontendError as error:
+            del self.type.methods[name]
+            raise error.add_call(f"{self.type.name()}.{name}", em.parsed.name, range) from None
+        return MethodValue(self.receiver, name)
+
+    # ---- calls ---------------------------------------------------------------------------------------
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        forward = self.find(em, range, "forward")
+        if forward is None:
+            raise CompilationError(
+                f"Module '{self.type.name()}' has no attribute 'forward': it cannot be called", range
+            )
+        if self.concrete is None or not (self.concrete.pre_hooks or self.concrete.hooks):
+            return forward.call(em, range, args, kwargs, n_binders)
+        return self._call_with_hooks(em, range, forward, args, kwargs)
+
+    def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        forward = self.find(em, range, "forward")
+        if forward is not None:
+            forward.ensure_compiled(em, range)
+
+    def _call_with_hooks(
+        self,
+        em: Emitter,
+        range: SourceRange,
+        forward: SugaredValue,
+        args: Sequence[Actual],
+        kwargs: Kwargs,
+    ) -> SugaredValue:
+        """Call the pre-hooks, which may change positional arguments, `forward`, and the hooks."""
+        given = em.tuple([inserted(em, arg) for arg in args])
+        for function in self.concrete.pre_hooks:
+            hook = FunctionValue(self.type.methods[function.__name__])
+            changed = hook.call(em, range, [self.receiver, given], {}, 1)
+            value = changed.as_value(em, range)
+            if value.type() is NONE:
+                continue
+            given = value if isinstance(value.type(), TupleType) else em.tuple([value])
+        result = forward.call(em, range, unpack_tuple(em.graph, given), kwargs, 1)
+        for function in self.concrete.hooks:
+            after: list[Actual] = [self.receiver, given, result.as_value(em, range)]
+            changed = FunctionValue(self.type.methods[function.__name__]).call(em, range, after, {}, 1)
+            if changed.as_value(em, range).type() is not NONE:
+                result = changed
+        return result
+
+    # ---- containers ----------------------------------------------------------------------------------
+
+    @property
+    def unrolled(self) -> bool:  # type: ignore[override]
+        return self.concrete is not None and self.concrete.container is not None
+
+    def entries(self) -> list[str]:
+        """The names of what a container holds, in order."""
+        concrete = self.concrete
+        if concrete.container in ("parameter list", "parameter dict"):
+            return list(concrete.parameters)
+        return list(concrete.submodules)
+
+    def dictionary(self, em: Emitter) -> list[tuple[SugaredValue, SugaredValue]]:
+        """Keys and values of what a container holds; all are emitted, also where one is asked for."""
+        return [(SimpleValue(em.constant(name)), self.slot(em, name)) for name in self.entries()]
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        container = None if self.concrete is None else self.concrete.container
+        if container in ("dict", "parameter dict"):
+            return StaticModuleList(self, "keys").items(em, range)
+        if container is not None:
+            return SugaredTuple([value for _, value in self.dictionary(em)])
+        raise CompilationError(
+            "Only constant Sequential, ModuleList, ModuleDict, or ParameterList can be used as an iterable",
+            range,
+        )
+
+    def static_len(self) -> int | None:
+        return len(self.entries()) if self.unrolled else None
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        return self.attr(em, range, "__len__").call(em, range, (), {}, 1).as_value(em, range)
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        container = None if self.concrete is None else self.concrete.container
+        position = index.to_ivalue()
+        names = self.entries() if container is not None else []
+        if container in ("list", "parameter list"):
+            if not isinstance(position, int):
+                raise CompilationError(
+                    "Expected integer literal for index but got a variable or non-integer. "
+                    "ModuleList/Sequential indexing is only supported with integer literals. For example, "
+                    "'i = 4; self.layers[i](x)' will fail because i is not a literal. Enumeration is "
+                    "supported, e.g. 'for index, v in enumerate(self): out = v(inp)'",
+                    range,
+                    _BY_INTERFACE if container == "list" else "",
+                )
+            if not -len(names) <= position < len(names):
+                raise CompilationError(f"Index {position} out of range of length {len(names)}", range)
+            return self.dictionary(em)[position][1]
+        if container in ("dict", "parameter dict"):
+            if not isinstance(position, str):
+                raise CompilationError(
+                    "Unable to extract string literal index. ModuleDict indexing is only supported with "
+                    "string literals. For example, 'i = \"a\"; self.layers[i](x)' will fail because i is not "
+                    "a literal. Enumeration of ModuleDict is supported, e.g. "
+                    "'for k, v in self.items(): out = v(inp)'",
+                    range,
+                    _BY_INTERFACE,
+                )
+            if position not in names:
+                raise CompilationError(f"Key Error, {position}", range)
+            return self.dictionary(em)[names.index(position)][1]
+        if self.find(em, range, "__getitem__") is not None:
+            return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
+        raise CompilationError(
+            "Only ModuleList, Sequential, ModuleDict, ParameterList, and ParameterDict are subscriptable",
+            range,
+        )
+
+    def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
+        """The item of a container by a name or a number that is not known yet: all are of the type."""
+        container = None if self.concrete is None else self.concrete.container
+        key = STR if container in ("dict", "parameter dict") else INT
+        read = em.parsed.printed and "__getitem__" not in self.type.methods  # of whatever container it was
+        if container in ("dict", "parameter dict", "list"):
+            if index.type() is not key or index.to_ivalue() is not None:
+                return self.getitem(em, range, index)
+            for name in self.entries():
+                held = self.type.attributes[name]
+                if not held.is_subtype_of(type):
+                    raise CompilationError(
+                        f"Attribute {name} is not of annotated type {type.annotation_str}: "
+                        f"{why_not_implemented(held, type)}",
+                        range,
+                    )
+        elif not read:
+            return self.getitem(em, range, index)
+        output = em.insert("prim::ModuleContainerIndex", (self.receiver, index)).output()
+        return SimpleValue(output.set_type(type))
+
+    def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
+        if self.concrete.container not in ("list", "parameter list"):
+            return None
+        parts = (bounds.start, bounds.stop, bounds.step)
+        given = [None if bound is None else bound.to_ivalue() for bound in parts]
+        for bound, value in zip(parts, given, strict=True):
+            if bound is not None and not isinstance(value, int):
+                raise CompilationError("Slices of a ModuleList take integer literals only", range)
+        return SugaredTuple([value for _, value in self.dictionary(em)][slice(*given)])
+
+    def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
+        if self.concrete is None or self.concrete.container not in ("dict", "parameter dict"):
+            return None
+        name = element.to_ivalue()
+        if isinstance(name, str):
+            return em.constant(name in self.entries(), range)
+        names = em.list(STR, [em.constant(each, range) for each in self.entries()])
+        return emit_builtin_call(range, em.graph, "aten::__contains__", [names, element])
+
+
+class OverloadedMethod(SugaredValue):
+    """A method with several declarations: the first one that takes the arguments."""
+
+    kind = "overloaded method"
+
+    def __init__(self, receiver: Value, methods: list[Any]) -> None:
+        self.object = receiver
+        self.methods = methods
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        schemas = [method.schema for method in self.methods]
+        index, _ = match_schemas(schemas, em.graph, range, [self.object, *args], kwargs)
+        return MethodValue(self.object, self.methods[index].name).call(em, range, args, kwargs, n_binders)
+
+
+# ---- what a module lists about itself --------------------------------------------------------------
+
+
+def _keys(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
+    return [key for key, _ in module.dictionary(em)]
+
+
+def _values(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
+    return [value for _, value in module.dictionary(em)]
+
+
+def _items(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
+    return [SugaredTuple([key, value]) for key, value in module.dictionary(em)]
+
+
+def _tree(em: Emitter, module: ModuleValue, prefix: str = "") -> list[tuple[str, ModuleValue]]:
+    """The module and all below it, with dotted names."""
+    found = [(prefix, module)]
+    for name in module.concrete.submodules:
+        below = module.slot(em, name)
+        if isinstance(below, ModuleValue):
+            found += _tree(em, below, f"{prefix}.{name}" if prefix else name)
+    return found
+
+
+def _children(em: Emitter, module: ModuleValue, range: SourceRange) -> list[tuple[str, SugaredValue]]:
+    return [(name, module.slot(em, name)) for name in module.concrete.submodules]
+
+
+def _tensors(em: Emitter, module: ModuleValue, kind: str) -> list[tuple[str, SugaredValue]]:
+    """Parameters or buffers of the tree, with dotted names."""
+    return [
+        (f"{prefix}.{name}" if prefix else name, owner.slot(em, name))
+        for prefix, owner in _tree(em, module)
+        for name in getattr(owner.concrete, kind)
+    ]
+
+
+_List = Callable[["Emitter", ModuleValue, SourceRange], list[SugaredValue]]
+
+
+def _named(
+    collect: Callable[[Emitter, ModuleValue, SourceRange], Sequence[tuple[str, SugaredValue]]],
+) -> tuple[_List, _List]:
+    """The listing without names, and the one with them."""
+
+    def values(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
+        return [value for _, value in collect(em, module, range)]
+
+    def pairs(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
+        found = collect(em, module, range)
+        return [SugaredTuple([SimpleValue(em.constant(name)), value]) for name, value in found]
+
+    return values, pairs
+
+
+_modules, _named_modules = _named(lambda em, module, range: _tree(em, module))
+_submodules, _named_submodules = _named(_children)
+_parameters, _named_parameters = _named(lambda em, module, range: _tensors(em, module, "parameters"))
+_buffers, _named_buffers = _named(lambda em, module, range: _tensors(em, module, "buffers"))
+
+_OF_ANY: Final[dict[str, _List]] = {
+    "modules": _modules,
+    "named_modules": _named_modules,
+    "children": _submodules,
+    "named_children": _named_submodules,
+    "parameters": _parameters,
+    "named_parameters": _named_parameters,
+    "buffers": _buffers,
+    "named_buffers": _named_buffers,
+}
+_LISTINGS: Final[dict[str, _List]] = {"keys": _keys, "values": _values, "items": _items, **_OF_ANY}
+
+
+class StaticModuleList(SugaredValue):
+    """`keys`, `values`, `items` of a container, `named_modules` and its like: known at compile time."""
+
+    kind = "module listing"
+
+    def __init__(self, module: ModuleValue, name: str) -> None:
+        self.module = module
+        self.name = name
+
+    def items(self, em: Emitter, range: SourceRange) -> SugaredTuple:
+        """Return the elements; pairs of `items()` and of named listings cannot be unpacked, as in PyTorch."""
+        elements = _LISTINGS[self.name](em, self.module, range)
+        is_paired = self.name == "items" or self.name.startswith("named_")
+        return PairListing(elements) if is_paired else SugaredTuple(elements)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if args or kwargs:
+            raise CompilationError(f"{self.name} method does not accept any arguments", range)
+        return self.items(em, range)
+
+
+class PairListing(SugaredTuple):
+    """Pairs of names and values, only for loops and comprehensions."""
+
+    kind = "iterabletree"
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
+
+
+class StaticModuleDict(StaticModuleList):
+    """`_modules` of a container: a dictionary that is known at compile time."""
+
+    kind = "module dictionary"
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if name in ("keys", "values", "items"):
+            return StaticModuleList(self.module, name)
+        return super().attr(em, range, name)
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self.items(em, range)
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        return em.constant(len(self.module.entries()), range)
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        return self.module.getitem(em, range, index)
+
+    def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
+        return self.module.contains(em, range, element)

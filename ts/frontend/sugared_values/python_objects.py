@@ -1,0 +1,382 @@
+"""Python objects around a function, as what they mean inside of it.
+
+In: an object that a name of the program stands for.  Out: a `SugaredValue`:
+
+    math.sqrt    BuiltinFunction("aten::sqrt")        torch.relu   BuiltinFunction("aten::relu")
+    3, "x"       SimpleValue(a constant)              helper       FunctionValue(compiled on demand)
+    ValueError   ExceptionClass                       math         PythonModule
+
+`GLOBALS` are the names that mean something unless a variable hides them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import collections
+import inspect
+import math
+import sys
+import warnings
+from collections.abc import Sequence
+from enum import Enum
+from types import FunctionType as PythonFunction
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from ts._core.dispatch.overrides import Overridable
+from ts.dtypes import dtype as DType
+from ts.dtypes import layout, memory_format
+from ts.errors import CompilationError, FrontendError
+from ts.frontend import compile_directives, hints, resolve
+from ts.frontend.annotations import BARE, IMMUTABLE, object_type
+from ts.frontend.classes import ATTRIBUTE
+from ts.frontend.enums import EnumClassValue, enum_constant
+from ts.frontend.schema_matching import Actual
+from ts.frontend.sugared_values import python_functions
+from ts.frontend.sugared_values.classes import ClassValue, class_of
+from ts.frontend.sugared_values.sugared import (
+    AssertionFailure,
+    BreakpointValue,
+    BuiltinFunction,
+    CastValue,
+    ExceptionClass,
+    FunctionValue,
+    Kwargs,
+    NamedTupleConstructor,
+    PrintValue,
+    SimpleValue,
+    SpecialForm,
+    SugaredValue,
+    WarnFunction,
+)
+from ts.ir.source import SourceRange
+from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, InterfaceType, TupleType
+from ts.ir.value import Value
+from ts.module_names import is_own, own_name
+from ts.ops import registry
+from ts.ops.namespace import Namespace, Packet
+from ts.ops.rpc_ops import RRefValue
+
+if TYPE_CHECKING:
+    from ts.frontend.ir_emitter.emitter import Emitter
+
+
+_PRIVATE_MODULES: Final = frozenset({"_C", "_nn", "_VF", "_linalg", "_fft", "_special"})
+
+
+class PythonModule(SugaredValue):
+    """A module of Python; its attributes are looked up while compiling."""
+
+    kind = "module"
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise python_functions.no_value("python value of type 'module'", range)
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        home = own_name(self.module.__name__)
+        if name in _PRIVATE_MODULES and home == "ts":
+            return OperatorModule(self.module)
+        if is_own(home):
+            operator = operator_of(home, name)
+            if operator is not None:
+                return BuiltinFunction(operator)
+        try:
+            obj = resolve.attribute(self.module, name)
+        except AttributeError:
+            raise CompilationError(
+                f"object has no attribute {name}: module '{self.module.__name__}' does not have it",
+                range,
+                hints.similar(name, dir(self.module)),
+            ) from None
+        return to_sugared(em, obj, range, f"{self.module.__name__}.{name}")
+
+
+class OperatorModule(PythonModule):
+    """`torch._VF` and its like: operators by their own names, also where `ts` has a function of the name."""
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if name in _PRIVATE_MODULES:
+            return self
+        if registry.lookup(f"aten::{name}"):
+            return BuiltinFunction(f"aten::{name}")
+        return super().attr(em, range, name)
+
+
+class OperatorNamespace(SugaredValue):
+    """`torch.ops.aten`, and an operator of it."""
+
+    kind = "operator namespace"
+
+    def __init__(self, names: Namespace | Packet) -> None:
+        self.names = names
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if isinstance(self.names, Packet):
+            raise CompilationError(
+                f"an overload cannot be named in scripts: write torch.ops.aten.{self.names.__name__}(...)",
+                range,
+            )
+        qualified = f"{self.names.name}::{name}"
+        if not registry.lookup(qualified):
+            raise CompilationError(f"Unknown builtin op: {qualified}", range)
+        return BuiltinFunction(qualified)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if not isinstance(self.names, Packet):
+            return super().call(em, range, args, kwargs, n_binders)
+        return BuiltinFunction(self.names.qualified_name).call(em, range, args, kwargs, n_binders)
+
+
+class ModuleClass(SugaredValue):
+    """A class of modules: scripts cannot make one, but call its static methods."""
+
+    kind = "module class"
+
+    def __init__(self, cls: type, name: str) -> None:
+        self.cls = cls
+        self.name = name
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        raise CompilationError(
+            f"Could not get name of python class object: '{self.name}' is a module. "
+            "Modules are made outside of scripted code and passed in as attributes of a module",
+            range,
+        )
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        return SimpleValue(self.as_value(em, range))
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if not hasattr(self.cls, name):
+            raise CompilationError(
+                f"object has no attribute {name}: the class '{self.name}' does not have it",
+                range,
+                hints.similar(name, dir(self.cls)),
+            )
+        return to_sugared(em, getattr(self.cls, name), range, f"{self.name}.{name}")
+
+
+class TensorClass(SugaredValue):
+    """`torch.Tensor`, which scripts have as a type only."""
+
+    kind = "builtin"
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        raise CompilationError(
+            f"attribute lookup is not defined on {self.kind}",
+            range,
+            f"call the method of a tensor: `x.{name}(...)`",
+        )
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        raise CompilationError(
+            "Unknown builtin op: aten::Tensor.\nHere are some suggestions: \n\taten::tensor\n\n"
+            "The original call is",
+            range,
+            "write `torch.tensor([...])` for values, `torch.empty(...)` for a shape",
+        )
+
+
+_SPECIAL_OPERATORS: Final = {
+    "device": "aten::device",
+    "is_scripting": "aten::is_scripting",
+    "_assert": "aten::_assert",
+    "Generator": "aten::Generator",
+}
+_NO_OPERATORS_IN: Final = ("ts.nn.functional.", "ts.nn.init", "ts.nn.utils", "ts.func.")
+_NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "cpu", "cuda", "Tensor", "dtype"})
+
+
+def operator_of(module: str, name: str) -> str | None:
+    """The operator behind a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if it is none."""
+    if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
+        return None
+    if name in getattr(sys.modules.get(module), "WRITTEN", ()):  # in the language itself
+        return None
+    if name in _SPECIAL_OPERATORS:
+        return _SPECIAL_OPERATORS[name]
+    last = module.rpartition(".")[2]
+    candidates = [f"aten::{name}"]
+    if last in ("linalg", "special", "fft"):
+        candidates.insert(0, f"aten::{last}_{name}")
+    return next((candidate for candidate in candidates if registry.lookup(candidate)), None)
+
+
+_MATH_NAMES: Final = (
+    "ceil", "copysign", "erf", "erfc", "exp", "expm1", "fabs", "floor", "gamma", "lgamma", "log", "log10",
+    "log1p", "pow", "radians", "degrees", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "acos",
+    "acosh", "asin", "asinh", "atan", "atanh", "atan2", "factorial", "fmod", "frexp", "gcd", "isnan", "isinf",
+    "isfinite", "ldexp", "modf",
+)  # fmt: skip
+_MATH: Final = {getattr(math, name): f"aten::{name}" for name in _MATH_NAMES}
+_MATH[math.remainder] = "aten::mathremainder"
+_CMATH_NAMES: Final = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "isfinite", "isinf", "isnan",
+    "log", "log10", "sin", "sinh", "sqrt", "tan", "tanh",
+)  # fmt: skip
+_MATH.update({getattr(cmath, name): f"aten::{name}" for name in _CMATH_NAMES})
+_MATH.update({cmath.phase: "aten::angle", cmath.rect: "aten::polar"})
+
+
+def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
+    """What a Python object around the function means inside of it."""
+    if isinstance(obj, SugaredValue):  # a name that only printed source has
+        return obj
+    if isinstance(obj, Overridable):  # scripts ask no classes
+        obj = obj.__wrapped__
+    if isinstance(obj, ModuleType):
+        return PythonModule(obj)
+    if isinstance(obj, Enum):
+        return enum_constant(em, obj, range)
+    if obj is None or type(obj) in (bool, int, float, complex, str):  # numpy.float64 is refused
+        return SimpleValue(em.constant(obj, range))
+    if isinstance(obj, DType | layout | memory_format):
+        return SimpleValue(em.constant(obj.code, range))
+    if isinstance(obj, ClassType):
+        return ClassValue(obj)
+    if obj is collections.OrderedDict:  # a dict keeps its order
+        return GLOBALS["dict"]
+    if isinstance(obj, type):
+        return _of_class(em, obj, range, name)
+    special = _special(obj)
+    if special is not None:
+        return special
+    if inspect.ismethod(obj) and obj.__name__ == "apply" and python_functions.is_function_class(obj.__self__):
+        return python_functions.AppliedFunction(obj.__self__)
+    if hasattr(type(obj), "ensure_compiled"):
+        return FunctionValue(obj)
+    if isinstance(obj, PythonFunction):
+        if is_own(obj.__module__):
+            operator = operator_of(own_name(obj.__module__), obj.__name__)
+            if operator is not None:
+                return BuiltinFunction(operator)
+        return python_functions.function_value(em, obj, range)
+    # math.dist is no aten::dist; a method of an object (`random.random`) has no module.
+    if inspect.isbuiltin(obj) and (obj.__module__ is None or obj.__module__ in sys.stdlib_module_names):
+        return python_functions.object_value(em, obj, range)
+    operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
+    home = getattr(obj, "__module__", None) or "ts"
+    if isinstance(operator, str) and callable(obj) and is_own(home):
+        found = operator if "::" in operator else operator_of("ts", operator)
+        if found is not None and registry.lookup(found):
+            return BuiltinFunction(found)
+    if isinstance(obj, Namespace | Packet):
+        return OperatorNamespace(obj)
+    if not _is_mutable(obj):
+        value = em.graph.try_insert_constant(obj, range)  # tuples of numbers, devices, tensors
+        if value is not None:
+            return SimpleValue(value)
+    return python_functions.object_value(em, obj, range)
+
+
+def _special(obj: Any) -> SugaredValue | None:
+    """Functions that the compiler knows."""
+    try:
+        found = _MATH.get(obj)
+    except TypeError:  # not hashable
+        return None
+    if found is not None:
+        return BuiltinFunction(found)
+    form = compile_directives.form_of(obj)
+    if form:
+        return SpecialForm(form)
+    if obj is warnings.warn:
+        return WarnFunction("aten::warn")
+    name = getattr(obj, "__name__", "")
+    known = _MARKERS.get(name)
+    if known is not None and obj is getattr(compile_directives, name, None):
+        return known
+    if name in GLOBALS and getattr(builtins, name, None) is obj:
+        return GLOBALS[name]
+    return None
+
+
+def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredValue:
+    cls = cls.__dict__.get("__ts_script_class__", cls)
+    if python_functions.is_function_class(cls):
+        return python_functions.FunctionClass(cls)
+    if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
+        return BuiltinFunction(f"aten::{cls.__name__}")  # set_grad_enabled; there is no aten::inference_mode
+    if issubclass(cls, BaseException):
+        return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
+    if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
+        return GLOBALS[cls.__name__]
+    if issubclass(cls, RRefValue):  # only Python makes them
+        raise CompilationError(BARE["RRef"], range)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        type_ = object_type(cls)
+        if isinstance(type_, TupleType):
+            return NamedTupleConstructor(type_)
+    if issubclass(cls, Enum):
+        return EnumClassValue(cls)
+    if any(own_name(base.__module__) == "ts.nn.modules.module" for base in cls.__mro__):
+        if isinstance(vars(cls).get(ATTRIBUTE), InterfaceType):
+            raise FrontendError(f"Cannot instantiate class '{cls.__name__}' in a script function", range)
+        return ModuleClass(cls, name)
+    if own_name(cls.__module__) == "ts" and cls.__name__ == "Tensor":
+        return TensorClass()
+    if cls.__name__ in ("device", "Generator"):
+        return BuiltinFunction(f"aten::{cls.__name__}")
+    if cls.__flags__ & IMMUTABLE:  # set, map, and classes of other modules that are written in C
+        if is_own(cls.__module__):
+            return BuiltinFunction(f"aten::{cls.__name__}")
+        return python_functions.object_value(em, cls, range)
+    return class_of(em, cls, range)
+
+
+def _is_mutable(obj: object) -> bool:
+    """Lists and dicts, also inside tuples: as constants they would be shared by all calls."""
+    return isinstance(obj, list | dict) or (isinstance(obj, tuple) and any(map(_is_mutable, obj)))
+
+
+_BUILTIN_OPERATORS: Final = {
+    "len": "aten::len", "hex": "aten::hex", "oct": "aten::oct", "round": "aten::round", "hash": "aten::hash",
+    "id": "prim::id", "min": "prim::min", "max": "prim::max", "abs": "prim::abs", "all": "aten::all",
+    "any": "aten::any", "divmod": "aten::divmod", "sum": "aten::sum", "ord": "aten::ord", "chr": "aten::chr",
+    "bin": "aten::bin", "pow": "aten::pow", "sorted": "aten::sorted", "rangelist": "prim::rangelist",
+}  # fmt: skip
+
+# Those that objects may define.
+_MAGIC: Final = frozenset({"len", "hex", "oct", "round", "abs", "hash", "divmod", "pow", "bin"})
+_FORMS: Final = (
+    "tuple", "list", "dict", "range", "zip", "enumerate", "reversed", "slice", "isinstance", "getattr",
+    "hasattr",
+)  # fmt: skip
+
+# Functions of `ts.frontend.compile_directives`.
+_MARKERS: Final[dict[str, SugaredValue]] = {
+    "annotate": SpecialForm("annotate"),
+    "fork": SpecialForm("fork"),
+    "isinstance": SpecialForm("isinstance"),
+    "is_scripting": BuiltinFunction("aten::is_scripting"),
+    "is_tracing": BuiltinFunction("aten::_get_tracing_state"),
+    "unwrap_optional": BuiltinFunction("aten::_unwrap_optional"),
+    "wait": BuiltinFunction("aten::wait"),
+}
+
+# Names that mean something unless a variable hides them.
+GLOBALS: Final[dict[str, SugaredValue]] = {
+    "print": PrintValue(),
+    "breakpoint": BreakpointValue(),
+    "int": CastValue(INT, "aten::Int"),
+    "float": CastValue(FLOAT, "aten::Float"),
+    "bool": CastValue(BOOL, "aten::Bool"),
+    "str": CastValue(STR, "aten::str"),
+    "complex": CastValue(COMPLEX, "aten::Complex"),
+    "AssertionError": AssertionFailure("AssertionError"),
+    **{form: SpecialForm(form) for form in _FORMS},
+    **{
+        name: BuiltinFunction(operator, magic=f"__{name}__" if name in _MAGIC else "")
+        for name, operator in _BUILTIN_OPERATORS.items()
+    },
+}

@@ -1,0 +1,577 @@
+"""What an expression may stand for at compile time: a value, or something that is none.
+
+In: an expression that was emitted, or a Python object around the function.  Out: a `SugaredValue`, which
+knows how it is called, iterated, indexed and asked for attributes:
+
+    x                SimpleValue(%x)                       x.relu     BuiltinFunction("aten::relu", %x)
+    (a, b)           SugaredTuple, if its elements are no values   torch.relu BuiltinFunction("aten::relu")
+    range(3)         RangeValue (`iterables`)              int        CastValue(INT, "aten::Int")
+    helper           FunctionValue(compiled on demand)     math       PythonModule (`python_objects`)
+
+The methods take the emitter first and insert nodes at its insertion point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from ts._core.builtin_ops import op_index
+from ts.errors import CompilationError
+from ts.frontend import hints
+from ts.frontend.literal_types import constructed
+from ts.frontend.schema_matching import (
+    Actual,
+    Literal,
+    MatchedSchema,
+    emit_builtin_call,
+    has_method,
+    match_schema,
+    unpack_tuple,
+)  # fmt: skip
+from ts.ir import types as ir
+from ts.ir.graph import Graph
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.source import SourceRange
+from ts.ir.types import (
+    BOOL,
+    OBJECT_TYPES,
+    STR,
+    TENSOR,
+    DictType,
+    ListType,
+    StringType,
+    TupleType,
+    Type,
+)
+from ts.ir.value import Value
+from ts.ops import registry
+
+if TYPE_CHECKING:
+    from ts.frontend.ir_emitter.emitter import Emitter
+
+CompileCallee = Callable[..., Any]  # a Python function (and a declaration of it) -> its ScriptFunction
+Kwargs = Mapping[str, Actual]
+
+
+class SugaredValue:
+    """Base: refuses every use."""
+
+    kind: ClassVar[str] = "value"
+    simple: Value | None = None  # the value, for a SimpleValue
+    receiver: Value | None = None  # the object whose attributes these are, for a ModuleValue
+    unrolled = False  # whether a loop over it is unrolled
+
+    def describe(self) -> str:
+        """What it is, for messages."""
+        return self.kind
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        what = self.describe()
+        asked = what.strip("_") in ("int", "float", "bool", "str", "complex") and what.startswith("__")
+        hint = f"to ask for the type of x write `isinstance(x, {what.strip('_')})`" if asked else ""
+        raise CompilationError(f"{what} cannot be used as a value", range, hint)
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        raise CompilationError(f"attribute lookup is not defined on {self.describe()}", range)
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        raise CompilationError(f"cannot call a {self.describe()}", range)
+
+    def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
+        """Compile what a call would need; called for the errors that this has."""
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        raise CompilationError(f"{self.describe()} cannot be used as an iterable", range)
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        raise CompilationError(f"'{self.describe()}' object is not iterable", range)
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
+
+    def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
+        """The same, where the type that the item is to have stands beside it."""
+        return self.getitem(em, range, index)
+
+    def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
+        """The part of it that a slice means, where that is known while compiling."""
+        return None
+
+    def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
+        """Whether an element is in it, where that is known without asking a value."""
+        return None
+
+    def static_len(self) -> int | None:
+        """The number of iterations of an unrolled loop over it."""
+        return None
+
+
+# ---- values ----------------------------------------------------------------------------------------
+
+# Attributes of tensors and devices that are operators of one argument, by namespace.
+_PRIM_PROPERTIES: Final = (
+    "dtype", "device", "data", "shape", "is_cuda", "is_cpu", "is_xla", "is_xpu", "is_sparse",
+    "is_sparse_csr", "is_mkldnn", "is_mps", "is_quantized", "is_vulkan", "is_ipu", "is_meta", "is_nested",
+    "requires_grad", "layout", "T", "H", "itemsize", "nbytes", "ndim", "name", "grad",
+)  # fmt: skip
+_ATEN_PROPERTIES: Final = ("is_leaf", "mT", "mH", "real", "imag", "retains_grad")
+_PROPERTIES: Final = dict.fromkeys(_PRIM_PROPERTIES, "prim") | dict.fromkeys(_ATEN_PROPERTIES, "aten")
+_DEVICE_PROPERTIES: Final = {"type": "prim", "index": "prim"}
+_CAST_METHODS: Final = {  # x.float() and its like
+    "byte": 0, "char": 1, "short": 2, "int": 3, "long": 4, "half": 5, "float": 6, "double": 7, "cfloat": 9,
+    "cdouble": 10, "bool": 11, "bfloat16": 15,
+}  # fmt: skip
+
+
+class SimpleValue(SugaredValue):
+    """A value of the graph."""
+
+    kind = "value"
+
+    def __init__(self, value: Value) -> None:
+        self.simple: Value = value
+
+    def describe(self) -> str:
+        return f"value of type '{self.simple.type().annotation_str}'"
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        return self.simple
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        value = self.simple
+        type = value.type()
+        if isinstance(type, OBJECT_TYPES):
+            from ts.frontend.sugared_values.classes import attribute
+
+            return attribute(em, range, value, name)
+        if type.is_subtype_of(TENSOR):
+            if name in _CAST_METHODS:
+                return TensorCast(_CAST_METHODS[name], value)
+            if name in _PROPERTIES:
+                return SimpleValue(emit_builtin_call(None, em.graph, f"{_PROPERTIES[name]}::{name}", [value]))
+        elif type is ir.DEVICE and name in _DEVICE_PROPERTIES:
+            return SimpleValue(emit_builtin_call(None, em.graph, f"prim::{name}", [value]))
+        elif isinstance(type, ir.CustomClassType) and name in type.methods:
+            return CustomMethod(type.methods[name], value)
+        elif isinstance(type, ir.EnumType):
+            from ts.frontend.enums import enum_attribute
+
+            part = enum_attribute(em, value, name)
+            if part is not None:
+                return part
+        elif isinstance(type, ir.UnionType) and em.parsed.printed and _all_have(type, name):
+            from ts.frontend.sugared_values.classes import MethodValue
+
+            return MethodValue(value, name)  # a variable of an interface, which has become a union
+        elif isinstance(type, TupleType) and type.fields and name in type.fields:
+            index = type.fields.index(name)
+            return SimpleValue(tuple_index(em.graph, value, em.constant(index), type.elems[index]))
+        operator = "to" if name == "type" else name
+        if has_method(f"aten::{operator}", type):
+            return BuiltinFunction(f"aten::{operator}", value)
+        if name == "tolist" and type.is_subtype_of(TENSOR):
+            return SpecialForm("tolist", value)
+        raise CompilationError(
+            f"'{type.repr_str}' object has no attribute or method '{name}'.",
+            range,
+            _maybe(em, value) or hints.attribute(value, name, _names(type)),
+        )
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if isinstance(self.simple.type(), OBJECT_TYPES):
+            method = "forward" if self.simple.type().is_module() else "__call__"
+            return self.attr(em, range, method).call(em, range, args, kwargs, n_binders)
+        raise CompilationError(f"cannot call a value of type '{self.simple.type().repr_str}'", range)
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        type = self.simple.type()
+        if isinstance(type, TupleType):
+            return [SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)]
+        if isinstance(type, ListType):
+            if size is None:
+                raise CompilationError(
+                    "cannot statically infer the expected size of a list in this context",
+                    range,
+                    "a list has no length that is known here; use a tuple, or pass the list itself",
+                )
+            node = em.insert("prim::ListUnpack", (self.simple,), size)
+            return [SimpleValue(output.set_type(type.elem)) for output in node.outputs()]
+        if isinstance(type, ir.AnyTupleType):
+            raise CompilationError(
+                "Provided tuple is not fully defined/refined including its element types, please provide a "
+                "value of type like Tuple[int, int]",
+                range,
+            )
+        raise CompilationError(f"{type.repr_str} cannot be used as a tuple", range, _maybe(em, self.simple))
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        type = self.simple.type()
+        if isinstance(type, ListType | StringType) or type.is_subtype_of(TENSOR):
+            return self
+        if isinstance(type, DictType):
+            return SimpleValue(emit_builtin_call(range, em.graph, "aten::keys", [self.simple]))
+        if isinstance(type, TupleType):
+            return SugaredTuple([SimpleValue(v) for v in unpack_tuple(em.graph, self.simple)])
+        hint = "write `range(n)`" if type is ir.INT else _maybe(em, self.simple)
+        raise CompilationError(f"'{type.repr_str}' object is not iterable", range, hint)
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        value = self.simple
+        if isinstance(value.type(), ir.AnyListType):
+            value = em.unchecked_cast(value, ListType(ir.ANY))
+        length = BuiltinFunction("aten::len", magic="__len__")
+        return length.call(em, range, [value], {}, 1).as_value(em, range)
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        type = self.simple.type()
+        if isinstance(type, ListType | StringType | DictType):
+            return SimpleValue(emit_builtin_call(range, em.graph, "aten::__getitem__", [self.simple, index]))
+        if type.is_subtype_of(TENSOR):
+            args: list[Actual] = [self.simple, Literal(0), index]
+            return SimpleValue(emit_builtin_call(range, em.graph, "aten::select", args))
+        if isinstance(type, OBJECT_TYPES):
+            return self.attr(em, range, "__getitem__").call(em, range, [index], {}, 1)
+        hint = _maybe(em, self.simple)
+        raise CompilationError(f"'{type.repr_str}' object is not subscriptable", range, hint)
+
+
+def _all_have(union: ir.UnionType, method: str) -> bool:
+    """Whether the members of the union are all objects with this method."""
+    return all(isinstance(each, OBJECT_TYPES) and method in each.methods for each in union.types)
+
+
+def _names(type: Type) -> list[str]:
+    """What values of a type have: fields, and the operators that are methods of it."""
+    if isinstance(type, ir.EnumType):
+        return ["name", "value"]
+    if isinstance(type, TupleType) and type.fields:
+        return list(type.fields)
+    names = [name.removeprefix("aten::") for name in registry.names() if name.startswith("aten::")]
+    names += [name for names in op_index.NAMES.values() for name in names.split() if "::" not in name]
+    names = [name for name in names if has_method(f"aten::{name}", type)]
+    if type is ir.DEVICE:
+        names += _DEVICE_PROPERTIES
+    return [*names, *_PROPERTIES, *_CAST_METHODS, "tolist"] if type.is_subtype_of(TENSOR) else names
+
+
+def _maybe(em: Emitter, value: Value) -> str:
+    """What to write where the value may be None."""
+    if not isinstance(value.type(), ir.OptionalType):
+        return ""
+    hint = hints.may_be_none(value)
+    if em.loop == "loop":  # as in PyTorch, since the body may assign None
+        hint += ". The condition of a `while` does not prove it: write an `assert` in its body"
+    return hint
+
+
+def tuple_index(graph: Graph, value: Value, index: Value, type: Type) -> Value:
+    """A `prim::TupleIndex`."""
+    node = graph.insert_node(graph.create("prim::TupleIndex", (value, index)))
+    return node.output().set_type(type)
+
+
+class NoneValue(SugaredValue):
+    """The result of what gives nothing: a call of `print`."""
+
+    kind = "None"
+
+
+class SugaredTuple(SugaredValue):
+    """A tuple whose elements may be no values; a loop over it is unrolled."""
+
+    kind = "Tuple"
+    unrolled = True
+
+    def __init__(self, items: list[SugaredValue]) -> None:
+        self.items = items
+
+    def as_value(self, em: Emitter, range: SourceRange) -> Value:
+        return em.tuple([item.as_value(em, range) for item in self.items])
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        return self.items
+
+    def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
+        return self
+
+    def getitem(self, em: Emitter, range: SourceRange, index: Value) -> SugaredValue:
+        position = index.to_ivalue()
+        if not isinstance(position, int):
+            raise CompilationError("Expected integer literal for index", range)
+        if not -len(self.items) <= position < len(self.items):
+            raise CompilationError(f"Index out of range, expected less than {len(self.items)}", range)
+        return self.items[position]
+
+    def static_len(self) -> int | None:
+        return len(self.items)
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        return em.constant(len(self.items), range)
+
+
+# ---- callables -------------------------------------------------------------------------------------
+
+
+def inserted(em: Emitter, arg: Actual) -> Value:
+    """An argument as a value: a literal becomes a constant where it is needed."""
+    return arg if isinstance(arg, Value) else arg.insert(em.graph)
+
+
+class CustomMethod(SugaredValue):
+    """A method of a class that PyTorch defines in C++: an operator whose first argument is the object."""
+
+    kind = "method"
+
+    def __init__(self, operator: str, value: Value) -> None:
+        self.operator = BuiltinFunction(operator)
+        self.value = value
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        return self.operator.call(em, range, [self.value, *args], kwargs, n_binders)
+
+
+class BuiltinFunction(SugaredValue):
+    """An operator, with its `self` if it was taken as a method."""
+
+    kind = "builtin"
+
+    def __init__(self, name: str, self_value: Value | None = None, magic: str = "") -> None:
+        self.name = name
+        self.self_value = self_value
+        self.magic = magic  # the method that an object has for it, as `__len__` for `len`
+
+    def describe(self) -> str:
+        return self.magic or self.kind
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if self.magic and args and isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
+            return SimpleValue(args[0]).attr(em, range, self.magic).call(em, range, args[1:], kwargs, 1)
+        if self.name == "aten::format":
+            from ts.frontend.sugared_values.classes import shown
+
+            args = [shown(em, range, arg) if isinstance(arg, Value) else arg for arg in args]
+        return SimpleValue(emit_builtin_call(range, em.graph, self.name, args, kwargs, self.self_value))
+
+
+_warnings: Final = count()
+
+
+class WarnFunction(BuiltinFunction):
+    """`warnings.warn`: each call has a number, by which its copies are known to be the same."""
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        result = super().call(em, range, args, kwargs, n_binders)
+        node = em.graph.insert_point().prev()
+        while node.kind() != self.name:  # behind it there is what stands for its result
+            node = node.prev()
+        node.set("warn_id", next(_warnings))
+        return result
+
+
+class CastValue(BuiltinFunction):
+    """`int`, `float`, `bool`, `str`, `complex`: nothing to do where the type is right already."""
+
+    def __init__(self, type: Type, name: str) -> None:
+        super().__init__(name, magic=f"__{type.repr_str}__")
+        self.type = type
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if len(args) == 1 and not kwargs:
+            if isinstance(args[0], Value) and isinstance(args[0].type(), OBJECT_TYPES):
+                return super().call(em, range, args, kwargs, n_binders)
+            zero = em.constant(0)
+            value = inserted(em, args[0])
+            type = value.type()
+            if type.is_subtype_of(self.type):
+                return SimpleValue(value)
+            if self.type is BOOL and isinstance(type, ListType | StringType | DictType):
+                length = emit_builtin_call(range, em.graph, "aten::len", [value])
+                return SimpleValue(emit_builtin_call(range, em.graph, "aten::gt", [length, zero]))
+            args = [value]
+        return super().call(em, range, args, kwargs, n_binders)
+
+
+class TensorCast(SugaredValue):
+    """`x.float()`: a conversion with the element type in its name."""
+
+    kind = "tensorcast"
+
+    def __init__(self, code: int, self_value: Value) -> None:
+        self.code = code
+        self.self_value = self_value
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if args or kwargs:
+            raise CompilationError("a cast method of a tensor takes no arguments; use `.to(...)`", range)
+        code = em.constant(self.code, range)
+        no = em.constant(False, range)
+        args = [self.self_value, code, no, no]
+        return SimpleValue(emit_builtin_call(range, em.graph, "aten::to", args))
+
+
+class SpecialForm(SugaredValue):
+    """What is called like a function but looks at the syntax of its arguments (`emit.calls`)."""
+
+    kind = "special form"
+
+    def __init__(self, form: str, self_value: Value | None = None) -> None:
+        self.form = form
+        self.self_value = self_value
+
+
+class PrintValue(SugaredValue):
+    """`print`."""
+
+    kind = "print"
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if kwargs:
+            hint = "it prints to the standard output and ends the line; put texts together before"
+            raise CompilationError("print doesn't accept any keyword arguments", range, hint)
+        from ts.frontend.sugared_values.classes import shown
+
+        values = [shown(em, range, inserted(em, arg)) for arg in args]
+        em.insert("prim::Print", values, 0, range)
+        return NoneValue()
+
+
+class BreakpointValue(SugaredValue):
+    """`breakpoint`: where the debugger stops."""
+
+    kind = "breakpoint"
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        if args or kwargs:
+            raise CompilationError("breakpoint takes no arguments", range)
+        em.holds_breakpoint = True
+        if em.lines:
+            em.mark("breakpoint")
+        else:
+            em.insert("prim::Breakpoint", (), 0, range)
+        return NoneValue()
+
+
+class FunctionValue(SugaredValue):
+    """A scripted function."""
+
+    kind = "function"
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        try:
+            schema = self.function.schema
+        except CompilationError as error:  # it is being compiled, and its return type is not known yet
+            error.range = error.range or range
+            raise
+        return self.call_matched(em, range, match_schema(schema, em.graph, range, args, kwargs))
+
+    def call_matched(self, em: Emitter, range: SourceRange, matched: MatchedSchema) -> SugaredValue:
+        """The call with arguments that were matched to the function's schema."""
+        constant = em.insert("prim::Constant")
+        constant.set("name", self.function.name)
+        constant.output().set_type(ir.FunctionType(self.function))
+        node = em.insert("prim::CallFunction", [constant.output(), *matched.inputs], 1, range)
+        return SimpleValue(node.output().set_type(matched.returns[0]))
+
+
+class NamedTupleConstructor(SugaredValue):
+    """A NamedTuple class."""
+
+    kind = "NamedTupleConstructor"
+
+    def __init__(self, type: TupleType) -> None:
+        self.type = type
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        defaults = self.type.defaults
+        arguments = tuple(
+            Argument(name, type, default=defaults.get(name), has_default=name in defaults)
+            for name, type in zip(self.type.fields or (), self.type.elems, strict=True)
+        )
+        schema = FunctionSchema((self.type.name or "").rpartition(".")[2], "", arguments, ())
+        left_out = {a.name: a for a in arguments[len(args) :] if a.name not in kwargs}
+        made = {
+            name: constructed(em, default, left_out[name].type)
+            for name, default in defaults.items()
+            if name in left_out and isinstance(default, list | dict)
+        }
+        kwargs = {**kwargs, **made}
+        matched = match_schema(schema, em.graph, range, args, kwargs)
+        node = em.insert("prim::TupleConstruct", matched.inputs, 1, range)
+        return SimpleValue(node.output().set_type(self.type))
+
+
+# ---- exceptions ------------------------------------------------------------------------------------
+
+
+class ExceptionInstance(SugaredValue):
+    """`ValueError("...")`: the message and the class's name."""
+
+    kind = "exception message"
+
+    def __init__(self, message: Value, class_name: Value | None = None) -> None:
+        self.message = message
+        self.class_name = class_name
+
+
+class ExceptionClass(SugaredValue):
+    """An exception class of Python."""
+
+    kind = "exception"
+
+    def __init__(self, qualified_name: str) -> None:
+        self.qualified_name = qualified_name
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        values = [inserted(em, arg) for arg in args]
+        if not values:
+            message = em.constant("", range)
+        else:
+            message = values[0] if len(values) == 1 else em.tuple(values)
+        return ExceptionInstance(message, em.constant(self.qualified_name, range))
+
+
+class AssertionFailure(ExceptionClass):
+    """`AssertionError` as `assert` raises it: its name is a part of the message."""
+
+    def call(
+        self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
+    ) -> SugaredValue:
+        message = em.constant(f"{self.qualified_name}: ", range)
+        for arg in args:
+            text = inserted(em, arg)
+            if not text.type().is_subtype_of(STR):
+                text = emit_builtin_call(range, em.graph, "aten::str", [text])
+            message = emit_builtin_call(range, em.graph, "aten::add", [message, text])
+        return ExceptionInstance(message)

@@ -1,0 +1,126 @@
+"""Derivatives along directions.
+
+>>> jvp(ts.sin, (ts.zeros(2),), (ts.ones(2),))
+(tensor([0., 0.]), tensor([1., 1.]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts import Tensor
+from ts._core.autograd.backward import grad as autograd_grad
+from ts._core.dispatch_layers import dual_tensor
+from ts._core.dispatch_layers.level_stack import below_level, push_level, tracked
+from ts._core.tensor.tensor import detached
+from ts._core.thread.context import GradMode
+from ts._core.thread.transform_state import transforming
+from ts.func.grad_and_vjp import recorded_vjp, with_aux
+from ts.func.pytree import flatten, map_leaves, unflatten
+
+Function = Callable[..., Any]
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """func(*primals), and its derivative along `tangents`, which look like `primals`.
+
+    strict   RuntimeError where a result does not depend on `primals`; its derivative is zero otherwise
+    has_aux  `func` gives (results, anything), and the last of what this gives is that
+    """
+    name = "jvp(f, primals, tangents)"
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
+    xs, shape = flatten(primals)
+    vs, shape_of_tangents = flatten(tangents)
+    if shape != shape_of_tangents:
+        raise RuntimeError(
+            f"{name}: Expected primals and tangents to have the same python structure. For example, if "
+            "primals is a "
+            "tuple of 3 tensors, tangents also must be. Got primals with structure "
+            f"{shape} and tangents with structure {shape_of_tangents}"
+        )
+    for what, items in (("primals", xs), ("tangents", vs)):
+        if not items:
+            raise RuntimeError(f"{name}: Expected {what} to contain at least one Tensor.")
+        for x in items:
+            if not isinstance(x, Tensor):
+                raise RuntimeError(f"{name}: Expected {what} to only contain Tensors, got {type(x)}")
+    for x, v in zip(xs, vs, strict=True):
+        if x.shape != v.shape:
+            raise RuntimeError(
+                "Expected primal and tangent to have the same shape, but got "
+                f"{tuple(x.shape)} and {tuple(v.shape)}"
+            )
+    dual_tensor.refuse_to_record()
+    with push_level(dual_tensor.run, dual_tensor.without_tangent) as level, transforming():
+        with below_level(level):
+            duals = [dual_tensor.with_tangent(level, x, v) for x, v in zip(xs, vs, strict=True)]
+        found, aux = with_aux(func(*unflatten(duals, shape)), has_aux, name)
+        outputs, made = flatten(found)
+        if not outputs:
+            raise RuntimeError(
+                f"{name}: Expected f to be a function that has non-empty output (got output = {found})"
+            )
+        pairs = []
+        for y in outputs:
+            if not isinstance(y, Tensor):
+                raise RuntimeError(
+                    f"{name}: expected f(*args) to return only tensors, got unsupported type {type(y)}"
+                )
+            primal, tangent = dual_tensor.parts(level, y)
+            if tangent is None and strict:
+                raise RuntimeError(
+                    "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. "
+                    "This is not "
+                    "allowed with strict=True."
+                )
+            with below_level(level):
+                pairs.append((primal, ts.zeros_like(primal) if tangent is None else tangent))
+        results = unflatten([p for p, _ in pairs], made), unflatten([t for _, t in pairs], made)
+        if not has_aux:
+            return results
+        return *results, map_leaves(
+            lambda x: dual_tensor.parts(level, x)[0] if isinstance(x, Tensor) else x, aux
+        )
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """func(*primals), and a function from tangents of `primals` to those of the results.
+
+    RuntimeError for tangents that do not look like `primals`.
+    """
+    with GradMode(True):
+        record, results, back, _ = recorded_vjp(func, primals, False)
+        outputs, shape = flatten(results)
+        us = [tracked(ts.zeros_like(detached(y))) for y in outputs]
+        gs = flatten(back(unflatten(us, shape), create_graph=True))[0]
+
+    def along(*tangents: Any) -> Any:
+        vs, given = flatten(tangents)
+        if given != record.shape:
+            raise RuntimeError(
+                f"Expected the tangents {given} to have the same argspec as the primals {record.shape}"
+            )
+        for i, (x, v) in enumerate(zip(record.leaves, vs, strict=True)):
+            for what in ("shape", "device", "dtype"):
+                if getattr(x, what) != getattr(v, what):
+                    raise RuntimeError(
+                        f"Expected the tangent {i} to have the same {what} as the primal: "
+                        f"{getattr(x, what)}, but it has "
+                        f"{getattr(v, what)}"
+                    )
+        pairs = [(g, v) for g, v in zip(gs, vs, strict=True) if g.requires_grad]
+        found: Any = [None] * len(us)
+        if pairs:
+            found = autograd_grad(
+                [g for g, _ in pairs], us, [v for _, v in pairs], retain_graph=True, allow_unused=True
+            )
+        return unflatten(
+            [ts.zeros_like(detached(u)) if t is None else t for u, t in zip(us, found, strict=True)], shape
+        )
+
+    return results, along

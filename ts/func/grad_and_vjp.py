@@ -1,0 +1,267 @@
+"""Gradients of functions as functions.
+
+>>> grad(lambda x: (x ** 3).sum())(ts.tensor([1.0, 2.0]))
+tensor([ 3., 12.])
+
+The function is called with tensors that its gradient is taken by: a history of their own, on the tape that
+all have, which
+goes when nobody outside wants gradients.  So what it reads elsewhere keeps its history, and these nest.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts import Tensor
+from ts._core.autograd.backward import grad as autograd_grad
+from ts._core.dispatch_layers.level_stack import of_level, requires_grad_below, top, tracked
+from ts._core.tensor.tensor import detached
+from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
+from ts._core.thread.transform_state import transforming
+from ts.func.pytree import TreeSpec, flatten, map_leaves, unflatten
+
+Function = Callable[..., Any]
+Argnums = int | tuple[int, ...]
+
+
+class RecordedCall:
+    """A call that is recorded, and what comes of it.
+
+    leaves   the tensors that gradients are taken by
+    found    the results, recorded
+    results  the same as others may have them
+    """
+
+    def __init__(self, func: Function, arguments: Any, call: Callable[[Any], Any]) -> None:
+        self.outer_grad = is_grad_enabled()
+        given, self.shape = flatten(arguments)
+        for x in given:
+            if not isinstance(x, Tensor):
+                raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        tracer = current_tracer()
+        self.recorder = tracer if hasattr(tracer, "tracked") else None  # an export
+        with GradMode(True), transforming():
+            self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in given]
+            self.found = call(unflatten(self.leaves, self.shape))
+        self.attached = self.outer_grad and any(x.requires_grad for x in given)
+
+    def goes_on(self, tensors: list[Any]) -> bool:
+        """Whether somebody outside wants gradients of these."""
+        return (
+            self.attached
+            or self.recorder is not None
+            or (
+                self.outer_grad
+                and (any(map(requires_grad_below, tensors)) or _leads_outside(tensors, self.leaves))
+            )
+        )
+
+    def out(self, x: Any, goes_on: bool) -> Any:
+        """A result for those outside."""
+        if not isinstance(x, Tensor) or not x.requires_grad or goes_on:
+            return x
+        return detached(x)
+
+    def gradients(
+        self, outputs: list[Tensor], given: list[Tensor | None], keep: bool, goes_on: bool
+    ) -> list[Tensor]:
+        """The gradients by the leaves; zeros where nothing arrives."""
+        wanted = [(y, g) for y, g in zip(outputs, given, strict=True) if y.requires_grad]
+        if not wanted:
+            return [ts.zeros_like(x.detach()) for x in self.leaves]
+        found = autograd_grad(
+            [y for y, _ in wanted], self.leaves, [g for _, g in wanted], retain_graph=keep or goes_on,
+            create_graph=goes_on, allow_unused=True,
+        )  # fmt: skip
+        return [
+            ts.zeros_like(x.detach()) if g is None else self.out(g, goes_on)
+            for x, g in zip(self.leaves, found, strict=True)
+        ]
+
+
+def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
+    """Whether the history of tensors has other leaves than these."""
+    level = top()
+    own = {id(x) for x in leaves}
+    stack = []
+    for x in tensors:
+        if isinstance(x, Tensor) and x.requires_grad and (level is None or of_level(x, level) is not None):
+            if x.grad_fn is not None:
+                stack.append(x.grad_fn)
+            elif id(x) not in own:
+                return True
+    seen = set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and id(leaf) not in own:
+            return True
+        stack += [to for to, _ in node.next_functions if to is not None]
+    return False
+
+
+# ---------------------------------------------------------------- arguments by number
+
+
+def checked_argnums(argnums: Any, count: int) -> Any:
+    """Numbers of arguments, from the front; RuntimeError for those that are not."""
+    if isinstance(argnums, tuple):
+        made = tuple(_checked_argnum(i, count) for i in argnums)
+        if not made:
+            raise RuntimeError("argnums must be non-empty")
+        if len(set(made)) != len(made):
+            raise RuntimeError(f"argnums elements must be unique, got {made}")
+        return made
+    return _checked_argnum(argnums, count)
+
+
+def _checked_argnum(i: Any, count: int) -> int:
+    if not isinstance(i, int):
+        raise RuntimeError(f"argnum must be int, got: {type(i)}")
+    if not -count <= i < count:
+        raise RuntimeError(f"Got argnum={i}, but only {count} positional inputs")
+    return i % count
+
+
+def chosen(args: tuple[Any, ...], argnums: Argnums) -> Any:
+    """The arguments of these numbers."""
+    return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
+
+
+def replaced(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any, ...]:
+    """The arguments with others at these numbers."""
+    made = list(args)
+    for i, x in zip((argnums,) if isinstance(argnums, int) else argnums,
+                    (new,) if isinstance(argnums, int) else new, strict=True):  # fmt: skip
+        made[i] = x
+    return tuple(made)
+
+
+def with_aux(found: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
+    """The result and what comes with it."""
+    if not has_aux:
+        return found, None
+    if not (isinstance(found, tuple) and len(found) == 2):
+        raise RuntimeError(
+            f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    return found
+
+
+# ---------------------------------------------------------------- the functions
+
+
+def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """A function that gives the gradient of `func`, one number, by some arguments, and that number.
+
+    With `has_aux`, `func` gives (number, anything), and this (gradient, (number, anything)).
+    RuntimeError where there is no number.
+    """
+
+    @functools.wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        numbers = checked_argnums(argnums, len(args))
+        record = RecordedCall(
+            func, chosen(args, numbers), lambda new: func(*replaced(args, numbers, new), **kwargs)
+        )
+        output, aux = with_aux(record.found, has_aux, "grad_and_value(f)(*args)")
+        if not isinstance(output, Tensor):
+            raise RuntimeError(
+                f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}"
+            )
+        if output.dim() != 0:
+            raise RuntimeError(
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            )
+        goes_on = record.goes_on([output])
+        gradient = unflatten(record.gradients([output], [None], False, goes_on), record.shape)
+        value = record.out(output, goes_on)
+        if not has_aux:
+            return gradient, value
+        return gradient, (value, map_leaves(lambda x: record.out(x, record.goes_on([x])), aux))
+
+    return differentiated
+
+
+def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """A function that gives the gradient of `func`, one number, by some of its arguments.
+
+    argnums  which, by number; a tuple gives a tuple
+    has_aux  `func` gives (number, anything), and this (gradient, anything)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        gradient, value = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return differentiated
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """func(*primals), and a function from gradients of its results to those of `primals`, a tuple.
+
+    With `has_aux`, `func` gives (results, anything), and the last of what this gives is that.
+    RuntimeError where a result is no tensor of floating point.
+    """
+    _, results, function, aux = recorded_vjp(func, primals, has_aux)
+    return (results, function, aux) if has_aux else (results, function)
+
+
+def recorded_vjp(
+    func: Function, primals: tuple[Any, ...], has_aux: bool
+) -> tuple[RecordedCall, Any, Function, Any]:
+    """The record of a call, its results, the function back, and what came with the results."""
+    record = RecordedCall(func, primals, lambda new: func(*new))
+    found, aux = with_aux(record.found, has_aux, "vjp(f, *primals)")
+    outputs, shape = flatten(found)
+    _check_results(found, outputs)
+    goes_on = record.goes_on(outputs)
+
+    def back(*cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given, given_shape = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+        if given_shape != shape:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
+                "the function. "
+                f"cotangents: {_described(given_shape)}, primal output: {_described(shape)}"
+            )
+        if create_graph is None:
+            create_graph = is_grad_enabled()
+        again = create_graph and (goes_on or any(g.requires_grad for g in given))
+        return unflatten(record.gradients(outputs, given, retain_graph, again), record.shape)
+
+    results = map_leaves(lambda x: record.out(x, goes_on), found)
+    aux = map_leaves(lambda x: record.out(x, record.goes_on([x])), aux) if has_aux else None
+    return record, results, back, aux
+
+
+def _check_results(found: Any, outputs: list[Any]) -> None:
+    name = "vjp(f, *primals)"
+    if not outputs:
+        raise RuntimeError(
+            f"{name}: Expected f to be a function that has non-empty output (got output = {found})"
+        )
+    for y in outputs:
+        if not isinstance(y, Tensor):
+            raise RuntimeError(
+                f"{name}: expected f(*primals) to return only tensors, got unsupported type {type(y)}"
+            )
+        if not (y.is_floating_point() or y.is_complex()):
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with "
+                "dtype "
+                f"{y.dtype}"
+            )
+
+
+def _described(shape: TreeSpec) -> str:
+    return repr(unflatten([type("", (), {"__repr__": lambda _: "*"})() for _ in range(shape.count)], shape))

@@ -1,0 +1,148 @@
+"""Matrices of derivatives: by rows (`jacrev`), by columns (`jacfwd`), of second ones (`hessian`).
+
+>>> jacrev(lambda x: x * x)(ts.tensor([1.0, 2.0]))
+tensor([[2., 0.],
+        [0., 4.]])
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts import Tensor
+from ts._core.tensor.tensor import detached
+from ts.func.forward_mode import jvp
+from ts.func.grad_and_vjp import Argnums, checked_argnums, chosen, recorded_vjp, replaced
+from ts.func.pytree import flatten, unflatten
+from ts.func.vmap import vmap
+
+Function = Callable[..., Any]
+
+
+def units(tensors: list[Tensor]) -> list[Tensor]:
+    """The rows of the identity over all elements, in the shapes of the tensors."""
+    total, before, made = sum(x.numel() for x in tensors), 0, []
+    for x in tensors:
+        part = ts.zeros(total, x.numel(), dtype=x.dtype, device=x.device)
+        part.diagonal(-before).fill_(1)
+        before += x.numel()
+        made.append(part.view([total, *x.shape]))
+    return made
+
+
+def _refuse_complex(name: str, what: str, tensors: list[Any]) -> None:
+    for x in tensors:
+        if isinstance(x, Tensor) and x.is_complex():
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: "
+                f"{next(i for i, y in enumerate(tensors) if y is x)}"
+            )
+
+
+def jacrev(
+    func: Function,
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Function:
+    """A function that gives the derivatives of what `func` gives by some arguments, in reverse mode.
+
+    They are nested as the results, then as the arguments; shapes are those of both, joined.
+    chunk_size  so many rows at once; 1: one after the other, without `vmap`
+    has_aux     `func` gives (results, anything), and this (derivatives, anything)
+    """
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def differentiated(*args: Any) -> Any:
+        numbers = checked_argnums(argnums, len(args))
+        _refuse_complex("jacrev", "inputs", flatten(args)[0])
+        primals = (chosen(args, numbers),)
+        _, results, back, aux = recorded_vjp(
+            lambda new: func(*replaced(args, numbers, new)), primals, has_aux
+        )
+        outputs, shape = flatten(results)
+        _refuse_complex("jacrev", "outputs", outputs)
+        rows = units([detached(y) for y in outputs])
+
+        def row(*parts: Tensor) -> list[Tensor]:
+            return flatten(back(unflatten(parts, shape)))[0]
+
+        if chunk_size == 1:
+            each = [row(*parts) for parts in zip(*(r.unbind(0) for r in rows), strict=True)]
+            columns = [ts.stack(list(column)) for column in zip(*each, strict=True)]
+        else:
+            columns = vmap(row, chunk_size=chunk_size)(*rows)
+        inputs, input_shape = flatten(primals[0])
+        counts = [y.numel() for y in outputs]
+        cut = [column.split(counts, 0) for column in columns]
+        made = [
+            unflatten(
+                [parts[k].reshape([*y.shape, *x.shape]) for parts, x in zip(cut, inputs, strict=True)],
+                input_shape,
+            )
+            for k, y in enumerate(outputs)
+        ]
+        found = unflatten(made, shape)
+        return (found, aux) if has_aux else found
+
+    return differentiated
+
+
+def jacfwd(
+    func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Function:
+    """The same as `jacrev`, in forward mode: faster where there are more results than arguments.
+
+    randomness  what `vmap` does where `func` draws random numbers
+    """
+
+    @functools.wraps(func)
+    def differentiated(*args: Any) -> Any:
+        numbers = checked_argnums(argnums, len(args))
+        _refuse_complex("jacfwd", "inputs", flatten(args)[0])
+        primals = chosen(args, numbers)
+        inputs, input_shape = flatten(primals)
+        for x in inputs:
+            if not isinstance(x, Tensor):
+                raise RuntimeError(f"jacfwd: Expected inputs to only contain Tensors, got {type(x)}")
+
+        def along(*parts: Tensor) -> Any:
+            found = jvp(
+                lambda new: func(*replaced(args, numbers, new)), (primals,), (unflatten(parts, input_shape),),
+                has_aux=has_aux,
+            )  # fmt: skip
+            return (found[1], found[2]) if has_aux else (found[1], ())
+
+        columns, aux = vmap(along, randomness=randomness)(*units([detached(x) for x in inputs]))
+        parts, shape = flatten(columns)
+        _refuse_complex("jacfwd", "outputs", parts)
+        counts = [x.numel() for x in inputs]
+        made = [
+            unflatten(
+                [
+                    part.movedim(0, -1).reshape([*part.shape[1:], *x.shape])
+                    for part, x in zip(column.split(counts, 0), inputs, strict=True)
+                ],
+                input_shape,
+            )
+            for column in parts
+        ]
+        found = unflatten(made, shape)
+        if not has_aux:
+            return found
+        leaves, aux_shape = flatten(aux)
+        return found, unflatten([x[0] for x in leaves], aux_shape)
+
+    return differentiated
+
+
+def hessian(func: Function, argnums: Argnums = 0) -> Function:
+    """A function that gives the second derivatives of the results of `func`: forward mode over reverse."""
+    return jacfwd(jacrev(func, argnums), argnums)

@@ -1,0 +1,184 @@
+"""Fusion rules: which nodes may join a fusion group.
+
+In: a node.  Out: the values that its fused operation reads, or the reason why it cannot be fused.
+
+    operands(%c = aten::mul(%a, %b))       [%a, %b]
+    operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
+
+Operators are fusible by their records: pointwise operators (`Record.ufunc`, `Record.tile`,
+`Record.converts`), also with per-channel numbers (`Record.channels`).  An operator that reads whole rows may
+be an epilogue of a group (`Record.ends`), and an input may be read through a view (`Record.head`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import ts.ops.node_schema  # noqa: F401 -- makes Node.operator() work
+from ts.fusion.program import ARGUMENT, NUMBER, OTHER, TENSOR, FusedOp, FusedProgram, ViewInput
+from ts.ir import types
+from ts.ir.graph import Graph, Node, Value
+from ts.ops.registry import OperatorRecord
+
+_NUMBERS: Final = frozenset({"IntType", "FloatType"})
+CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
+MIN_GROUP_OPERATORS: Final = 2  # a single operator needs no group
+MAX_INPUTS: Final = 24
+MAX_ROWS: Final = 48
+MAX_EPILOGUES: Final = 4
+
+
+def operands(node: Node) -> list[Value] | str:
+    """Return the values that the fused operation of `node` reads, or the reason why it is not fusible."""
+    record = _record(node)
+    if record is None or record.variant or not _has_row(record):
+        return _rejection_reason(node, record)
+    if len(node.outputs()) != 1 or not is_tensor(node.output()):
+        return "it does not return a single tensor"
+    values = node.inputs()
+    if record.channels:
+        training = values[[x.name for x in record.schema.arguments].index("training")].node()
+        is_off = training.get("value") is False
+        return values[:1] if is_off else "`training` may be True (freezing the module sets it to False)"
+    if record.converts:
+        return _conversion_operands(values, record)
+    if record.tile:
+        if all(is_tensor(value) or is_number(value) or is_constant(value) for value in values):
+            return list(values)
+        return "an argument is neither a tensor nor a number"
+    if len(values) == 3:
+        if values[2].node().get("value") != 1 or isinstance(values[2].node().get("value"), bool):
+            return "it scales its second operand"
+        values = values[:2]
+    if not 1 <= len(values) <= 2 or not is_tensor(values[0]):
+        return "its first operand is not a tensor"
+    if not all(is_tensor(value) or is_number(value) for value in values):
+        return "an operand is neither a tensor nor a number"
+    return list(values)
+
+
+def _rejection_reason(node: Node, record: OperatorRecord | None) -> str:
+    """Return the reason why an operator without a fused operation is not fusible."""
+    if node.kind() in CALLS:
+        return "it is a call"
+    if record is not None and record.variant:
+        return "it writes to its argument"
+    if record is not None and record.head:
+        return "it is a view that no group reads"
+    if record is not None and record.ends:
+        return "it reads rows of an input that no group computes"
+    return "it is not a pointwise operator on tensors"
+
+
+def is_conversion(node: Node) -> bool:
+    """Return whether the node converts dtypes; its result may be its operand itself."""
+    record = _record(node)
+    return record is not None and record.converts
+
+
+def is_fusible(node: Node) -> bool:
+    """Return whether the operator is fusible, for some arguments."""
+    record = _record(node)
+    return record is not None and (record.ends or _has_row(record))
+
+
+def _record(node: Node) -> OperatorRecord | None:
+    operator = None if node.blocks() else node.operator()
+    return None if operator is None else operator.record
+
+
+def _has_row(record: OperatorRecord) -> bool:
+    return bool(record.ufunc or record.tile or record.converts or record.channels)
+
+
+def extra_inputs(node: Node) -> list[Value]:
+    """Return the inputs of a fused node besides the tensor that it reads by elements, rows or views."""
+    record = _record(node)
+    return node.inputs()[1:] if record is not None and (record.channels or record.ends or record.head) else []
+
+
+def view_node_of(value: Value) -> Node | None:
+    """Return the node that computes a view, or a list of views with it, if groups read such views."""
+    node = value.node()
+    if node.kind() == "prim::ListUnpack":
+        node = node.input().node()
+    record = _record(node)
+    return node if record is not None and record.head and not record.variant else None
+
+
+def is_epilogue(node: Node) -> bool:
+    """Return whether the node may be an epilogue: it reads rows of its first argument."""
+    record = _record(node)
+    return record is not None and record.ends and not record.variant
+
+
+def _conversion_operands(values: list[Value], record: OperatorRecord) -> list[Value] | str:
+    """Return the operands of a dtype conversion (tensor, and dtype or tensor with it), or a reason."""
+    if not is_tensor(values[0]) or not (is_tensor(values[1]) or is_number(values[1])):
+        return "its target is not a dtype"
+    for value, argument in zip(values[2:], record.schema.arguments[2:], strict=True):
+        if value.node().kind() != "prim::Constant" or value.node().get("value") != argument.default:
+            return "it has arguments other than a dtype"
+    return list(values[:2])
+
+
+def program_of_graph(subgraph: Graph) -> tuple[FusedProgram, list[Value]]:
+    """Return the fused program of a group's nodes, and its inputs.
+
+    The inputs are those of the graph, numbers, and arguments of view inputs and epilogues.
+    """
+    operands_of: dict[Node, list[Value]] = {}
+    epilogues: list[Node] = []
+    for node in subgraph.nodes():
+        if is_epilogue(node):
+            epilogues.append(node)
+        elif isinstance(found := operands(node), list):
+            operands_of[node] = found
+    all_operands = dict.fromkeys(value for found in operands_of.values() for value in found)
+    plain_inputs = [value for value in subgraph.inputs() if value in all_operands]
+    plain_inputs += [value for value in all_operands if value.node().kind() == "prim::Constant"]
+    viewed = {
+        value: head
+        for value in all_operands
+        if value.node() not in operands_of and (head := view_node_of(value))
+    }
+    values = [*plain_inputs, *viewed]
+    letters = [TENSOR if is_tensor(v) else NUMBER if is_number(v) else OTHER for v in values]
+    number = {value: i for i, value in enumerate(values)}
+    arguments: list[Value] = []
+    extra_numbers: dict[Node, tuple[int, ...]] = {}
+    for node in (*dict.fromkeys(viewed.values()), *operands_of, *epilogues):
+        arguments += extra_inputs(node)
+        end = len(values) + len(arguments)
+        extra_numbers[node] = tuple(range(end - len(extra_inputs(node)), end))
+    for i, node in enumerate([*operands_of, *epilogues], len(values) + len(arguments)):
+        number[node.output()] = i
+    heads = []
+    for value, node in viewed.items():
+        values[number[value]] = node.inputs()[0]
+        parts = 0 if value.node() is node else len(value.node().outputs())
+        part = value.node().outputs().index(value)
+        heads.append(ViewInput(node.operator(), number[value], extra_numbers[node], part, parts))
+    rows = [
+        FusedOp(n.operator(), (*(number[value] for value in found), *extra_numbers[n]))
+        for n, found in operands_of.items()
+    ]
+    tails = [FusedOp(node.operator(), (number[node.inputs()[0]], *extra_numbers[node])) for node in epilogues]
+    outputs = tuple(number[value] for value in subgraph.outputs())
+    inputs = "".join(letters) + ARGUMENT * len(arguments)
+    return FusedProgram(inputs, tuple(rows), outputs, tuple(tails), tuple(heads)), values + arguments
+
+
+def is_tensor(value: Value) -> bool:
+    """Return whether a value is always a tensor."""
+    return value.type().is_subtype_of(types.TENSOR)
+
+
+def is_number(value: Value) -> bool:
+    """Return whether a value is an int or float."""
+    return value.type().kind() in _NUMBERS
+
+
+def is_constant(value: Value) -> bool:
+    """Return whether a value is a constant of immutable type: a number, None, a bool or a string."""
+    return value.node().kind() == "prim::Constant" and not value.type().mutable

@@ -1,0 +1,188 @@
+"""Turns classes, modules, named tuples, enumerations and interfaces into source: what archives hold of them.
+
+In: a type with a name. Out: its definition in PyTorch's layout::
+
+    class Net(Module):
+      __parameters__ = ["weight", ]
+      __buffers__ = []
+      weight : Tensor
+      training : bool
+      __annotations__["0"] = __torch__.Layer
+      steps : Final[int] = 3
+      def forward(self: __torch__.Net,
+        x: Tensor) -> Tensor:
+        ...
+
+`ArchiveNamespace` gives what is printed a name of its own and remembers it in the order of appearance, so
+that whoever prints one definition learns which others are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from keyword import iskeyword
+from typing import Any
+
+from ts.errors import FrontendError
+from ts.ir.attributes import type_of_constant
+from ts.ir.graph_printer import format_value
+from ts.ir.python_print import to_source
+from ts.ir.schema import FunctionSchema
+from ts.ir.source_map import SourceMap
+from ts.ir.types import (
+    ClassType,
+    CustomClassType,
+    EnumType,
+    FunctionType,
+    InterfaceType,
+    ModuleType,
+    TupleType,
+    Type,
+)
+from ts.ir.types.nominal import NamedType
+
+
+class ArchiveNamespace:
+    """Names of the types and functions of one archive: no two things share one, as they may in a process."""
+
+    def __init__(self) -> None:
+        self.things: list[Any] = []  # types, and functions, in the order in which they were named
+        self._named: dict[Any, str] = {}
+        self._taken: set[str] = set()
+
+    def spell(self, type: Type) -> str:
+        """The type as an annotation."""
+        thing = _thing(type)
+        if thing is not None:
+            return self.name(thing)
+        parts = type.contained_types()
+        if not parts:
+            return type.annotation_str
+        return type.with_contained([self._spelled(part) for part in parts]).annotation_str
+
+    def name(self, thing: Any) -> str:
+        """The qualified name of a class, a named tuple, an enumeration, an interface or a function."""
+        if isinstance(thing, CustomClassType):
+            return thing.qualified_name()  # in all archives, and none defines it
+        found = self._named.get(thing)
+        if found is None:
+            own: Any = thing.name if isinstance(thing, TupleType) else thing.qualified_name
+            found = self._named[thing] = self._unique(own() if callable(own) else own)
+            self.things.append(thing)
+        return found
+
+    def _spelled(self, type: Type) -> Type:
+        """The type, or if it is spelled otherwise, a type of that spelling."""
+        text = self.spell(type)
+        return type if text == type.annotation_str else NamedType(text)
+
+    def _unique(self, name: str) -> str:
+        # A name with a keyword of Python in it would not be read.
+        name = ".".join([f"{part}_" if iskeyword(part) else part for part in name.split(".")])
+        prefix, _, last = name.rpartition(".")
+        number = 0
+        while name in self._taken:
+            name = f"{prefix}.___torch_mangle_{number}.{last}"
+            number += 1
+        self._taken.add(name)
+        return name
+
+
+def _thing(type: Type) -> Any:
+    """What a type names, or None."""
+    if isinstance(type, FunctionType):
+        return type.function
+    if isinstance(type, NamedType) or (isinstance(type, TupleType) and type.fields and type.name):
+        return type
+    return None
+
+
+class DefinitionPrinter:
+    """Prints the definitions of one file."""
+
+    def __init__(self, names: ArchiveNamespace, constants: list[Any], check: Callable[[Any], None]) -> None:
+        """`check` is called with every method and function, and refuses what cannot be printed."""
+        self.names = names
+        self.constants = constants
+        self.check = check
+        self.numbers: dict[str, int] = {}
+        self.marks = SourceMap()
+
+    def definition(self, thing: Any) -> str:
+        """The definition of a type or of a function, with the marks of `self.marks`."""
+        name = self.names.name(thing).rpartition(".")[2]
+        if isinstance(thing, ModuleType):
+            return self._class(f"{name}(Module)", [*_marks(thing), *self._members(thing)])
+        if isinstance(thing, ClassType):
+            return self._class(name, self._members(thing))
+        if isinstance(thing, TupleType):
+            fields = zip(thing.fields or (), thing.elems, strict=True)
+            return self._class(f"{name}(NamedTuple)", [self._attribute(f, t) for f, t in fields])
+        if isinstance(thing, EnumType):
+            members = [f"{member} = {format_value(value)}" for member, value in thing.members]
+            return self._class(f"{name}(Enum)", members)
+        if isinstance(thing, InterfaceType):
+            base = "ModuleInterface" if thing.is_module_interface else "Interface"
+            return self._class(f"{name}({base})", [self._declaration(s) for s in thing.methods.values()])
+        return self.function(thing, name)
+
+    def function(self, function: Any, name: str) -> str:
+        """The definition of a function or a method."""
+        self.check(function)
+        return to_source(
+            function.graph,
+            name,
+            function.schema,
+            self.constants,
+            spell=self.names.spell,
+            numbers=self.numbers,
+            marks=self.marks,
+        )
+
+    def _class(self, head: str, members: Iterable[str]) -> str:
+        lines = "".join(members_line for member in members for members_line in _indented(member))
+        return f"class {head}:\n{lines or '  pass' + chr(10)}"
+
+    def _members(self, type: ClassType) -> Iterable[str]:
+        for name, attribute in type.attributes.items():
+            yield self._attribute(name, attribute)
+        for name, value in type.constants.items():
+            constant = type_of_constant(value)
+            if constant is not None:
+                yield f"{name} : Final[{self.names.spell(constant)}] = {format_value(value, constant)}"
+        for name, method in list(type.methods.items()):
+            try:
+                method.ensure_compiled()
+            except FrontendError:
+                if isinstance(type, ModuleType):
+                    raise
+                continue  # a method of a class that does not compile hurts only those who call it
+            yield self.function(method, name)
+
+    def _attribute(self, name: str, type: Type) -> str:
+        spelled = self.names.spell(type)
+        if name.isidentifier() and not iskeyword(name):
+            return f"{name} : {spelled}"
+        return f'__annotations__["{name}"] = {spelled}'
+
+    def _declaration(self, schema: FunctionSchema) -> str:
+        parameters = [f"{a.name}: {self.names.spell(a.type)}" for a in schema.arguments[1:]]
+        result = self.names.spell(schema.returns[0].type)
+        return f"def {schema.name}({', '.join(['self', *parameters])}) -> {result}:\n  pass"
+
+
+def _marks(type: ModuleType) -> list[str]:
+    """Which attributes of a module are parameters and buffers, and which methods are its hooks."""
+    concrete = type.concrete
+    marks = {"__parameters__": concrete.parameters, "__buffers__": concrete.buffers}
+    for mark, hooks in (("__forward_pre_hooks__", concrete.pre_hooks), ("__forward_hooks__", concrete.hooks)):
+        if hooks:
+            marks[mark] = [hook.__name__ for hook in hooks]
+    return [
+        f"{mark} = [{''.join([f'{chr(34)}{name}{chr(34)}, ' for name in names])}]"
+        for mark, names in marks.items()
+    ]
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}\n" for line in text.rstrip("\n").split("\n")]

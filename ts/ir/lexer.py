@@ -1,0 +1,277 @@
+"""The small parts of PyTorch's texts that schemas, graphs and printed source share: tokens, numbers, strings.
+
+>>> format_float(3.0), format_float(0.1), quote("a\\n'b'")
+('3.', '0.10000000000000001', '"a\\\\n\\\\\\'b\\\\\\'"')
+>>> [token for token in Tokens("Tensor(a!) self, *").texts]
+['Tensor', '(', 'a', '!', ')', 'self', ',', '*', '']
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from enum import Enum
+from typing import Any, Final
+
+from ts.dtypes import DEFAULT_NAMES
+from ts.errors import ParseError
+
+# How much types say in texts: 0 no types, 1 no strides, 2 strides, 3 device and gradient, too.
+_verbosity = os.environ.get("TS_JIT_TYPE_VERBOSITY") or os.environ.get("PYTORCH_JIT_TYPE_VERBOSITY") or "3"
+TYPE_VERBOSITY = int(_verbosity) if _verbosity.isdecimal() else 3
+
+_TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
+      (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    | (?P<name>[^\W\d]\w*(?:(?:::|\.)\w+)*)
+    | (?P<sign>->|\.\.\.|\S)
+    )"""  # compiled by the first who reads a text
+
+# characters of an int: one of 64 bits has 20, and Python reads no more than 4,300
+_MAX_INT_DIGITS: Final = 40
+_ESCAPES = {
+    ord("\\"): "\\\\",
+    ord("'"): "\\'",
+    ord('"'): '\\"',
+    7: "\\a",
+    8: "\\b",
+    9: "\\t",
+    10: "\\n",
+    11: "\\v",
+    12: "\\f",
+    13: "\\r",
+}
+_UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
+_HALF = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+_OTHER = r"\ud800-\udc7f\udd00-\udfff"  # halves of pairs that are no bytes
+_PARTS = rf"(?s)({_HALF}|[{_OTHER}])|((?:\\(?!{_HALF[2:]}).|[^\\{_OTHER}])+)"
+_UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+
+
+class TokenStream:
+    """The tokens of a text and a place among them; the last token is empty."""
+
+    __slots__ = ("at", "comments", "starts", "text", "texts")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.texts: list[str] = []
+        self.starts: list[int] = []
+        self.comments: dict[int, str] = {}  # by the number of the token that follows
+        position = 0
+        token = re.compile(_TOKEN, re.VERBOSE)
+        while match := token.match(text, position):
+            kind = match.lastgroup or "sign"
+            if "#" in match.group("skipped"):
+                self.comments[len(self.texts)] = match.group("skipped")
+            self.texts.append(match.group(kind))
+            self.starts.append(match.start(kind))
+            position = match.end()
+        self.texts.append("")
+        self.starts.append(len(text))
+        if "#" in text[position:]:
+            self.comments[len(self.texts) - 1] = text[position:]
+        self.at = 0
+
+    def peek(self, ahead: int = 0) -> str:
+        return self.texts[min(self.at + ahead, len(self.texts) - 1)]
+
+    def next(self) -> str:
+        token = self.texts[self.at]
+        if not token:
+            raise self.error("unexpected end of text")
+        self.at += 1
+        return token
+
+    def accept(self, token: str) -> bool:
+        if self.texts[self.at] != token:
+            return False
+        self.at += 1
+        return True
+
+    def expect(self, token: str) -> None:
+        if not self.accept(token):
+            raise self.error(f"expected {token!r} but found {self.peek()!r}")
+
+    def number(self) -> int | float:
+        """The number here: with a point or an exponent it is a float."""
+        token = self.next()
+        try:
+            if any(c in token for c in ".eEn"):
+                return float(token)
+            if len(token) <= _MAX_INT_DIGITS:
+                return int(token)
+        except ValueError:  # no digits
+            pass
+        self.at -= 1
+        raise self.error(f"expected a number but found {token[:100]!r}")
+
+    def integer(self) -> int:
+        number = self.number()
+        if not isinstance(number, int):
+            self.at -= 1
+            raise self.error(f"expected an integer but found {self.peek()!r}")
+        return number
+
+    def negative(self, value: Any) -> Any:
+        """The opposite of the number just read."""
+        if isinstance(value, (int, float, complex)):
+            return -value
+        raise self.error("expected a number after '-'")
+
+    def string(self) -> str:
+        """The string whose literal is here."""
+        token = self.next()
+        if len(token) < 2 or token[0] not in "\"'":
+            self.at -= 1
+            raise self.error(f"expected a string but found {token!r}")
+        return unquote(token)
+
+    def error(self, message: str) -> ParseError:
+        return ParseError(message, self.text, self.starts[min(self.at, len(self.starts) - 1)])
+
+
+def is_name(token: str) -> bool:
+    return bool(token) and (token[0].isalpha() or token[0] == "_")
+
+
+def is_number(token: str) -> bool:
+    return bool(token) and (
+        token[0].isdigit() or (len(token) > 1 and token[0] in "-." and token != "->" and token != "...")
+    )
+
+
+def format_float(value: float) -> str:
+    """A float as PyTorch prints it: ``3.``, else 17 significant digits."""
+    if abs(value) < 1e10 and value == int(value):
+        sign = "-" if value == 0 and math.copysign(1.0, value) < 0 else ""
+        return f"{sign}{int(value)}."
+    return f"{value:.17g}"
+
+
+def format_complex(value: complex) -> str:
+    """A complex number as PyTorch prints it: ``0.+1.j``."""
+    imaginary = format_float(value.imag)
+    sign = "" if imaginary.startswith("-") else "+"
+    return f"{format_float(value.real)}{sign}{imaginary}j"
+
+
+def quote(text: str) -> str:
+    """A string literal: bytes that do not print are escaped, in octal where they have no letter.
+
+    Halves of surrogate pairs stand for bytes that are no UTF-8, if all of them do; else they are `\\ud800`,
+    which PyTorch does not know.
+    """
+    try:
+        raw = text.encode("utf-8", "surrogateescape")
+        is_bytes = text.isascii() or raw.decode("utf-8", "surrogateescape") == text
+    except UnicodeEncodeError:
+        is_bytes = False
+    if is_bytes:
+        return f'"{_escaped(raw)}"'
+    parts = (f"\\u{ord(c):x}" if "\ud800" <= c <= "\udfff" else _escaped(c.encode()) for c in text)
+    return f'"{"".join(parts)}"'
+
+
+def _escaped(raw: bytes) -> str:
+    """Bytes as they stand in a literal."""
+    out = []
+    for byte in raw:
+        escape = _ESCAPES.get(byte)
+        if escape is not None:
+            out.append(escape)
+        elif 32 <= byte < 127:
+            out.append(chr(byte))
+        else:
+            out.append(f"\\{byte:03o}")
+    return "".join(out)
+
+
+def unquote(token: str) -> str:
+    """The string that a literal stands for."""
+    body = token[1:-1]
+    if body.isascii() and "\\u" not in body:
+        return _unescaped(body)
+    return "".join(_half(half) if half else _unescaped(rest) for half, rest in re.findall(_PARTS, body))
+
+
+def _half(text: str) -> str:
+    """Half of a surrogate pair, as it is or by its number."""
+    return text if len(text) == 1 else chr(int(text[2:], 16))
+
+
+def _unescaped(text: str) -> str:
+    """What stands in a literal, as text."""
+
+    def replace(match: re.Match[bytes]) -> bytes:
+        code: bytes = match.group(1)
+        if code[:1] in b"01234567":
+            return bytes([int(code, 8) & 255])
+        if code[:1] == b"x" and len(code) == 3:
+            return bytes([int(code[1:], 16)])
+        return _UNESCAPES.get(code, code)
+
+    raw = text.encode("utf-8", "surrogateescape")
+    return re.sub(_UNESCAPE, replace, raw).decode("utf-8", "surrogateescape")
+
+
+def format_default(value: Any) -> str:
+    """A default as schemas print it."""
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, float):
+        return format_float(value)
+    if isinstance(value, complex):
+        return format_complex(value)
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(format_default, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(format_default, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        pairs = (f"{format_default(key)}: {format_default(item)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, Enum):
+        return f"Enum<{type(value).__name__}.{value.name}>"
+    return str(value)
+
+
+def is_numeral(name: str) -> bool:
+    """Whether this is the number of a value without a name."""
+    return name.isdigit() and name.isascii() and len(name) <= _MAX_INT_DIGITS
+
+
+def read_default(tokens: TokenStream, is_float: bool = False) -> Any:
+    """The default value here; an int is one of a float, too."""
+    token = tokens.peek()
+    if token[:1] in ("'", '"'):
+        return tokens.string()
+    if is_number(token):
+        return float(tokens.number()) if is_float else tokens.number()
+    tokens.next()
+    if token in ("[", "("):
+        values = []
+        while not tokens.accept("]" if token == "[" else ")"):
+            values.append(read_default(tokens))
+            tokens.accept(",")
+        return values if token == "[" else tuple(values)
+    if token == "{":
+        pairs = {}
+        while not tokens.accept("}"):
+            key = read_default(tokens)
+            if isinstance(key, list | dict):
+                raise tokens.error(f"a {key.__class__.__name__} is no key of a dict")
+            tokens.expect(":")
+            pairs[key] = read_default(tokens)
+            tokens.accept(",")
+        return pairs
+    if token == "-":
+        return tokens.negative(read_default(tokens, is_float))
+    if token in ("inf", "nan"):
+        return float(token)
+    if token in DEFAULT_NAMES:
+        return DEFAULT_NAMES[token]
+    tokens.at -= 1
+    raise tokens.error(f"{token!r} is no default")

@@ -1,0 +1,46 @@
+"""Pictures of graphs.
+
+In: a graph.  Out: the text of a picture: SVG, laid out here, or Graphviz's language, for its own programs.
+
+    picture = picture_of(graph)          boxes, wires and blocks, without places      `picture`
+    arrange(picture)                     gives them places, in layers                 `layout`
+    svg(picture)   dot(picture)          the texts                                    `svg`, `dot`
+
+The same graph gives the same text.  What is in it may be written by anybody: every text is escaped, and a
+picture runs and loads nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ts.ir.visualization.diagram import Diagram, picture_of
+from ts.ir.visualization.dot import dot
+from ts.ir.visualization.layout import arrange
+from ts.ir.visualization.svg import STYLE, svg
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Graph
+
+__all__ = ["STYLE", "Diagram", "arrange", "dot", "draw", "picture_of", "svg"]
+
+_SUFFIXES: Final = (".svg", ".dot", ".gv")
+
+
+def draw(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write a picture of `graph` to a file, in the language that its suffix names."""
+    target = Path(path)
+    if target.suffix not in _SUFFIXES:
+        raise ValueError(
+            f"a picture of a graph is written to .svg, .dot or .gv, not to {target.name!r}; "
+            "for other formats, `dot -Tpng` of Graphviz reads the last two"
+        )
+    picture = picture_of(graph)
+    if target.suffix == ".svg":
+        arrange(picture)
+        text = svg(picture)
+    else:
+        text = dot(picture)
+    target.write_text(text, encoding="utf-8")

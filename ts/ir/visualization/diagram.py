@@ -1,0 +1,357 @@
+"""What is in a picture of a graph: boxes for nodes, wires for values, blocks within boxes.
+
+In: a graph.  Out: `Diagram`, plain data that knows nothing of places:
+
+    def f(x: Tensor, n: int):            [%x : Tensor]   [%n : int]      inputs
+        for i in range(n):                      \\           |
+            x = x * 2                     [prim::Loop   |body: ... ]     a box with a picture in it
+        return x                                     |
+                                                 [return]
+
+So that it can be read, not everything is a box.  Constants, lists of them and attributes of modules are
+written in the boxes that use them (``weight = self.conv.weight``), but for values that are the default.  A
+value of an outer block, and one that is used many layers below the box that it is from, is named again in a
+small box near its user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from ts.ir.attributes import is_tensor
+from ts.ir.graph_printer import format_attribute, node_to_text
+from ts.ir.lexer import format_default
+from ts.ir.types import BOOL, ClassType, FunctionType
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Block, Graph, Node, Value
+
+_WIDEST: Final = 44  # characters of a line
+_MAX_LINES: Final = 8  # of what a box says beside its kind
+_FAR: Final = 10  # layers that a wire may pass
+_MAX_BLOCK_DEPTH: Final = 24  # blocks within blocks that are drawn
+_FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
+_MAX_PATH_CHARS: Final = 200  # characters of `self.encoder.layers`
+_MAX_FOLDED: Final = 16  # elements of a list that is written where it is used
+_OPERANDS: Final = {"prim::If": ("condition",), "prim::Loop": ("most turns", "condition")}
+_ENDLESS: Final = "9223372036854775807"  # the turns of `while`
+_TITLES: Final = {"prim::If": ("then", "else"), "prim::Loop": ("body",)}
+
+
+@dataclass(eq=False)
+class Port:
+    """A value that a box gives: its text, and where its wires begin, from the middle of the box."""
+
+    text: str
+    title: str  # what is shown of it when somebody points at it
+    x: float = 0.0
+
+
+@dataclass(eq=False)
+class Box:
+    """A node, an input, the results, or a value that is named again."""
+
+    kind: str  # what it looks like: a key of the style
+    text: str
+    lines: list[str] = field(default_factory=list)
+    title: str = ""
+    ports: list[Port] = field(default_factory=list)
+    insides: list[Diagram] = field(default_factory=list)
+    node: Node | None = None
+    names: Box | None = None  # the box of the value that this one names again
+    depth: int = 0  # the longest way from the block's beginning
+    # given by the layout: the middle, the upper edge, the size without the ports
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+
+
+@dataclass(eq=False)
+class Wire:
+    """From a port of a box to another box."""
+
+    source: Box
+    port: Port
+    target: Box
+
+
+@dataclass(eq=False)
+class Line:
+    """A stretch of a wire as it is drawn: points, and whether it ends at its box."""
+
+    points: list[tuple[float, float]]
+    ends: bool
+    title: str
+
+
+@dataclass(eq=False)
+class Diagram:
+    """A block."""
+
+    text: str
+    boxes: list[Box] = field(default_factory=list)
+    wires: list[Wire] = field(default_factory=list)
+    # given by the layout
+    lines: list[Line] = field(default_factory=list)
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+
+
+def picture_of(graph: Graph) -> Diagram:
+    """The picture of a graph."""
+    return _Drawing().block(graph.block(), "", 0)
+
+
+def cut(text: str, columns: int = _WIDEST) -> str:
+    """The beginning of a text, on one line."""
+    text = " ".join(text.split())
+    return text if len(text) <= columns else f"{text[: columns - 1]}…"
+
+
+class _Drawing:
+    """The boxes of values, over all blocks."""
+
+    def __init__(self) -> None:
+        self._ports: dict[Value, tuple[Diagram, Box, Port]] = {}
+        self._folded: dict[Value, str | None] = {}
+        self._taken: list[Value] = []  # by blocks within that of the value
+
+    def block(self, block: Block, text: str, level: int) -> Diagram:
+        picture = Diagram(text)
+        for value in block.inputs():
+            if not isinstance(value.type(), ClassType) or not _only_attributes(value):
+                box = Box("input", _declared(value), title=_declared(value, 500))
+                self._give(picture, box, [value])
+                box.ports[0].text = ""  # the box says it
+        for node in block.nodes():
+            if not all(self.folded(value) is not None for value in node.outputs()) or not node.outputs():
+                self._node(picture, node, level)
+        self._results(picture, block)
+        return picture
+
+    def _node(self, picture: Diagram, node: Node, level: int) -> None:
+        inputs = node.inputs()
+        text, inputs_left = self._named(node, inputs)
+        box = Box(_kind(node), cut(text), title=_title(node), node=node)
+        box.lines = list(self._arguments(node, inputs_left))
+        blocks = [*node.blocks()]
+        if node.has_attribute("Subgraph"):
+            blocks.append(node.get("Subgraph").block())
+        titles = _TITLES.get(node.kind(), ())
+        before = len(self._taken)
+        for number, block in enumerate(blocks):
+            if block.is_empty() and not block.outputs():
+                continue
+            if level < _MAX_BLOCK_DEPTH:
+                title = titles[number] if number < len(titles) else ""
+                box.insides.append(self.block(block, title, level + 1))
+            else:
+                box.lines.append(f"… {sum(1 for _ in block.nodes())} nodes")
+        taken = [value for value in self._taken[before:] if self._ports[value][0] is picture]
+        self._wire(picture, box, [*inputs, *taken], since=picture.boxes[-1].depth if picture.boxes else 0)
+        self._give(picture, box, node.outputs())
+
+    def _results(self, picture: Diagram, block: Block) -> None:
+        owner = block.owning_node()
+        outputs = block.outputs()
+        if not outputs and owner is not None:
+            return
+        box = Box("output", "return" if owner is None else "→", title=_names(outputs))
+        for number, value in enumerate(outputs):
+            told = self.folded(value)
+            if told is not None:
+                box.lines.append(cut(f"{number}: {told}" if len(outputs) > 1 else told))
+        below = max((other.depth for other in picture.boxes), default=-1)
+        self._wire(picture, box, outputs, 0, below + 1)
+        picture.boxes.append(box)
+
+    def _give(self, picture: Diagram, box: Box, values: Iterable[Value]) -> None:
+        for value in values:
+            port = Port(_declared(value), _declared(value, 500))
+            box.ports.append(port)
+            self._ports[value] = picture, box, port
+        picture.boxes.append(box)
+
+    def _wire(self, picture: Diagram, box: Box, values: Iterable[Value], since: int, below: int = 0) -> None:
+        """Wires from the values to the box, and its depth: `since` is that of what reads nothing here."""
+        near: list[tuple[Box, Port]] = []
+        again: list[tuple[Value, Box]] = []
+        for value in dict.fromkeys(values):
+            if self.folded(value) is not None or value not in self._ports:
+                continue
+            where, source, port = self._ports[value]
+            if where is picture:
+                near.append((source, port))
+            else:
+                again.append((value, source))
+        box.depth = max(
+            below, since if not near else 0, *(source.depth + 1 for source, _ in near), bool(again)
+        )
+        for source, port in near:
+            if box.depth - source.depth <= _FAR:
+                picture.wires.append(Wire(source, port, box))
+            else:
+                self._name_again(picture, box, source, port)
+        for value, source in again:
+            self._taken.append(value)
+            self._name_again(picture, box, source, self._ports[value][2])
+
+    def _name_again(self, picture: Diagram, box: Box, source: Box, port: Port) -> None:
+        text = port.text or source.text
+        small = Box("again", text.partition(" : ")[0], title=port.title, names=source, depth=box.depth - 1)
+        small.ports.append(Port("", port.title))
+        picture.boxes.append(small)
+        picture.wires.append(Wire(small, small.ports[0], box))
+
+    # ---- what is written where it is used ----------------------------------------------------------------
+
+    def folded(self, value: Value) -> str | None:
+        """What is written for a value that has no box; None for one that has."""
+        if value not in self._folded:
+            self._folded[value] = None  # a value that is reached from itself, in a broken graph
+            self._folded[value] = self._fold(value)
+        return self._folded[value]
+
+    def _fold(self, value: Value) -> str | None:
+        node, kind = value.node(), value.node().kind()
+        if kind == "prim::Constant":
+            return cut(_constant(node), _WIDEST - 12)
+        if kind == "prim::GetAttr":
+            base = node.input()
+            name = str(node.get("name"))
+            if base.node().kind() == "prim::Param":
+                is_ours = isinstance(base.type(), ClassType) and _only_attributes(base)
+                return f"{base.debug_name()}.{name}" if is_ours else None
+            told = self.folded(base)
+            return None if told is None or len(told) > _MAX_PATH_CHARS else f"{told}.{name}"
+        if kind == "prim::ListConstruct" and value.use_count() != 1:
+            return None  # who has it may write to it: it is one list
+        if kind in _FOLDED_LISTS and node.inputs_size() <= _MAX_FOLDED:
+            parts = [self.folded(part) for part in node.inputs()]
+            told = ", ".join([part for part in parts if part is not None])
+            if None in parts or len(told) > _WIDEST - 14:
+                return None
+            return f"[{told}]" if kind == "prim::ListConstruct" else f"({told}{',' * (len(parts) == 1)})"
+        return None
+
+    def _named(self, node: Node, inputs: list[Value]) -> tuple[str, list[Value | None]]:
+        """What a box is called, and the inputs of which that says nothing."""
+        kind = node.kind()
+        if kind == "prim::CallFunction" and inputs and self.folded(inputs[0]) is not None:
+            return f"call {self.folded(inputs[0])}", [None, *inputs[1:]]
+        if kind == "prim::CallMethod" and inputs:
+            receiver = self.folded(inputs[0]) or f"%{inputs[0].debug_name()}"
+            return f"call {receiver}.{node.get('name', '')}", [None, *inputs[1:]]
+        if kind in ("prim::GetAttr", "prim::SetAttr"):
+            return f"{kind} {node.get('name')}", [*inputs]
+        if kind == "prim::PythonOp":
+            return f"^{node.get('name', '')}", [*inputs]
+        return kind, [*inputs]
+
+    def _arguments(self, node: Node, inputs: list[Value | None]) -> Iterator[str]:
+        """The inputs that are written in the box."""
+        names = _OPERANDS.get(node.kind())
+        if node.kind() == "prim::Loop":
+            names = (*_OPERANDS["prim::Loop"], *(f"%{x.debug_name()}" for x in node.blocks()[0].inputs()[1:]))
+        schema = node.schema() if names is None else None
+        if schema is not None:
+            names = tuple(argument.name for argument in schema.arguments)
+        told: list[str] = []
+        for number, value in enumerate(inputs):
+            text = None if value is None else self.folded(value)
+            if text is None or text == _ENDLESS:
+                continue
+            if schema is not None and number < len(schema.arguments):
+                argument = schema.arguments[number]
+                if argument.has_default and text == _literal(argument.default):
+                    continue
+            told.append(cut(f"{names[number]} = {text}" if names and number < len(names) else text))
+        yield from told[:_MAX_LINES]
+        if len(told) > _MAX_LINES:
+            yield f"… {len(told) - _MAX_LINES} more"
+
+
+# ---- texts -------------------------------------------------------------------------------------------
+
+
+def _only_attributes(value: Value) -> bool:
+    """Whether nothing but attributes and methods of a module are asked for, which are written there."""
+    return all(
+        use.user.kind() == "prim::GetAttr" or (use.user.kind() == "prim::CallMethod" and use.offset == 0)
+        for use in value.uses()
+    )
+
+
+def _constant(node: Node) -> str:
+    if not node.has_attribute("value"):
+        type = node.output().type()
+        function = type.function if isinstance(type, FunctionType) else None
+        return "None" if function is None else str(getattr(function, "name", function))
+    value = node.get("value")
+    if node.output().type() is BOOL:
+        return str(bool(value))
+    if isinstance(value, int | float | list):
+        return _literal(value)
+    if is_tensor(value) and hasattr(value, "shape") and not isinstance(value, str):
+        sizes = ", ".join(str(int(size)) for size in value.shape)
+        return f"Tensor[{sizes}]" if len(value.shape) else format_attribute(node, "value")
+    return format_attribute(node, "value")
+
+
+def _literal(value: Any) -> str:
+    """A number, or some, as they are written in Python."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    return format_default(value)
+
+
+def _declared(value: Value, columns: int = 30) -> str:
+    """``%y.1 : Tensor``"""
+    type = value.type()
+    text = type.qualified_name().rpartition(".")[2] if isinstance(type, ClassType) else type.str()
+    return f"%{cut(value.debug_name(), columns)} : {cut(text, columns)}"
+
+
+def _names(values: Iterable[Value]) -> str:
+    return ", ".join(f"%{value.debug_name()}" for value in values)
+
+
+def _title(node: Node) -> str:
+    """What is shown of a node when somebody points at it: its text, its place, and the line there."""
+    lines = [cut(node_to_text(node, show_ranges=False).partition("\n")[0], 500)]
+    place = node.range.origin() or node.range if node.range is not None else None
+    if place is not None and place.location():
+        lines.append(place.location())
+        text = place.source.text.split("\n")[place.source.line_index(place.start)].strip()
+        if text:
+            lines.append(cut(text, 200))
+    return "\n".join(lines)
+
+
+_CONTAINERS: Final = ("Construct", "Unpack", "Index", "TupleSlice")
+
+
+def _kind(node: Node) -> str:
+    """What a node looks like."""
+    kind = node.kind()
+    namespace, _, name = kind.partition("::")
+    if kind in ("prim::If", "prim::Loop", "prim::With", "prim::Enter", "prim::Exit", "prim::fork"):
+        return "flow"
+    if kind in ("prim::RaiseException", "prim::Print", "aten::warn", "prim::SetAttr"):
+        return "effect"
+    if kind in ("prim::CallFunction", "prim::CallMethod", "prim::PythonOp") or kind.startswith("^"):
+        return "call"
+    if node.has_attribute("Subgraph") or "Group" in name:
+        return "group"
+    if namespace == "aten":
+        return "effect" if name.endswith("_") and not name.endswith("__") else "operator"
+    if namespace == "prim" and name.endswith(_CONTAINERS):
+        return "container"
+    return "other" if namespace == "prim" else "operator"

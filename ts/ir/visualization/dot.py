@@ -1,0 +1,88 @@
+"""The text of a picture in Graphviz's language, which lays it out itself.
+
+In: a `Diagram`; it needs no places.  Out: the text::
+
+    digraph "graph" {
+      n1 [label="%x : Tensor" ...];
+      n2 [label="aten::mul\\nother = 2" tooltip="..." ...];
+      n1 -> n2 [label="%x : Tensor"];
+    }
+
+A box with blocks in it is a cluster, with a node for its name and a small one that its results come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ts.ir.visualization.diagram import Box, Diagram
+
+_COLOURS: Final = {
+    "operator": "#e3edfb",
+    "flow": "#ece4f9",
+    "call": "#dff3e6",
+    "group": "#fbeecb",
+    "container": "#e0f2f3",
+    "effect": "#fbe1dd",
+    "other": "#eceff2",
+    "input": "#f7f8fa",
+    "output": "#f7f8fa",
+}
+
+
+def dot(picture: Diagram) -> str:
+    """The text."""
+    lines = [
+        'digraph "graph" {\n',
+        '  node [shape=box style="rounded,filled" fillcolor="#ffffff" fontname="monospace" fontsize=10];\n',
+        '  edge [fontname="monospace" fontsize=9 color="#8a94a0" fontcolor="#66707c"];\n',
+    ]
+    return "".join([*lines, *_Writer().picture(picture, 1), "}\n"])
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self._names: dict[Box, str] = {}
+        self._clusters = 0
+
+    def picture(self, picture: Diagram, level: int) -> Iterator[str]:
+        indent = "  " * level
+        for box in picture.boxes:
+            yield from self._box(box, level)
+        for wire in picture.wires:
+            source, target = self._names[wire.source], self._names[wire.target]
+            begins = f"{source}_out" if wire.source.insides else source
+            label = f" [label={_quoted(wire.port.text)}]" if wire.port.text else ""
+            yield f"{indent}{begins} -> {target}{label};\n"
+
+    def _box(self, box: Box, level: int) -> Iterator[str]:
+        indent = "  " * level
+        name = self._names[box] = f"n{len(self._names) + 1}"
+        label = _quoted("\n".join([box.text, *box.lines]))
+        style = f'fillcolor="{_COLOURS[box.kind]}"' if box.kind in _COLOURS else 'style="dashed"'
+        told = f"{name} [label={label} tooltip={_quoted(box.title)} {style}];\n"
+        if not box.insides:
+            yield f"{indent}{told}"
+            return
+        yield from self._cluster("", level)
+        yield f"{indent}  {told}{indent}  {name}_out [shape=point];\n"
+        for inside in box.insides:
+            yield from self._cluster(inside.text, level + 1)
+            yield from self.picture(inside, level + 2)
+            yield f"{indent}  }}\n"
+            for first, last in zip(inside.boxes[:1], inside.boxes[-1:], strict=True):
+                yield f"{indent}  {name} -> {self._names[first]} [style=invis];\n"
+                yield f"{indent}  {self._names[last]} -> {name}_out [style=invis];\n"
+        yield f"{indent}}}\n"
+
+    def _cluster(self, text: str, level: int) -> Iterator[str]:
+        self._clusters += 1
+        indent = "  " * level
+        yield f"{indent}subgraph cluster_{self._clusters} {{\n"
+        yield f'{indent}  label={_quoted(text)}; style="rounded"; color="#8a94a0";\n'
+
+
+def _quoted(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -1,0 +1,283 @@
+"""Places for the boxes of a picture, in layers, after Sugiyama, Tagawa and Toda.
+
+In: a `Diagram`.  Out: the same, with the places of its boxes and the points of its wires::
+
+    layer 0        [%x]      [%n]         every wire goes down, from a layer to the next
+    layer 1       [mul]       :           what it passes on its way holds a place for it
+    layer 2           [prim::Loop]        blocks were laid out before, so that their box has a size
+
+1. Layers: a box stands below all that it reads; what reads nothing stands just above its users.
+2. Order within the layers: boxes go to the middle of their neighbours, up and down in turn, and the order
+   with the fewest crossings is kept.
+3. Columns: each layer is moved as near to its neighbours as its order allows, which is a regression over
+   monotone sequences, solved by pooling the places that violate the order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final
+from unicodedata import east_asian_width
+
+from ts.ir.visualization.diagram import Box, Diagram, Line, Port
+
+CHARACTER: Final = 7.0  # the width of one, at the size of the letters
+LINE: Final = 16.0  # the height of a line of text
+PADDING: Final = 8.0
+_PORT: Final = 17.0  # the height of what stands below a box
+_BESIDE: Final = 18.0  # between two boxes of a layer
+_BETWEEN: Final = 30.0  # between two layers
+_MARGIN: Final = 14.0  # around a block
+_TITLE: Final = 18.0  # of a block
+_ORDERINGS: Final = 8
+_MOVES: Final = 10
+_MIN_OFFSET: Final = 4.0
+_LANE: Final = 8.0  # the width of a wire that passes
+
+
+class _Place:
+    """A place in a layer: of a box, or of a wire that passes."""
+
+    __slots__ = ("box", "down", "order", "up", "width", "x")
+
+    def __init__(self, box: Box | None, width: float, order: int) -> None:
+        self.box = box
+        self.width = width
+        self.order = order
+        self.x = 0.0
+        self.up: list[tuple[_Place, float]] = []  # neighbours, and from where in them the wire comes
+        self.down: list[tuple[_Place, float]] = []
+
+
+def text_width(text: str) -> float:
+    """How wide a text is, in letters of one width."""
+    count = len(text) if text.isascii() else sum(1 + (east_asian_width(c) in "WF") for c in text)
+    return count * CHARACTER
+
+
+def arrange(picture: Diagram) -> None:
+    """Give everything in the picture its place."""
+    for box in picture.boxes:
+        for inside in box.insides:
+            arrange(inside)
+        _measure(box)
+    layers, wires = _layers(picture)
+    _order(layers)
+    _columns(layers)
+    _rows(picture, layers, wires)
+
+
+def _measure(box: Box) -> None:
+    """The size of a box, the places of the blocks in it, and where its wires begin."""
+    lines = [box.text, *box.lines]
+    box.width = max(text_width(line) for line in lines) + 2 * PADDING
+    box.height = len(lines) * LINE + PADDING
+    if box.insides:
+        top, across = box.height, PADDING
+        for inside in box.insides:
+            inside.x, inside.y = across, top
+            across += inside.width + PADDING
+        box.width = max(box.width, across)
+        box.height = top + max(inside.height for inside in box.insides) + PADDING
+        spare = (box.width - across) / 2
+        for inside in box.insides:
+            inside.x += spare
+    widths = [text_width(port.text) + PADDING for port in box.ports]
+    left = -sum(widths) / 2
+    for port, width in zip(box.ports, widths, strict=True):
+        port.x = left + width / 2
+        left += width
+
+
+def _room(box: Box) -> float:
+    """The width that a box takes with what stands below it."""
+    return max(box.width, sum(text_width(port.text) + PADDING for port in box.ports))
+
+
+# ---- layers ------------------------------------------------------------------------------------------
+
+_Wires = list[tuple[Port, list[_Place]]]  # the places that each wire passes, from its source to its target
+
+
+def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
+    """The places of each layer, joined with their neighbours; wires of one value go the same way."""
+    depth = {box: box.depth for box in picture.boxes}
+    reading = {wire.target for wire in picture.wires}
+    users: dict[Box, list[int]] = defaultdict(list)
+    for wire in picture.wires:
+        users[wire.source].append(depth[wire.target])
+    for box, below in users.items():
+        if box not in reading:
+            depth[box] = min(below) - 1
+    layers: list[list[_Place]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
+
+    def place(layer: int, box: Box | None, width: float) -> _Place:
+        made = _Place(box, width, len(layers[layer]))
+        layers[layer].append(made)
+        return made
+
+    places = {box: place(depth[box], box, _room(box)) for box in picture.boxes}
+    wires: _Wires = []
+    lanes: dict[Port, list[_Place]] = {}  # below the source, as far as any wire of the port has come
+    for wire in sorted(picture.wires, key=lambda wire: depth[wire.target] - depth[wire.source]):
+        lane = lanes.setdefault(wire.port, [])
+        passed = depth[wire.target] - depth[wire.source] - 1
+        while len(lane) < passed:
+            step = place(depth[wire.source] + 1 + len(lane), None, _LANE)
+            _join(lane[-1] if lane else places[wire.source], step, 0.0 if lane else wire.port.x)
+            lane.append(step)
+        way = [places[wire.source], *lane[:passed], places[wire.target]]
+        _join(way[-2], way[-1], 0.0 if passed else wire.port.x)
+        wires.append((wire.port, way))
+    return layers, wires
+
+
+def _join(above: _Place, below: _Place, x: float) -> None:
+    above.down.append((below, -x))
+    below.up.append((above, x))
+
+
+# ---- order -------------------------------------------------------------------------------------------
+
+
+def _order(layers: Sequence[list[_Place]]) -> None:
+    """Sort each layer by the middles of its neighbours; the best of several turns stays."""
+    best, fewest = [[*layer] for layer in layers], _crossings(layers)
+    for turn in range(_ORDERINGS):
+        if fewest == 0:
+            break
+        for layer in layers if turn % 2 == 0 else reversed(layers):
+            middles = {}
+            for place in layer:
+                found = [near.order for near, _ in (place.up if turn % 2 == 0 else place.down)]
+                middles[place] = sum(found) / len(found) if found else float(place.order)
+            layer.sort(key=lambda place: (middles[place], place.order))
+            for order, place in enumerate(layer):
+                place.order = order
+        count = _crossings(layers)
+        if count < fewest:
+            best, fewest = [[*layer] for layer in layers], count
+    for layer, kept in zip(layers, best, strict=True):
+        layer[:] = kept
+        for order, place in enumerate(layer):
+            place.order = order
+
+
+def _crossings(layers: Iterable[list[_Place]]) -> int:
+    """How many pairs of wires cross, counted as the inversions of their ends."""
+    count = 0
+    for layer in layers:
+        ends = [order for place in layer for order in sorted(below.order for below, _ in place.down)]
+        tree = [0] * (max(ends, default=-1) + 2)  # of Fenwick: how many ends were seen up to each order
+        for seen, end in enumerate(ends):
+            at = end + 1
+            count += seen
+            while at:
+                count -= tree[at]
+                at &= at - 1
+            at = end + 1
+            while at < len(tree):
+                tree[at] += 1
+                at += at & -at
+    return count
+
+
+# ---- columns -----------------------------------------------------------------------------------------
+
+
+def _columns(layers: Sequence[list[_Place]]) -> None:
+    """The middles of the places."""
+    for layer in layers:
+        _fit(layer, [0.0] * len(layer))
+    for turn in range(_MOVES):
+        for layer in layers if turn % 2 == 0 else reversed(layers):
+            wants: list[float] = []
+            for before, place in zip([None, *layer], layer, strict=False):
+                near = place.up if turn % 2 == 0 else place.down
+                near = [*place.up, *place.down] if turn >= _MOVES - 2 else near
+                if near:
+                    wants.append(sum(other.x + x for other, x in near) / len(near))
+                elif before is None or place.up or place.down:
+                    wants.append(place.x)
+                else:  # it is beside what is there
+                    wants.append(wants[-1] + (before.width + place.width) / 2 + _BESIDE)
+            _fit(layer, wants)
+    for layer in layers:
+        for place in layer:  # lanes that bend by a trifle are straight: there is room between two places
+            if place.box is None and abs(place.up[0][0].x + place.up[0][1] - place.x) < _MIN_OFFSET:
+                place.x = place.up[0][0].x + place.up[0][1]
+    left = min((place.x - place.width / 2 for layer in layers for place in layer), default=0.0)
+    for layer in layers:
+        for place in layer:
+            place.x += _MARGIN - left
+
+
+def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
+    """The places nearest to what is wanted that keep the order and the distances; lanes stay straight."""
+    offsets, offset = [], 0.0
+    for number, place in enumerate(layer):
+        if number:
+            offset += (layer[number - 1].width + place.width) / 2 + _BESIDE
+        offsets.append(offset)
+    pools: list[tuple[float, float, int]] = []  # sums of weighted wants, of weights, and how many
+    for place, want, offset in zip(layer, wants, offsets, strict=True):
+        weight = 4.0 if place.box is None else 1.0
+        total, weights, count = (want - offset) * weight, weight, 1
+        while pools and pools[-1][0] / pools[-1][1] > total / weights:
+            before = pools.pop()
+            total, weights, count = total + before[0], weights + before[1], count + before[2]
+        pools.append((total, weights, count))
+    at = 0
+    for total, weights, count in pools:
+        for number in range(at, at + count):
+            layer[number].x = total / weights + offsets[number]
+        at += count
+
+
+# ---- rows, and the points of wires -------------------------------------------------------------------
+
+
+def _rows(picture: Diagram, layers: Sequence[list[_Place]], wires: _Wires) -> None:
+    top = _MARGIN + (_TITLE if picture.text else 0.0)
+    edges: dict[_Place, tuple[float, float]] = {}  # of the layer that a place is in
+    for layer in layers:
+        height = max((_height(place.box) for place in layer if place.box is not None), default=0.0)
+        for place in layer:
+            edges[place] = top, top + height
+            if place.box is not None:
+                place.box.x, place.box.y = place.x, top
+        top += height + _BETWEEN
+    right = max((place.x + place.width / 2 for layer in layers for place in layer), default=0.0)
+    picture.width = max(right + _MARGIN, text_width(picture.text) + 2 * _MARGIN)
+    picture.height = max(top - _BETWEEN + _MARGIN, 2 * _MARGIN)
+    arriving: dict[Box, list[tuple[float, int]]] = defaultdict(list)
+    for number, (port, way) in enumerate(wires):
+        box = way[-1].box
+        assert box is not None
+        arriving[box].append((way[-2].x + (port.x if len(way) == 2 else 0.0), number))
+    ends: dict[int, float] = {}
+    for box, found in arriving.items():  # side by side on the upper edge
+        for order, (_, number) in enumerate(sorted(found)):
+            ends[number] = box.x + box.width * ((order + 1) / (len(found) + 1) - 0.5)
+        if len(found) == 1 and abs(found[0][0] - box.x) < _MIN_OFFSET:
+            ends[found[0][1]] = found[0][0]
+    drawn = set()
+    for number, (port, way) in enumerate(wires):
+        for above, below in pairwise(way):
+            is_end = below is way[-1]
+            if not is_end and (above, below) in drawn:
+                continue
+            drawn.add((above, below))
+            x = above.x + (port.x if above.box is not None else 0.0)
+            start = edges[above][0] + (_height(above.box) if above.box is not None else 0.0)
+            target = ends[number] if is_end else below.x
+            points = [(x, start), (x, edges[above][1]), (target, edges[below][0])]
+            if not is_end:
+                points.append((target, edges[below][1]))
+            picture.lines.append(Line(points, is_end, port.title))
+
+
+def _height(box: Box) -> float:
+    return box.height + (_PORT if any(port.text for port in box.ports) else 0.0)

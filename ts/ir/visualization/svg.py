@@ -1,0 +1,144 @@
+"""The text of a picture in SVG.
+
+In: a `Diagram` with places.  Out: one file that needs nothing else: its colours are classes of its style,
+light or dark as the reader's system says, and what a box is shows when one points at it.
+
+    <g class="operator"><title>...</title><rect .../><text ...>aten::mul</text></g>
+
+Every text is escaped, and characters that XML does not have are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from ts.ir.visualization.diagram import Box, Diagram, Line
+from ts.ir.visualization.layout import LINE, PADDING
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Node
+
+LIGHT: Final = """\
+--paper: #ffffff; --ink: #1d2229; --soft: #66707c; --wire: #8a94a0; --block: #00000008;
+--operator: #e3edfb; --flow: #ece4f9; --call: #dff3e6; --group: #fbeecb; --container: #e0f2f3;
+--effect: #fbe1dd; --other: #eceff2; --end: #f7f8fa;"""
+DARK: Final = """\
+--paper: #14171b; --ink: #dde2e8; --soft: #95a0ad; --wire: #66707c; --block: #ffffff0a;
+--operator: #1f3553; --flow: #372a54; --call: #1d4230; --group: #4d3f15; --container: #17424a;
+--effect: #552a24; --other: #2b3138; --end: #1e2329;"""
+RULES: Final = """\
+.ts-graph {
+  background: var(--paper);
+  font: 11.5px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.ts-graph text { fill: var(--ink); text-anchor: middle; }
+.ts-graph .line, .ts-graph .port, .ts-graph .block > text { fill: var(--soft); }
+.ts-graph rect { stroke: var(--wire); }
+.ts-graph .block > rect { fill: var(--block); stroke-dasharray: 2 3; }
+.ts-graph .operator > rect { fill: var(--operator); } .ts-graph .flow > rect { fill: var(--flow); }
+.ts-graph .call > rect { fill: var(--call); } .ts-graph .group > rect { fill: var(--group); }
+.ts-graph .container > rect { fill: var(--container); } .ts-graph .effect > rect { fill: var(--effect); }
+.ts-graph .other > rect { fill: var(--other); }
+.ts-graph .input > rect, .ts-graph .output > rect { fill: var(--end); }
+.ts-graph .again > rect { fill: none; stroke-dasharray: 3 2; } .ts-graph .again text { fill: var(--soft); }
+.ts-graph g:hover:not(:has(g:hover)) > rect, .ts-graph .lit > rect { stroke: var(--ink); stroke-width: 1.5; }
+.ts-graph path { fill: none; stroke: var(--wire); }
+.ts-graph path:hover { stroke: var(--ink); stroke-width: 2; }
+.ts-graph .head { fill: var(--wire); stroke: none; }
+"""
+STYLE: Final = f"""\
+.ts-graph {{ {LIGHT} }}
+@media (prefers-color-scheme: dark) {{ .ts-graph {{ {DARK} }} }}
+{RULES}"""  # as the reader's system says
+
+_NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'  # which a page does not need
+_REPLACED: Final = {
+    **{code: "\ufffd" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"},
+    **dict.fromkeys(range(127, 160), "\ufffd"),
+}
+
+Attributes = Callable[["Node"], str]  # more attributes of a node's box, written as they stand in the file
+
+
+def svg(picture: Diagram, style: str = STYLE, attributes: Attributes = lambda node: "") -> str:
+    """The text; without a style, of a page that has it."""
+    writer = _Writer(attributes)
+    size = f"{_number(picture.width)} {_number(picture.height)}"
+    width, height = size.split()
+    return "".join(
+        [
+            f"<svg{_NAMESPACE * bool(style)} ",
+            f'class="ts-graph" viewBox="0 0 {size}" ',
+            f'width="{width}" height="{height}">\n',
+            f"<style>{style}</style>\n" if style else "",
+            *writer.picture(picture),
+            "</svg>\n",
+        ]
+    )
+
+
+class _Writer:
+    def __init__(self, attributes: Attributes) -> None:
+        self._attributes = attributes
+
+    def picture(self, picture: Diagram) -> Iterator[str]:
+        for line in picture.lines:
+            yield from self._line(line)
+        for box in picture.boxes:
+            yield from self._box(box)
+
+    def _line(self, line: Line) -> Iterator[str]:
+        (x, y), (_, bend), (to, end), *rest = line.points
+        middle = _number((bend + end) / 2)
+        path = (
+            f"M{_point(x, y)}V{_number(bend)}C{_number(x)} {middle} {_number(to)} {middle} {_point(to, end)}"
+        )
+        for _, below in rest:
+            path += f"V{_number(below)}"
+        yield f'<path d="{path}"><title>{_text(line.title)}</title></path>\n'
+        if line.ends:
+            yield f'<path class="head" d="M{_point(to - 3, end - 6)}h6L{_point(to, end)}z"/>\n'
+
+    def _box(self, box: Box) -> Iterator[str]:
+        left = box.x - box.width / 2
+        more = self._attributes(box.node) if box.node is not None else ""
+        yield f'<g class="{box.kind}" transform="translate({_point(left, box.y)})"{more}>'
+        if box.title:
+            yield f"<title>{_text(box.title)}</title>"
+        round = 9 if box.kind in ("input", "output", "again") else 4
+        yield f'<rect width="{_number(box.width)}" height="{_number(box.height)}" rx="{round}"/>'
+        middle = box.width / 2
+        for number, text in enumerate([box.text, *box.lines]):
+            kind = ' class="line"' if number else ""
+            at = PADDING / 2 + (number + 0.75) * LINE
+            yield f'<text x="{_number(middle)}" y="{_number(at)}"{kind}>{_text(text)}</text>'
+        for inside in box.insides:
+            yield from self._block(inside)
+        for port in box.ports:
+            if port.text:
+                place = f'x="{_number(middle + port.x)}" y="{_number(box.height + 13)}"'
+                yield f'<text class="port" {place}>{_text(port.text)}</text>'
+        yield "</g>\n"
+
+    def _block(self, picture: Diagram) -> Iterator[str]:
+        yield f'\n<g class="block" transform="translate({_point(picture.x, picture.y)})">'
+        yield f'<rect width="{_number(picture.width)}" height="{_number(picture.height)}" rx="6"/>'
+        if picture.text:
+            yield f'<text x="{_number(picture.width / 2)}" y="18">{_text(picture.text)}</text>'
+        yield "\n"
+        yield from self.picture(picture)
+        yield "</g>\n"
+
+
+def _text(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode("utf-8")  # halves of pairs
+    return escape(text.translate(_REPLACED))
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _point(x: float, y: float) -> str:
+    return f"{_number(x)} {_number(y)}"

@@ -1,0 +1,125 @@
+"""Fractional max pooling: windows at steps that are drawn at random.
+
+The functions whose flag decides what they return are pairs that `boolean_dispatch` joins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.frontend.compile_directives import BroadcastingList2, BroadcastingList3, boolean_dispatch
+from ts.nn.functional.interpolation import scaled
+
+
+def _fractional_size(
+    input: Tensor, output_size: list[int] | None, output_ratio: list[float] | None, n: int
+) -> list[int]:
+    """The size asked for, or the ratio of the input's."""
+    if output_size is not None:
+        return output_size
+    if output_ratio is None:
+        raise ValueError(
+            f"fractional_max_pool{n}d requires specifying either an output_size or an output_ratio"
+        )
+    if len(output_ratio) > n:
+        raise ValueError(
+            f"fractional_max_pool{n}d requires output_ratio to either be a single Int or tuple of Ints."
+        )
+    return [scaled(input.size(d - n), output_ratio[d]) for d in range(n)]
+
+
+def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:
+    """A number for each plane and dimension: drawn, where none are given."""
+    if given is not None:
+        return given
+    batch = 1
+    if input.dim() > n + 1:
+        batch = input.size(0)
+    return ts.rand(batch, input.size(-n - 1), n, dtype=input.dtype, device=input.device)
+
+
+def _each(value: Any, n: int) -> Any:
+    """A number as a list of n; what compiled code does by itself."""
+    return [value] * n if isinstance(value, (int, float)) else value
+
+
+def fractional_max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    output_size: BroadcastingList2[int] | None = None,
+    output_ratio: BroadcastingList2[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The maxima of windows at random steps, and where they were."""
+    if not ts.jit.is_scripting():
+        kernel_size, output_size = _each(kernel_size, 2), _each(output_size, 2)
+        output_ratio = _each(output_ratio, 2)
+    size = _fractional_size(input, output_size, output_ratio, 2)
+    return ts.fractional_max_pool2d(input, kernel_size, size, _samples(input, _random_samples, 2))
+
+
+def _fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    output_size: BroadcastingList2[int] | None = None,
+    output_ratio: BroadcastingList2[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Tensor:
+    return fractional_max_pool2d_with_indices(
+        input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )[0]
+
+
+fractional_max_pool2d = boolean_dispatch(
+    "return_indices",
+    4,
+    False,
+    fractional_max_pool2d_with_indices,
+    _fractional_max_pool2d,
+    __name__,
+    "fractional_max_pool2d",
+)
+
+
+def fractional_max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList3[int],
+    output_size: BroadcastingList3[int] | None = None,
+    output_ratio: BroadcastingList3[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The maxima of windows at random steps, and where they were."""
+    if not ts.jit.is_scripting():
+        kernel_size, output_size = _each(kernel_size, 3), _each(output_size, 3)
+        output_ratio = _each(output_ratio, 3)
+    size = _fractional_size(input, output_size, output_ratio, 3)
+    return ts.fractional_max_pool3d(input, kernel_size, size, _samples(input, _random_samples, 3))
+
+
+def _fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: BroadcastingList3[int],
+    output_size: BroadcastingList3[int] | None = None,
+    output_ratio: BroadcastingList3[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Tensor:
+    return fractional_max_pool3d_with_indices(
+        input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )[0]
+
+
+fractional_max_pool3d = boolean_dispatch(
+    "return_indices",
+    4,
+    False,
+    fractional_max_pool3d_with_indices,
+    _fractional_max_pool3d,
+    __name__,
+    "fractional_max_pool3d",
+)

@@ -1,0 +1,30 @@
+"""Sliding windows of images as columns, and back."""
+
+from __future__ import annotations
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.frontend.compile_directives import BroadcastingList2
+
+
+def unfold(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
+) -> Tensor:
+    """The sliding windows of images, each a column."""
+    return ts.im2col(input, kernel_size, dilation, padding, stride)
+
+
+def fold(
+    input: Tensor,
+    output_size: BroadcastingList2[int],
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
+) -> Tensor:
+    """Images whose windows are the columns; where windows overlap, the sum."""
+    return ts.col2im(input, output_size, kernel_size, dilation, padding, stride)

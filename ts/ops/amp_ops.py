@@ -1,0 +1,76 @@
+"""What `GradScaler` does to gradients and to its scale.
+
+In: gradients, and the scale that they were made with; out: the gradients without it, whether they are finite,
+and the scale of the next turn.
+
+    _amp_foreach_non_finite_check_and_unscale_([g], found, tensor([0.5]))   g *= 0.5; found = 1: it has inf
+    _amp_update_scale_(scale, steps, found, 2.0, 0.5, 2000)
+
+Nothing is read to decide: on a device, the flag and the scale stay there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ts.ops import common
+from ts.ops.registry import op
+
+Array = common.Array
+
+_UNSCALED: Final = "_amp_foreach_non_finite_check_and_unscale_cpu"
+
+
+@op(
+    "aten::_amp_foreach_non_finite_check_and_unscale_(Tensor(a!)[] self, Tensor(b!) found_inf, "
+    "Tensor inv_scale) -> ()",
+    where="f",
+)
+def _unscale(xp: Any, self: Sequence[Array], found_inf: Array, inv_scale: Array) -> Sequence[Array]:
+    """Multiply each by `inv_scale`; `found_inf` is 1 from the first on that has inf or nan."""
+    _check(xp, "found_inf", found_inf)
+    _check(xp, "inv_scale", inv_scale)
+    for x in self:
+        if common.CATEGORY_OF[x.dtype] < common.FLOATING:
+            common.refuse(_UNSCALED, x.dtype)
+        wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
+        is_finite = xp.all(xp.isfinite(wide)).astype(xp.float32)
+        found_inf[...] = xp.maximum(found_inf, 1 - is_finite)
+        x[...] = (wide * inv_scale.reshape(()).astype(wide.dtype)).astype(x.dtype)
+    return self
+
+
+@op(
+    "aten::_amp_update_scale_(Tensor(a!) self, Tensor(b!) growth_tracker, Tensor found_inf, "
+    "float scale_growth_factor, float scale_backoff_factor, int growth_interval) -> Tensor(a!)",
+    where="f",
+)
+def _update_scale(
+    xp: Any,
+    self: Array,
+    growth_tracker: Array,
+    found_inf: Array,
+    growth: float,
+    backoff: float,
+    interval: int,
+) -> Array:
+    """A smaller scale where something was found; a larger one, if finite, after `interval` turns without."""
+    _check(xp, "growth_tracker", growth_tracker, xp.int32, "an int")
+    _check(xp, "current_scale", self)
+    _check(xp, "found_inf", found_inf)
+    scale, found = self.reshape(()).astype(xp.float64), found_inf.reshape(()) != 0
+    steps = growth_tracker.reshape(()) + 1
+    is_due = steps == interval
+    grown = (scale * growth).astype(xp.float32)
+    kept = xp.where(is_due & xp.isfinite(grown), grown, scale)
+    self[...] = xp.where(found, scale * backoff, kept)
+    growth_tracker[...] = xp.where(found | is_due, 0, steps)
+    return self
+
+
+def _check(xp: Any, name: str, x: Array, dtype: Any = None, article: str = "a float") -> None:
+    if x.size != 1:
+        raise RuntimeError(f"{name} must be a 1-element tensor.")
+    if x.dtype != (xp.float32 if dtype is None else dtype):
+        raise RuntimeError(f"{name} must be {article} tensor.")

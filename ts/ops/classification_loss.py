@@ -1,0 +1,375 @@
+"""Losses of scores against classes.
+
+In: scores (N, C, ...) or (C), target classes or probabilities, a reduction; out: an array.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ts._core.tensor import size_guards
+from ts.ops import common, cost_model
+from ts.ops.activation import softmax_kernel
+from ts.ops.loss import MEAN, NONE, SUM, reduced, wide
+from ts.ops.out_variants import EXPECTED, SCALAR
+from ts.ops.registry import op, shared_fields
+
+Array = common.Array
+
+
+def _check_weight(weight: Array | None, classes: int, prefix: str = "") -> None:
+    if weight is not None and not size_guards.same(weight.shape, (classes,)):
+        raise RuntimeError(
+            f"{prefix}weight tensor should be defined either for all {classes} classes or no classes but got "
+            f"weight tensor of shape: {list(weight.shape)}"
+        )
+
+
+def nll(
+    xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> Array:
+    """The negative log likelihood of classes along dimension 1 (0 for one sample)."""
+    return _nll_and_weight(xp, logp, target, weight, reduction, ignore_index)[0]
+
+
+def _nll_and_weight(
+    xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> tuple[Array, Array]:
+    """The same, and the weight of all samples together; of several losses that are not reduced it is 0."""
+    if logp.ndim == 0:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if target.ndim > 0 and logp.ndim > 1 and not size_guards.equal(logp.shape[0], target.shape[0]):
+        raise ValueError(
+            f"Expected input batch_size ({logp.shape[0]}) to match target batch_size ({target.shape[0]})."
+        )
+    if logp.ndim == 2 and target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if target.dtype not in (common.INT64, common.UINT8):
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {common.NAME_OF[target.dtype]}"
+        )
+    if common.CATEGORY_OF[logp.dtype] != common.FLOATING:
+        common.refuse("nll_loss_out_frame", logp.dtype)
+    single = logp.ndim == 1
+    x, t = (logp[None], target.reshape(1)) if single else (logp, target)
+    wanted = (x.shape[0], *x.shape[2:])
+    if not size_guards.same(t.shape, wanted):
+        raise RuntimeError(f"Expected target size {list(wanted)}, got {list(target.shape)}")
+    n = x.shape[1]
+    _check_weight(weight, n)
+    if weight is not None and weight.dtype != logp.dtype:
+        raise RuntimeError(
+            f"expected scalar type {common.NAME_OF[logp.dtype]} but found {common.NAME_OF[weight.dtype]}"
+        )
+    kept = t != ignore_index
+    safe = xp.where(kept, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
+    ends = common.extremes(xp, safe)
+    if ends is not None and (ends[0] < 0 or ends[1] >= n):
+        raise IndexError(f"Target {ends[0] if ends[0] < 0 else ends[1]} is out of bounds.")
+    x = wide(xp, x)
+    w = kept.astype(x.dtype) if weight is None else wide(xp, weight)[safe] * kept
+    picked = xp.take_along_axis(x, xp.expand_dims(safe, 1), 1)[:, 0] if x.size else xp.zeros(wanted, x.dtype)
+    loss = xp.where(kept, -picked * w, xp.zeros((), x.dtype))
+    total = common.cast(xp, xp.sum(w) if single or reduction != NONE else xp.zeros((), x.dtype), logp.dtype)
+    if reduction == MEAN:
+        return common.cast(xp, xp.sum(loss) / xp.sum(w), logp.dtype), total
+    loss = common.cast(xp, loss, logp.dtype)
+    return reduced(xp, loss[0] if single else loss, reduction), total
+
+
+@op(
+    "aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+    "ignore_index=-100) -> Tensor",
+    where="f",
+)
+@op(
+    "aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+    "ignore_index=-100) -> Tensor",
+    out="out",
+    where="f",
+    out_refused=EXPECTED,
+)
+@op(
+    "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+    "ignore_index=-100) -> Tensor",
+    out="out",
+    where="",
+)
+@shared_fields(work=cost_model.of(cost_model.fewest, 0.3), autocast="float32")
+def _nll_loss(
+    xp: Any,
+    self: Array,
+    target: Array,
+    weight: Array | None = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
+) -> Array:
+    return nll(xp, self, target, weight, reduction, ignore_index)
+
+
+_FORWARD = (
+    "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, "
+    "Tensor "
+    "total_weight)"
+)
+_WITH_WEIGHT: dict[str, Any] = {
+    "out": "output", "out_names": "output,total_weight", "out_unnamed": True, "where": "",
+    "layout": ("contiguous", "contiguous"),
+}  # fmt: skip
+
+
+@op(f"aten::nll_loss_forward{_FORWARD}", **_WITH_WEIGHT)
+def _nll_loss_forward(
+    xp: Any, self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> tuple[Array, Array]:
+    if self.ndim not in (1, 2):
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if self.ndim == 2 and not size_guards.same(target.shape, self.shape[:1]):
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    return _nll_and_weight(xp, self, target, weight, reduction, ignore_index)
+
+
+@op(f"aten::nll_loss2d_forward{_FORWARD}", **_WITH_WEIGHT)
+def _nll_loss2d_forward(
+    xp: Any, self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
+) -> tuple[Array, Array]:
+    if target.ndim != 3:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{target.ndim}"
+        )
+    if self.ndim != 4:
+        raise RuntimeError(
+            f"only batches of spatial inputs supported (4D tensors), but got input of dimension: {self.ndim}"
+        )
+    return _nll_and_weight(xp, self, target, weight, reduction, ignore_index)
+
+
+_BACK = (
+    "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, "
+    "Tensor total_weight) -> Tensor"
+)
+
+
+@op(f"aten::nll_loss_backward{_BACK}", out="grad_input", out_names="grad_input")
+@op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input", out_names="grad_input")
+@shared_fields(where="", layout="contiguous", refuses={"bic": "nll_loss_backward_out_frame"})
+def _nll_loss_backward(
+    xp: Any,
+    grad_output: Array,
+    self: Array,
+    target: Array,
+    weight: Array | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Array,
+) -> Array:
+    """Each sample's gradient at its class, zeros elsewhere."""
+    x, t = (self[None], target.reshape(1)) if self.ndim == 1 else (self, target)
+    if not size_guards.same(t.shape, (x.shape[0], *x.shape[2:])):
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
+    kept = t != ignore_index
+    safe = xp.where(kept, t, common.cast(xp, 0, t.dtype)).astype(common.INT64)
+    each = -wide(xp, grad_output)
+    if reduction == MEAN:
+        each = each / wide(xp, total_weight)
+    if weight is not None:
+        each = each * wide(xp, weight)[safe]
+    each = common.cast(xp, xp.where(kept, each, xp.zeros((), each.dtype)), self.dtype)
+    result = xp.zeros(x.shape, dtype=self.dtype)
+    if result.size:
+        xp.put_along_axis(result, xp.expand_dims(safe, 1), xp.expand_dims(each, 1), 1)
+    return result.reshape(self.shape)
+
+
+@op(
+    "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
+    "SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor",
+    where="f",
+    autocast="float32",
+)
+def _cross_entropy(
+    xp: Any,
+    self: Array,
+    target: Array,
+    weight: Array | None = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Array:
+    axis = 0 if self.ndim == 1 else 1
+    if size_guards.same(target.shape, self.shape):
+        if common.CATEGORY_OF[target.dtype] != common.FLOATING:
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got "
+                f"{common.NAME_OF[target.dtype]}"
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _of_probabilities(xp, self, target, weight, reduction, label_smoothing)
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    logp = softmax_kernel(xp, wide(xp, self), axis, None, True)
+    if label_smoothing == 0:
+        loss = nll(xp, common.cast(xp, logp, self.dtype), target, weight, reduction, ignore_index)
+        return common.cast(xp, loss, self.dtype)
+    w = None if weight is None else wide(xp, weight)
+    loss = nll(xp, logp, target, w, reduction, ignore_index)
+    n = self.shape[axis]
+    kept = target != ignore_index
+    smooth = -xp.sum(logp if w is None else logp * _per_class(w, axis, self.ndim), axis=axis) * kept
+    if reduction == MEAN:
+        total = xp.sum(kept) if w is None else xp.sum(w[xp.where(kept, target, 0)] * kept)
+        smooth = xp.sum(smooth) / total
+    elif reduction == SUM:
+        smooth = xp.sum(smooth)
+    return common.cast(xp, (1 - label_smoothing) * loss + smooth * (label_smoothing / n), self.dtype)
+
+
+def _per_class(weight: Array, axis: int, ndim: int) -> Array:
+    return weight.reshape([-1 if d == axis else 1 for d in range(ndim)])
+
+
+def _of_probabilities(
+    xp: Any, self: Array, target: Array, weight: Array | None, reduction: int, label_smoothing: float
+) -> Array:
+    """The cross entropy of two distributions over the classes."""
+    axis = 0 if self.ndim == 1 else 1
+    if self.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    n = self.shape[axis]
+    _check_weight(weight, n, "cross_entropy: ")
+    dtype = common.result_type(self, target, weight)
+    logp = softmax_kernel(xp, wide(xp, self), axis, None, True)
+    wanted = wide(xp, target)
+    if label_smoothing > 0:
+        wanted = wanted * (1 - label_smoothing) + label_smoothing / n
+    terms = wanted * logp
+    if weight is not None:
+        terms = terms * _per_class(wide(xp, weight), axis, self.ndim)
+    loss = -xp.sum(terms, axis=axis)
+    if reduction == MEAN:
+        samples = math.prod(m for d, m in enumerate(self.shape) if d != axis)
+        return common.cast(xp, xp.sum(loss) / samples if samples else xp.full((), math.nan), dtype)
+    return reduced(xp, common.cast(xp, loss, dtype), reduction)
+
+
+# ---------------------------------------------------------------------------------------- margins
+
+
+def _rows(self: Array) -> Array:
+    """Scores as (N, C)."""
+    if self.ndim > 2 or (self.ndim and self.shape[-1] == 0):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.shape)}"
+        )
+    return self if self.ndim == 2 else self.reshape(1, -1)
+
+
+@op(
+    "aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, "
+    "int reduction=1) -> Tensor",
+    out="out",
+    where="f",
+    out_refused=SCALAR,
+    autocast="float32",
+)
+def _multi_margin_loss(
+    xp: Any,
+    self: Array,
+    target: Array,
+    p: Any = 1,
+    margin: Any = 1,
+    weight: Array | None = None,
+    reduction: int = MEAN,
+) -> Array:
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    x = _rows(self)
+    rows, classes = x.shape
+    if weight is not None and weight.ndim != 1 and weight.size:
+        raise ValueError("weight must be one-dimensional")
+    if weight is not None and not size_guards.equal(weight.size, classes):
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    if target.ndim > 1 or not size_guards.equal(target.size, rows):
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
+            f"(batch size). Expected target size [{rows}], but got {list(target.shape)}. Input has shape "
+            f"{list(self.shape)}."
+        )
+    if self.dtype not in (common.FLOAT, common.DOUBLE):
+        common.refuse("multi_margin_loss_cpu_kernel", self.dtype)
+    if target.dtype != common.INT64:
+        raise RuntimeError(f"expected scalar type Long but found {common.NAME_OF[target.dtype]}")
+    ends = common.extremes(xp, target)
+    if ends is not None and (ends[0] < 0 or ends[1] >= classes):
+        raise RuntimeError("target out of range")
+    own = target.reshape(rows, 1)
+    gap = xp.maximum(margin - xp.take_along_axis(x, own, 1) + x, 0)
+    gap = gap if p == 1 else gap * gap
+    gap = gap if weight is None else gap * weight[own]
+    gap = xp.where(xp.arange(classes) == own, 0, gap)
+    loss = common.cast(xp, xp.sum(gap, axis=1) / classes, self.dtype)
+    return reduced(xp, loss.reshape(target.shape) if reduction == NONE else loss, reduction)
+
+
+def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
+    """The loss, and a mask of the classes that hold: those listed before the first -1."""
+    x = _rows(self)
+    if not size_guards.same(target.shape, self.shape):
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
+        )
+    ends = common.extremes(xp, target)
+    if ends is not None and (ends[0] < -1 or ends[1] >= x.shape[1]):
+        raise RuntimeError("argument #2 'target' is out of range")
+    if self.dtype not in (common.FLOAT, common.DOUBLE):
+        common.refuse("multilabel_margin_loss_forward_out_frame", self.dtype)
+    if target.dtype != common.INT64:
+        raise RuntimeError(f"expected scalar type Long but found {common.NAME_OF[target.dtype]}")
+    labels = target.reshape(x.shape)
+    listed = xp.cumsum(labels < 0, axis=1) == 0
+    index = xp.where(listed, labels, 0)
+    counts = common.extremes(xp, xp.sum(listed, axis=1))
+    classes = xp.arange(x.shape[1])
+    columns = [(index[:, k, None], listed[:, k, None]) for k in range(counts[1] if counts else 0)]
+    holds = xp.zeros(x.shape, dtype=common.BOOL)
+    for label, real in cost_model.steps(columns):
+        holds |= real & (label == classes)
+    total = xp.zeros(x.shape, dtype=x.dtype)
+    # how far each label that holds stays behind those that do not
+    for label, real in cost_model.steps(columns):
+        total += xp.where(real, xp.maximum(1 - xp.take_along_axis(x, label, 1) + x, 0), 0)
+    total = xp.sum(xp.where(holds, 0, total), axis=1)
+    loss = common.cast(xp, total / x.shape[1], self.dtype)
+    loss = loss if self.ndim == 2 else loss[0]
+    return reduced(xp, loss, reduction), holds.astype(self.dtype).reshape(self.shape)
+
+
+@op(
+    "aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    out="out",
+    where="f",
+    out_refused=SCALAR,
+    autocast="float32",
+)
+def _multilabel_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
+    return _multilabel_margin(xp, self, target, reduction)[0]
+
+
+@op(
+    "aten::multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, "
+    "Tensor is_target)",
+    out="output",
+    out_names="output,is_target",
+    out_unnamed=True,
+    where="",
+    autocast={"cpu": "float32"},
+)
+def _multilabel_margin_loss_forward(
+    xp: Any, self: Array, target: Array, reduction: int
+) -> tuple[Array, Array]:
+    return _multilabel_margin(xp, self, target, reduction)

@@ -1,0 +1,366 @@
+"""How long operators take at least: what `ts.limits(seconds=...)` asks before one starts.
+
+In: a record.  Out: a rule that gives nanoseconds from the arguments, of which only sizes are looked at; None
+for what touches no elements.
+
+    rule_of(record)(x, y)          2.7e8 for a product of two matrices of 3000 x 3000
+
+The family says what is counted (elements, results, multiplications) and how long one takes on a fast
+processor; a record whose work is of another kind has a rate or a rule of its own: `Record.work`.  What an
+operator allocates is not counted here: memory bounds it.
+
+A kernel that loops in Python looks at the clock itself: `for t in steps(range(n))`; one whose elements take
+longer for some values than for others is done in pieces: `xp.in_pieces(function, x, y)`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.dispatch.signature import arity
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread import deadline
+from ts._core.value.lists import List
+from ts.backends.cpu import thread_pool
+
+if TYPE_CHECKING:
+    from ts.ops.registry import OperatorRecord
+
+Measure = Callable[..., float]
+T = TypeVar("T")
+
+_READ: Final = {dtypes.bool_: 0.02, dtypes.float16: 30, dtypes.bfloat16: 30}
+_MASKS: Final = (dtypes.bool_, dtypes.uint8)
+_CLOCK_INTERVAL_NS: Final = 100_000.0  # nanoseconds after which the clock is read
+
+
+def steps(items: Iterable[T]) -> Iterator[T]:
+    """The items of a loop, with a look at the clock before each."""
+    for item in items:
+        deadline.charge(_CLOCK_INTERVAL_NS)
+        yield item
+
+
+def rule_of(record: OperatorRecord) -> Measure | None:
+    """Nanoseconds from the arguments of a call; None where there is nothing to count."""
+    if record.variant == "out" and record.base is not None:
+        rule, count = rule_of(record.base), arity(record.base.schema_text)[2]
+        return None if rule is None else lambda *args: rule(*args[:count])
+    if record.base is not None:
+        return rule_of(record.base)
+    if callable(record.work):
+        return record.work
+    if record.family in _FREE or not _makes_tensor(record):
+        return None
+    measure, rate, threaded = _FAMILIES.get(record.family, _OTHERS)
+    if record.work is not None:
+        rate = record.work
+    return of(measure, rate / thread_pool.count() if threaded else rate)
+
+
+def _makes_tensor(record: OperatorRecord) -> bool:
+    """Whether elements are computed: not for views (`-> Tensor(a)`), nor for what is known of a tensor."""
+    returns = record.schema_text.rpartition(" -> ")[2]
+    if record.family in _KNOWN:
+        return re.search(r"Tensor(?!\()", returns) is not None
+    return "Tensor(" not in returns or "!" in returns
+
+
+# ---------------------------------------------------------------- measures
+
+
+def tensors(args: Iterable[Any]) -> list[Tensor]:
+    """The tensors among arguments, those in lists included."""
+    found: list[Tensor] = []
+    for x in args:
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif isinstance(x, List | list) and len(x) and isinstance(x[0], Tensor | None):
+            found += [y for y in x if isinstance(y, Tensor)]
+    return found
+
+
+def sizes(args: Iterable[Any]) -> list[int]:
+    """The first argument that is a list of numbers."""
+    found = (list(x) for x in args if isinstance(x, List | list) and len(x) and isinstance(x[0], int))
+    return next(found, [])
+
+
+def elements(*args: Any) -> float:
+    """Elements of the tensors, each place of an expanded one counted."""
+    return sum([x.numel() for x in tensors(args)])
+
+
+def moved(*args: Any) -> float:
+    """Bytes of the tensors' elements."""
+    return float(sum([x.numel() * x.element_size() for x in tensors(args)]))
+
+
+def read(*args: Any) -> float:
+    """Bytes that reductions look at: of bools the first may decide; 16-bit floats have no fast loops."""
+    return float(sum([x.numel() * _READ.get(x.dtype, x.element_size()) for x in tensors(args)]))
+
+
+def broadcast(*args: Any) -> float:
+    """Bytes of what the tensors are together."""
+    found = tensors(args)
+    ndim = max([x.ndim for x in found], default=0)
+    width = max([x.element_size() for x in found if x.ndim == ndim], default=1)
+    return _together([x.shape for x in found]) * width
+
+
+def _together(shapes: Sequence[Sequence[int]]) -> int:
+    """Elements of what has several shapes at once."""
+    ndim = max(map(len, shapes), default=0)
+    return math.prod([max([s[-i] for s in shapes if len(s) >= i]) for i in range(1, ndim + 1)])
+
+
+def created(*args: Any) -> float:
+    """Elements of a new tensor: of the size that is given, else of the tensor that it is like."""
+    given = sizes(args)
+    return math.prod(given) if given else elements(*args)
+
+
+def enlarged(x: Tensor, *args: Any) -> float:
+    """Elements of a tensor with its last dimensions as given."""
+    given = sizes(args)
+    return math.prod([*x.shape[: x.ndim - len(given)], *given])
+
+
+def fewest(*args: Any) -> float:
+    """Elements of the smallest tensor: of the indices, where others are only looked up."""
+    return min([x.numel() for x in tensors(args)], default=0)
+
+
+def search_nonzero(x: Tensor) -> float:
+    """Return nanoseconds: elements are counted, then looked for."""
+    return x.numel() * (0.1 if x.dtype in _MASKS else 1.5)
+
+
+def named_rows(x: Tensor, dim: int, index: Tensor, *rest: Any) -> float:
+    """Elements of the places along a dimension that an index names."""
+    return index.numel() * (x.numel() // max(x.shape[dim], 1) if -x.ndim <= dim < x.ndim else 1)
+
+
+def picked(x: Tensor, indices: Any, *rest: Any) -> float:
+    """Bytes of what a list of indices names: `x[i, :, j]`."""
+    found = [y for y in indices if y is not None and y.dtype not in _MASKS]
+    if len(found) < sum(y is not None for y in indices):
+        return 0  # how many elements masks name, only they know
+    kept = [n for d, n in enumerate(x.shape) if d >= len(indices) or indices[d] is None]
+    shapes = [y.shape for y in found]
+    return float(_together(shapes) * math.prod(kept) * x.element_size())
+
+
+def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
+    """Elements of the rows that indices name."""
+    return indices.numel() * (weight.shape[-1] if weight.ndim else 1)
+
+
+def repeated(x: Tensor, repeats: Any, *rest: Any) -> float:
+    """Elements of a tensor as often as it is repeated."""
+    return float(x.numel() * math.prod(list(repeats) if isinstance(repeats, List | list) else [repeats]))
+
+
+def squared(x: Tensor, *rest: Any) -> float:
+    """Elements of a matrix for each row."""
+    return x.numel() * (x.shape[-1] if x.ndim else 1)
+
+
+def sorted_elements(*args: Any) -> float:
+    """Comparisons of a sort."""
+    n = elements(*args)
+    return n * math.log2(n + 2)
+
+
+def multiplications(*args: Any) -> float:
+    """Of a product of the last two tensors, whose matrices may be stacked."""
+    x, y, *_ = [*tensors(args)[-2:], None]
+    if x is None or y is None or y.ndim == 0 or x.ndim == 0:
+        return elements(*args)
+    columns = y.shape[-1] if y.ndim > 1 else 1
+    rows = x.shape[-2] if x.ndim > 1 else 1
+    return max(x.numel() * columns, y.numel() * rows)
+
+
+def products(*args: Any) -> float:
+    """Nanoseconds of such a product; with a vector, of reading them, from memory if they are large."""
+    found = tensors(args)[-2:]
+    if not found:
+        return 0
+    reading = 0.0
+    if any(x.ndim == 1 for x in found):
+        count = elements(*found)
+        reading = count * (_UNCACHED if count > _CACHED else _CACHED_READ)
+        if found[-1].dtype in _READ:  # converted first
+            reading *= 4
+    return max(multiply(found[-1]) * multiplications(*args), reading)
+
+
+def multiply(x: Tensor) -> float:
+    """Nanoseconds of a multiplication in a product of matrices; those of integers are slow, on one thread."""
+    if not x.is_floating_point() and not x.is_complex():
+        return 0.25
+    return float(_MULTIPLY * max(x.element_size() / 4, 1) / thread_pool.count())
+
+
+def cubes(*args: Any) -> float:
+    """Of decompositions: rows, columns and the smaller of them, times the number of matrices."""
+    return sum([x.numel() * min(x.shape[-2:]) if x.ndim > 1 else x.numel() for x in tensors(args)])
+
+
+def windows(x: Tensor, weight: Tensor, *rest: Any) -> float:
+    """Multiplications of a convolution, at least: each element meets each tap, one in `stride`."""
+    taps = math.prod(weight.shape[2:]) * min(weight.shape[:2], default=1)
+    return x.numel() * max(taps, 1) / max(math.prod(sizes(rest)), 1)
+
+
+def heads(query: Tensor, *rest: Any) -> float:
+    """Multiplications of scores and sums of attention; of a layer fewer, some of a matrix."""
+    others = tensors(rest[:3])
+    return 2 * query.numel() * (others[0].shape[-2] if others and others[0].ndim > 1 else 1)
+
+
+# ---------------------------------------------------------------- rules of single records, in nanoseconds
+
+
+def of(measure: Measure, rate: float) -> Measure:
+    """A rule: what is counted, and nanoseconds of each."""
+    return lambda *args: rate * measure(*args)
+
+
+def linear(x: Tensor, weight: Tensor, *rest: Any) -> float:
+    """Of `x @ weight.T`."""
+    return multiply(weight) * x.numel() * (weight.shape[0] if weight.ndim > 1 else 1)
+
+
+def pairs(x: Tensor, *rest: Any) -> float:
+    """Of the distances between the rows of one or two tensors."""
+    other = rest[0] if rest and isinstance(rest[0], Tensor) else x
+    return 2 * x.numel() * (other.shape[-2] if other.ndim > 1 else 1)
+
+
+def chain(matrices: Any) -> float:
+    """Of the product of several matrices."""
+    found = tensors([matrices])
+    return sum(map(linear, found, found[1:])) / 2
+
+
+def power(x: Tensor, n: int, *rest: Any) -> float:
+    """Of a matrix times itself."""
+    return multiply(x) * cubes(x) * math.floor(math.log2(abs(n) or 1))
+
+
+def matrix_norm(x: Tensor, ord: Any = None, *rest: Any) -> float:
+    """Of the norm of matrices: that by singular values decomposes them."""
+    return x.numel() * (0.1 * min(x.shape, default=0) if ord in (2, -2, "nuc") else 0.3)
+
+
+def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> float:
+    """Of `tensordot`."""
+    common = math.prod([y.shape[d] for d in dims_y]) or 1
+    return multiply(x) * x.numel() * y.numel() / common
+
+
+def einsum(equation: str, operands: Any, *rest: Any) -> float:
+    """Of the elements of the operands; of several, of all indices of each pair that is contracted."""
+    found = tensors([operands])
+    given, arrow, kept = equation.replace(" ", "").partition("->")
+    names = given.split(",")
+    if len(found) < 2 or [len(n) for n in names] != [x.ndim for x in found]:
+        return 0.1 * elements(operands)
+    if not arrow:
+        kept = "".join(name for name in set(given) if given.count(name) == 1)
+    left = [dict(zip(text, x.shape, strict=True)) for text, x in zip(names, found, strict=True)]
+    products = 0
+    for pair in _path(f"{given}->{kept}", found):
+        size: dict[str, int] = {}
+        for operand in [left.pop(at) for at in sorted(pair, reverse=True)]:
+            size |= {name: max(n, size.get(name, 1)) for name, n in operand.items()}
+        products += math.prod(size.values())
+        left.append({name: n for name, n in size.items() if name in set(kept).union(*left)})
+    return max(multiply(found[0]) * products, 0.05 * max(x.numel() for x in found))
+
+
+def _path(equation: str, operands: Sequence[Tensor]) -> list[tuple[int, ...]]:
+    """Which operands `einsum` contracts one after the other; nothing where it will refuse them."""
+    if len(operands) == 2:
+        return [(0, 1)]
+    blanks = [np.broadcast_to(np.float32(0), x.shape) for x in operands]
+    try:
+        return list(np.einsum_path(equation, *blanks, optimize=True)[0][1:])
+    except ValueError:
+        return []
+
+
+def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
+    """Of x[i] weight[o, i, j] y[j]."""
+    return multiply(x) * x.numel() * math.prod(weight.shape[::2])
+
+
+# ---------------------------------------------------------------- families
+
+_FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
+_KNOWN: Final = {"to", "dtype", "storage_ops"}  # families of what tensors are, beside their elements
+_MULTIPLY: Final = 0.01  # of 32 bits
+_CACHED: Final = 4_000_000  # elements
+_CACHED_READ: Final = 0.02  # nanoseconds to read one that a cache holds
+_UNCACHED: Final = 0.1
+
+# family: what is counted, nanoseconds of each on one thread, and whether several threads share it
+_FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
+    "unary": (moved, 0.03, False),
+    "activation": (moved, 0.05, False),
+    "pointwise": (broadcast, 0.03, False),
+    "ternary": (broadcast, 0.03, False),
+    "polynomial": (broadcast, 0.5, False),
+    "reduce": (read, 0.025, False),
+    "vector_norm": (read, 0.025, False),
+    "scan": (moved, 0.06, False),
+    "sort": (sorted_elements, 0.12, False),
+    "unique": (sorted_elements, 0.12, False),
+    "index": (fewest, 0.02, False),
+    "unsafe_index": (fewest, 0.02, False),
+    "scatter": (fewest, 2.0, False),
+    "embedding": (fewest, 0.5, False),
+    "factories": (created, 0.015, False),
+    "random": (created, 3.5, False),
+    "sampling": (created, 2.0, False),
+    "copy_variants": (moved, 0.025, False),
+    "to": (moved, 0.025, False),
+    "dtype": (moved, 0.025, False),
+    "storage_ops": (moved, 0.025, False),
+    "rearrange": (moved, 0.03, False),
+    "pad": (moved, 0.06, False),
+    "pooling": (elements, 0.15, True),
+    "normalization": (moved, 0.06, False),
+    "upsample": (enlarged, 0.3, False),
+    "interpolate": (elements, 0.3, False),
+    "batch_norm": (moved, 0.06, False),
+    "loss": (elements, 0.7, False),
+    "classification_loss": (elements, 0.5, False),
+    "finite_differences": (elements, 0.9, False),
+    "distance": (elements, 0.7, False),
+    "rnn": (elements, 0.5, False),
+    "lstm_layer": (elements, 0.5, False),
+    "fft": (elements, 0.8, False),
+    "matmul": (products, 1.0, False),
+    "mixed_dtype_matmul": (products, 1.0, False),
+    "conv": (windows, _MULTIPLY, True),
+    "attention": (heads, _MULTIPLY, True),
+    "factorizations": (cubes, 0.06, False),
+    "matrix_norm": (cubes, 0.06, False),
+    "lu": (cubes, 0.06, False),
+    "linalg_helpers": (cubes, 0.06, False),
+    "householder": (cubes, 0.06, False),
+    "pseudo_inverse": (cubes, 0.2, False),
+    "covariance": (cubes, 0.015, False),
+    "least_squares": (cubes, 0.06, False),
+}
+_OTHERS: Final = (moved, 0.03, False)

@@ -1,0 +1,116 @@
+"""Rules for the tape, from the rows of derivatives.
+
+In: the record of an operator; out: a `Rule`, and formulas when gradients are first wanted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.autograd.rule import DifferentiationKind, Formula, FormulaInputKind, Rule, set_rules
+from ts._core.dispatch.signature import signature
+from ts.fusion.program import KIND
+from ts.ops.derivatives import formulas
+from ts.ops.derivatives.formula_registry import Derivative
+from ts.ops.derivatives.formulas import Inputs, decomposed, gradient, node_name
+from ts.ops.registry import OperatorRecord
+
+_FACTS = {
+    "size": FormulaInputKind.SIZE,
+    "stride": FormulaInputKind.STRIDE,
+    "dim": FormulaInputKind.RANK,
+    "dtype": FormulaInputKind.DTYPE,
+    "numel": FormulaInputKind.COUNT,
+    "is_complex": FormulaInputKind.COMPLEX,
+}
+
+
+def rule_of(record: OperatorRecord) -> Rule:
+    """How an operator is differentiated."""
+    if record.name == KIND:
+        return Rule(DifferentiationKind.LEFT)
+    inputs = Inputs(record)
+    row = inputs.derivative
+    if row is not None and row.reason:
+        return (
+            Rule(DifferentiationKind.REFUSED, text=row.reason)
+            if row.refused
+            else Rule(DifferentiationKind.PLAIN)
+        )
+    if record.variant == "out":
+        name = record.name.removeprefix("aten::")
+        text = (
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
+            "of the arguments requires grad."
+        )
+        return Rule(DifferentiationKind.REFUSED, text=text)
+    if row is None:
+        if record.whole or not _gives_tensors(record):
+            return Rule(DifferentiationKind.INSIDE)
+        return Rule(DifferentiationKind.MISSING, **_forms(record))
+    if row.decomposition:
+        return Rule(DifferentiationKind.BY_PARTS, parts=decomposed(record))
+    return _by_formula(record, inputs, row)
+
+
+def _gives_tensors(record: OperatorRecord) -> bool:
+    found = signature(record.schema_text)
+    return any(r.kind.startswith("Tensor") for r in found.returns) or any(p.written for p in found.parameters)
+
+
+def _forms(record: OperatorRecord) -> dict[str, Any]:
+    """Of what is written, or several."""
+    found = signature(record.schema_text)
+    in_place = record.variant or not found.returns or record.name.endswith("_")
+    written = [i for i, p in enumerate(found.parameters) if in_place and p.written and p.kind == "Tensor"]
+    return {
+        "results": [i for i, r in enumerate(found.returns) if r.kind.startswith("Tensor")],
+        "written": written[0] if written else -1,
+        "lists": any(r.kind == "Tensor[]" for r in found.returns),
+    }
+
+
+def _by_formula(record: OperatorRecord, inputs: Inputs, row: Derivative) -> Rule:
+    forms = _forms(record)
+    if not record.variant:
+        forms["results"] = inputs.differentiable
+    numbers = [i for i, name in enumerate(inputs.parameters) if name in row.inputs]
+    names = list(inputs.parameters)
+
+    def build(bits: int) -> Formula:
+        wanted = [names[i] for k, i in enumerate(numbers) if bits >> k & 1]
+        return _formula(inputs, gradient(record, wanted), wanted)
+
+    return Rule(
+        DifferentiationKind.BY_FORMULA, node_name(record), numbers, absent=row.absent, build=build, **forms
+    )  # fmt: skip
+
+
+def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Formula:
+    names = list(inputs.parameters)
+    sources = [_source(inputs, read) for read in formula.reads]
+    gives = tuple(names.index(name) for name in formula.gives)
+    return Formula(formula.function(), sources, gives, tuple(name in wanted for name in formula.gives))
+
+
+def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
+    """Where a parameter comes from: which kind of thing, its number, whether a number stands for a tensor."""
+    names = list(inputs.parameters)
+    if read.fact:  # of an argument, or of a result, which are counted on
+        everything = [*names, *(result.name for result in inputs.results)]
+        return _FACTS[read.fact], everything.index(read.of), False
+    if read.of in inputs.parameters:
+        parameter = inputs.parameters[read.of]
+        return FormulaInputKind.ARGUMENT, names.index(read.of), parameter.kind == "Tensor"
+    if read.of == "output_mask":
+        return FormulaInputKind.WANTED, 0, False
+    for i, result in enumerate(inputs.results):
+        is_list = result.kind == "Tensor[]"
+        if read.of == result.name:
+            return (FormulaInputKind.RESULTS if is_list else FormulaInputKind.RESULT), i, False
+        if read.of == result.gradient or (read.of == "grad" and i == inputs.differentiable[0]):
+            return (FormulaInputKind.GRADIENTS if is_list else FormulaInputKind.GRADIENT), i, False
+    raise ValueError(f"a formula of {inputs.record.key} reads {read.of}")
+
+
+set_rules(rule_of)

@@ -1,0 +1,336 @@
+"""Steps of optimizers over lists of parameters: rules of SGD, Adam and Adagrad, and their fused operators.
+
+    ts._fused_sgd_(params, grads, momenta, weight_decay=0.0, momentum=0.9, lr=0.1, dampening=0.0,
+                   nesterov=False, maximize=False, is_first_step=False)
+
+A rule (`sgd`, `adam`, `adagrad`) says with operators on lists what a step is, and changes parameters and
+memory in place: it runs on any device and in any dtype, and gradients pass through it.  The operators
+compute the same in one pass where the backend has a kernel for that.  `state_steps` count the steps, this
+one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from ts._core.dispatch.overloads import overloads
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import is_grad_enabled
+from ts.ops import common
+from ts.ops.registry import OperatorRecord, add
+
+Tensors = Sequence[Tensor]
+Number = Any  # a float, or a tensor without dimensions
+
+
+@cache
+def on_lists(name: str) -> Callable[..., Any]:
+    """`ts._foreach_NAME`."""
+    found: Callable[..., Any] = overloads(f"_foreach_{name}")
+    return found
+
+
+def then(name: str, temporaries: Tensors, *args: Any) -> Tensors:
+    """An operator on tensors that nobody else holds: in place, unless gradients pass through it."""
+    if is_grad_enabled():
+        made: Tensors = on_lists(name)(temporaries, *args)
+        return made
+    on_lists(f"{name}_")(temporaries, *args)
+    return temporaries
+
+
+def number_in(x: Number) -> float:
+    """A number that may stand in a tensor; 1 of one without elements, on which nothing depends."""
+    return 1.0 if isinstance(x, Tensor) and x.is_meta else float(x)
+
+
+def turned(grads: Tensors, maximize: bool) -> Tensors:
+    """The gradients of what is to be made small."""
+    return on_lists("neg")(grads) if maximize else grads
+
+
+def with_decay(params: Tensors, grads: Tensors, decay: float) -> Tensors:
+    """The gradients with what pulls parameters to zero."""
+    return on_lists("add")(grads, params, alpha=decay) if decay != 0 else grads
+
+
+def add_quotients(params: Tensors, above: Tensors, below: Tensors, factors: Sequence[Number]) -> None:
+    """params += factors * above / below; factors that are tensors, as of a rate learnt, have gradients."""
+    if any(isinstance(factor, Tensor) for factor in factors):
+        above = [x * factor for x, factor in zip(above, factors, strict=True)]
+        on_lists("addcdiv_")(params, above, below)
+    else:
+        on_lists("addcdiv_")(params, above, below, list(factors))
+
+
+def add_scaled(params: Tensors, changes: Tensors, factor: Number) -> None:
+    """params += factor * changes."""
+    if isinstance(factor, Tensor):
+        on_lists("add_")(params, [x * factor for x in changes])
+    else:
+        on_lists("add_")(params, changes, alpha=factor)
+
+
+def sgd(
+    params: Tensors,
+    grads: Tensors,
+    momenta: Tensors,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: Number,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+    is_first_step: bool,
+) -> None:
+    """One step of SGD; `momenta` are written only where there is a momentum."""
+    grads = with_decay(params, turned(grads, maximize), weight_decay)
+    if momentum != 0:
+        if is_first_step:
+            on_lists("copy_")(momenta, [grad.detach() for grad in grads])
+        else:
+            on_lists("mul_")(momenta, momentum)
+            on_lists("add_")(momenta, grads, alpha=1 - dampening)
+        grads = on_lists("add")(grads, momenta, alpha=momentum) if nesterov else momenta
+    add_scaled(params, grads, -lr)
+
+
+def adam(
+    params: Tensors,
+    grads: Tensors,
+    exp_avgs: Tensors,
+    exp_avg_sqs: Tensors,
+    max_exp_avg_sqs: Tensors,
+    state_steps: Tensors,
+    *,
+    lr: Number,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    eps: float,
+    amsgrad: bool,
+    maximize: bool,
+    decoupled: bool = False,
+) -> None:
+    """One step of Adam, or of AdamW where the decay is `decoupled`."""
+    grads = turned(grads, maximize)
+    if not decoupled:
+        grads = with_decay(params, grads, weight_decay)
+    elif weight_decay != 0:
+        on_lists("mul_")(params, 1 - lr * weight_decay)
+    on_lists("lerp_")(exp_avgs, grads, 1 - beta1)
+    on_lists("mul_")(exp_avg_sqs, beta2)
+    on_lists("addcmul_")(exp_avg_sqs, grads, grads, 1 - beta2)
+    squares = exp_avg_sqs
+    if amsgrad:
+        on_lists("maximum_")(max_exp_avg_sqs, exp_avg_sqs)
+        squares = max_exp_avg_sqs
+    steps = [number_in(step) for step in state_steps]
+    roots = then("div", on_lists("sqrt")(squares), [(1 - beta2**step) ** 0.5 for step in steps])
+    add_quotients(params, exp_avgs, then("add", roots, eps), [-lr / (1 - beta1**step) for step in steps])
+
+
+def adagrad(
+    params: Tensors, grads: Tensors, state_sums: Tensors, state_steps: Tensors, *,
+    lr: Number, lr_decay: float, weight_decay: float, eps: float, maximize: bool,
+) -> None:  # fmt: skip
+    """One step of Adagrad."""
+    grads = with_decay(params, turned(grads, maximize), weight_decay)
+    on_lists("addcmul_")(state_sums, grads, grads, 1)
+    roots = then("add", on_lists("sqrt")(state_sums), eps)
+    add_quotients(
+        params, grads, roots, [-lr / (1 + (number_in(step) - 1) * lr_decay) for step in state_steps]
+    )
+
+
+# ---------------------------------------------------------------------------------------- the operators
+
+
+def _scaled(grads: Tensors, scale: Tensor | None, found: Tensor | None) -> bool:
+    """Take a scaler's factor out of the gradients; whether there is a step at all."""
+    if found is not None and not found.is_meta and float(found) != 0:
+        return False
+    if scale is not None:
+        on_lists("div_")(grads, number_in(scale))
+    return True
+
+
+def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: Tensors | None = None) -> None:
+    """Raise an error unless each list has one tensor per parameter, of the parameter's floating dtype.
+
+    `read` contains the input lists by their schema names; tensors of `steps` may have any dtype.
+    """
+    for name, tensors in {**read, **({} if steps is None else {"state_steps": steps})}.items():
+        if len(tensors) != len(params):
+            raise RuntimeError(f"Expected {name}.size() == n_tensors to be true, but got false.")
+    for at, param in enumerate(params):
+        if not param.dtype.is_floating_point:
+            common.refuse(kernel, param.dtype.numpy_dtype)
+        for tensors in read.values():
+            if tensors[at].dtype != param.dtype:
+                raise RuntimeError(
+                    f"expected scalar type {param.dtype.type_name} but found {tensors[at].dtype.type_name}"
+                )
+
+
+def _fused_sgd(
+    self: Tensors,
+    grads: Tensors,
+    momenta: Tensors,
+    weight_decay: float,
+    momentum: float,
+    lr: Number,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+    is_first_step: bool,
+    grad_scale: Tensor | None,
+    found_inf: Tensor | None,
+) -> None:
+    check_lists(
+        "fused_sgd_kernel",
+        self,
+        {"grads": grads, **({"momentum_buffer_list": momenta} if momentum != 0 else {})},
+    )
+    if _scaled(grads, grad_scale, found_inf):
+        sgd(
+            self,
+            grads,
+            momenta,
+            weight_decay=weight_decay,
+            momentum=momentum,
+            lr=number_in(lr),
+            dampening=dampening,
+            nesterov=nesterov,
+            maximize=maximize,
+            is_first_step=is_first_step,
+        )
+
+
+def _fused_adam(decoupled: bool) -> Callable[..., None]:
+    def kernel(
+        self: Tensors,
+        grads: Tensors,
+        exp_avgs: Tensors,
+        exp_avg_sqs: Tensors,
+        max_exp_avg_sqs: Tensors,
+        state_steps: Tensors,
+        lr: Number,
+        beta1: float,
+        beta2: float,
+        weight_decay: float,
+        eps: float,
+        amsgrad: bool,
+        maximize: bool,
+        grad_scale: Tensor | None,
+        found_inf: Tensor | None,
+    ) -> None:
+        moments = {"exp_avgs": exp_avgs, "exp_avg_sqs": exp_avg_sqs}
+        if amsgrad:
+            moments["max_exp_avg_sqs"] = max_exp_avg_sqs
+        check_lists("fused_adam_kernel", self, {"grads": grads, **moments}, state_steps)
+        if _scaled(grads, grad_scale, found_inf):
+            adam(
+                self,
+                grads,
+                exp_avgs,
+                exp_avg_sqs,
+                max_exp_avg_sqs,
+                state_steps,
+                lr=number_in(lr),
+                beta1=beta1,
+                beta2=beta2,
+                weight_decay=weight_decay,
+                eps=eps,
+                amsgrad=amsgrad,
+                maximize=maximize,
+                decoupled=decoupled,
+            )
+
+    return kernel
+
+
+def _fused_adagrad(
+    self: Tensors, grads: Tensors, state_sums: Tensors, state_steps: Tensors, lr: Number, lr_decay: float,
+    weight_decay: float, eps: float, maximize: bool, grad_scale: Tensor | None, found_inf: Tensor | None,
+) -> None:  # fmt: skip
+    check_lists("fused_adagrad_kernel", self, {"grads": grads, "state_sums": state_sums}, state_steps)
+    if _scaled(grads, grad_scale, found_inf):
+        adagrad(
+            self,
+            grads,
+            state_sums,
+            state_steps,
+            lr=number_in(lr),
+            lr_decay=lr_decay,
+            weight_decay=weight_decay,
+            eps=eps,
+            maximize=maximize,
+        )
+
+
+_SCALER = "Tensor? grad_scale=None, Tensor? found_inf=None"
+_MOMENTS = "beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize"
+
+# Name, lists that are written, what else is read, options before and behind the rate, kernel.
+RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
+    (
+        "sgd", "self grads momentum_buffer_list", "", "float weight_decay, float momentum, ",
+        "float dampening, bool nesterov, bool maximize, bool is_first_step", _fused_sgd,
+    ),
+    (
+        "adam", "self grads exp_avgs exp_avg_sqs max_exp_avg_sqs", ", Tensor[] state_steps", "",
+        f"float {_MOMENTS}", _fused_adam(False),
+    ),
+    (
+        "adamw", "self grads exp_avgs exp_avg_sqs max_exp_avg_sqs", ", Tensor[] state_steps", "",
+        f"float {_MOMENTS}", _fused_adam(True),
+    ),
+    (
+        "adagrad", "self grads state_sums", ", Tensor(d!)[] state_steps", "",
+        "float lr_decay, float weight_decay, float eps, bool maximize", _fused_adagrad,
+    ),
+)  # fmt: skip
+
+
+def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel: Callable[..., None]) -> None:
+    """The form in place and the one that leaves its lists alone, with a number and a tensor for the rate."""
+    names = lists.split()
+    written = ", ".join(f"Tensor({mark}!)[] {x}" for mark, x in zip("abcde", names, strict=False))
+    read = ", ".join(f"Tensor[] {x}" for x in names)
+    plain = rest.replace("(d!)", "")
+    for overload, rate in (("", "float lr"), (".tensor_lr", "Tensor lr")):
+        options = f", *, {before}{rate}, {behind}, {_SCALER})"
+        steps = plain if overload else rest
+        in_place = add(
+            OperatorRecord(
+                f"aten::_fused_{name}_{overload}({written}{steps}{options} -> ()",
+                kernel, "fused_optimizers", "f", whole=True, side_effect=True,
+            )
+        )  # fmt: skip
+        given = [*names, "state_steps"] if rest != plain and not overload else names
+        results = ", ".join(f"Tensor[] {x}_out" for x in given)
+        add(
+            OperatorRecord(
+                f"aten::_fused_{name}{overload}({read}{plain}{options} -> ({results})",
+                _on_copies(in_place, len(given)), "fused_optimizers", "", whole=True,
+            )
+        )  # fmt: skip
+
+
+def _on_copies(in_place: OperatorRecord, count: int) -> Callable[..., tuple[Sequence[Tensor], ...]]:
+    """The same on copies of the first lists, which are the results."""
+
+    def run(*args: Any) -> tuple[Sequence[Tensor], ...]:
+        copies = tuple([x.clone() for x in several] for several in args[:count])
+        in_place.operator.call_list([*copies, *args[count:]])
+        return copies
+
+    return run
+
+
+for _row in RULES:
+    _declare(*_row)

@@ -1,0 +1,40 @@
+"""Methods of tensors that are there before anybody imports the operators behind them.
+
+In: the names in `method_names`, which `python -m tests.regenerate` writes.  Out: descriptors in the class, so
+that `dir(ts.Tensor)` shows them and `ts.Tensor.add` is found; the first that is looked at has all operators
+imported, and those put themselves there.
+
+    announce()
+    hasattr(ts.Tensor, "add")       True
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor, install_methods
+from ts.ops.method_names import NAMES
+
+
+class LazyMethod:
+    """What stands in the class for an operator until somebody looks at it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Tensor | None, owner: type) -> Any:
+        from ts.ops import registry
+
+        registry.load()
+        found = Tensor.__dict__[self.name]
+        if found is self:  # another thread put it there just after all had been loaded
+            found = registry.function(self.name)
+        return found.__get__(instance, owner)
+
+
+def announce() -> None:
+    """Enter the names, unless the methods themselves are there."""
+    if "add" not in Tensor.__dict__:
+        install_methods({name: LazyMethod(name) for name in NAMES.split()})

@@ -1,0 +1,242 @@
+"""What functions of `linalg` compute on their way: results together with the factors that gradients need.
+
+In: (batches of) matrices; out: the result, then L and U in one matrix, LAPACK's pivots and the numbers that
+say what went wrong with each matrix (`info`, 0 where nothing did). A real matrix that lies by rows is
+factorised by columns, as its transpose, which costs no copy.
+
+    _linalg_det(A)                                      det, LU, pivots
+    _linalg_check_errors(info, "linalg.inv", ...)       the error that linalg.inv raises
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ts.errors import LinAlgError
+from ts.ops import common
+from ts.ops.factorizations import linalg_eigh, linalg_eigvals, linalg_svd, square, transposed
+from ts.ops.lu import lu_packed
+from ts.ops.out_variants import EXPECTED
+from ts.ops.registry import op
+from ts.ops.shape_functions import ITEM, Made, like
+from ts.ops.unsupported_dtypes import INEXACT, LOW_PRECISION
+
+Array = common.Array
+
+
+def _factors(xp: Any, A: Array) -> tuple[Array, Array, Array]:
+    by_columns = A.flags.c_contiguous and A.dtype.kind != "c"
+    return lu_packed(xp, transposed(A) if by_columns else A)
+
+
+def _sign_of_swaps(xp: Any, pivots: Array) -> Array:
+    """1 or -1, as an even or odd number of rows changed places."""
+    swapped = pivots != xp.arange(1, pivots.shape[-1] + 1)
+    return 1 - 2 * (xp.sum(swapped, axis=-1) % 2)
+
+
+def _factor_shapes(name: str, A: Array) -> list[Made]:
+    square(name, A)
+    return [like(A), (A.shape[:-1], common.INT32)]
+
+
+def _det_shapes(A: Array) -> list[Made]:
+    """Of a number for each matrix, and of its factors."""
+    return [(A.shape[:-2], A.dtype), *_factor_shapes("linalg.det", A)]
+
+
+def _slogdet_shapes(A: Array) -> list[Made]:
+    """Of two numbers for each matrix, and of its factors."""
+    lead = A.shape[:-2]
+    return [(lead, A.dtype), (lead, common.real_dtype(A.dtype)), *_factor_shapes("linalg.slogdet", A)]
+
+
+@op(
+    "aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+    out="result",
+    out_names="result,LU,pivots",
+    where="f",
+    layout=("contiguous", "columns", "contiguous"),
+    refuses={"bi": f"linalg.det: {INEXACT}"},
+    out_refused=EXPECTED,
+    shape=_det_shapes,
+)
+def _det(xp: Any, A: Array) -> tuple[Array, Array, Array]:
+    square("linalg.det", A)
+    if A.size:
+        common.check_factorised("lu_cpu", A)
+    lu, pivots, _ = _factors(xp, A)
+    diagonal = xp.prod(xp.diagonal(lu, axis1=-2, axis2=-1), axis=-1)
+    return common.cast(xp, xp.asarray(diagonal * _sign_of_swaps(xp, pivots)), A.dtype), lu, pivots
+
+
+@op(
+    "aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+    out="sign",
+    out_names="sign,logabsdet,LU,pivots",
+    where="f",
+    layout=("contiguous", "contiguous", "columns", "contiguous"),
+    refuses={"bi": f"linalg.slogdet: {INEXACT}", "h": f"linalg.slogdet: {LOW_PRECISION}"},
+    out_refused=EXPECTED,
+    shape=_slogdet_shapes,
+)
+def _slogdet(xp: Any, A: Array) -> tuple[Array, Array, Array, Array]:
+    lu, pivots, _ = _factors(xp, square("linalg.slogdet", A))
+    diagonal = xp.diagonal(lu, axis1=-2, axis2=-1)
+    size = xp.abs(diagonal)
+    sign = xp.prod(xp.where(size == 0, 0, diagonal / xp.where(size == 0, 1, size)), axis=-1)
+    logs = xp.sum(xp.log(size), axis=-1)
+    return (
+        common.cast(xp, xp.asarray(sign * _sign_of_swaps(xp, pivots)), A.dtype),
+        common.cast(xp, xp.asarray(logs), common.real_dtype(A.dtype)),
+        lu,
+        pivots,
+    )
+
+
+def _solution_shapes(A: Array, B: Array, left: bool = True, check_errors: bool = False) -> list[Made]:
+    """Of the solution, of A's factors, and of what went wrong."""
+    square("linalg.solve", A)
+    vector = _is_vector(A, B)
+    rows = B.shape[-1:] if vector else B.shape[-2:]
+    lead = common.broadcast_shapes(A.shape[:-2], B.shape[: -len(rows)])
+    return [((*lead, *rows), A.dtype), like(A), (A.shape[:-1], common.INT32), (A.shape[:-2], common.INT32)]
+
+
+def _is_vector(A: Array, B: Array) -> bool:
+    """Whether B holds a vector for each matrix."""
+    return bool(B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1]))
+
+
+@op(
+    "aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor "
+    "result, Tensor "
+    "LU, Tensor pivots, Tensor info)",
+    out="result",
+    out_names="result,LU,pivots,info",
+    where="f",
+    layout=("columns", "columns", "contiguous", "contiguous"),
+    refuses={"bi": f"linalg.solve: {INEXACT}", "h": "lu_cpu"},
+    out_refused=EXPECTED,
+    shape=_solution_shapes,
+)
+def _solve_ex(
+    xp: Any, A: Array, B: Array, left: bool = True, check_errors: bool = False
+) -> tuple[Array, Array, Array, Array]:
+    lu, pivots, info = lu_packed(xp, square("linalg.solve", A))
+    if check_errors:
+        raise_errors(info, "torch.linalg.solve_ex", A.ndim == 2)
+    singular = (info != 0)[..., None, None]
+    matrix = xp.where(singular, xp.eye(A.shape[-1], dtype=A.dtype), A)
+    right = B[..., None] if _is_vector(A, B) else B
+    if left:
+        solved = xp.linalg.solve(matrix, right)
+    else:
+        solved = transposed(xp.linalg.solve(transposed(matrix), transposed(right)))
+    solved = common.cast(xp, xp.where(singular, xp.nan, solved), A.dtype)
+    return solved[..., 0] if _is_vector(A, B) else solved, lu, pivots, info
+
+
+@op(
+    'aten::_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor '
+    "eigenvectors)",
+    out="eigenvalues",
+    out_names="eigenvalues,eigenvectors",
+    where="f",
+    layout=("contiguous", "columns"),
+    refuses={"bih": "linalg_eigh_cpu"},
+    out_refused=EXPECTED,
+    work=0.05,
+)
+def _eigh(xp: Any, A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
+    values, vectors = linalg_eigh(xp, A, UPLO)
+    return values, vectors if compute_v else xp.empty(0, dtype=A.dtype)
+
+
+@op(
+    "aten::_linalg_eigvals(Tensor self) -> Tensor",
+    where="",
+    layout="contiguous",
+    refuses={"bi": "Unknown Complex ScalarType for {dtype}", "h": "linalg_eig_out_cpu"},
+    work=0.4,
+)
+def _eigvals(xp: Any, self: Array) -> Array:
+    return linalg_eigvals(xp, self)
+
+
+@op(
+    "aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> "
+    "(Tensor U, "
+    "Tensor S, Tensor Vh)",
+    out="U",
+    out_names="U,S,Vh",
+    where="f",
+    layout=("columns", "contiguous", "columns"),
+    refuses={"bi": f"linalg.svd: {INEXACT}", "h": "linalg_svd_cpu"},
+    out_refused=EXPECTED,
+    work=0.4,
+)
+def _svd(
+    xp: Any, A: Array, full_matrices: bool = False, compute_uv: bool = True, driver: str | None = None
+) -> tuple[Array, Array, Array]:
+    left, values, right = linalg_svd(xp, A, full_matrices, driver)
+    nothing = xp.empty(0, dtype=A.dtype)
+    return (left, values, right) if compute_uv else (nothing, values, nothing)
+
+
+# ------------------------------------------------------------------------------------ what went wrong
+
+_CONVERGE = (
+    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+    "{} (error "
+    "code: {{info}})."
+)
+# a part of the function's name: what is said of the first matrix that failed
+_MESSAGES = {
+    "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input "
+    "matrix is "
+    "singular.",
+    "solve": "The solver failed because the input matrix is singular.",
+    "cholesky": "The factorization could not be completed because the input is not positive-definite (the "
+    "leading "
+    "minor of order {info} is not positive-definite).",
+    "eig": _CONVERGE.format("eigenvalues"),
+    "svd": _CONVERGE.format("singular values"),
+    "lstsq": "The least squares solution could not be computed because the input matrix does not have full "
+    "rank "
+    "(error code: {info}).",
+    "lu_factor": "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If "
+    "you still "
+    "want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, "
+    "pivot)",
+}
+
+
+def raise_errors(info: Array, name: str, is_matrix: bool) -> None:
+    """Raise what a function of this name says of the first number in `info` that is not 0."""
+    failed = np.flatnonzero(info)
+    if not failed.size:
+        return
+    first = int(failed[0])
+    number = int(info.reshape(-1)[first])
+    batch = "" if is_matrix else f"(Batch element {first}): "
+    text = next((text for part, text in _MESSAGES.items() if part in name), None)
+    if number < 0 or text is None:
+        what = "Argument {} has illegal value" if number < 0 else "Unknown error code: {}"
+        raise RuntimeError(f"{name}: {batch}{what.format(abs(number))}.")
+    kind = RuntimeError if "lu_factor" in name else LinAlgError
+    raise kind(f"{name}: {batch}{text.format(info=number)}")
+
+
+@op(
+    "aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()",
+    where="f",
+    side_effect=True,
+    shape=ITEM,
+)
+def _check_errors(xp: Any, info: Array, api_name: str, is_matrix: bool) -> None:
+    if info.dtype != common.INT32:
+        raise RuntimeError(f"Expected 32-bit integers, but got {common.NAME_OF[info.dtype]}")
+    raise_errors(info, api_name, is_matrix)

@@ -1,0 +1,138 @@
+"""How losses carry gradients back: the operators of archives and exported graphs.
+
+In: the gradient of the loss, what it was computed of, its reduction; out: the gradient of the first of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts.ops import common
+from ts.ops.activation_backward import Body
+from ts.ops.loss import MEAN, NONE, same, wide
+from ts.ops.registry import op
+from ts.ops.unary import sigmoid
+
+Array = common.Array
+_MIN_DENOMINATOR = 1e-12  # what keeps the slope of a probability of 0 or 1 finite
+
+
+def _backward(text: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
+    """Declare `aten::text`, whose body gives the slope of each element's loss."""
+
+    def declare(body: Body) -> Body:
+        def compute(xp: Any, grad: Array, self: Array, target: Array, *rest: Any) -> Array:
+            slope = body(xp, *(wide(xp, x) for x in same(xp, self, target)), *rest)
+            reduction = next(x for x in rest if isinstance(x, int))
+            each = wide(xp, grad)
+            each = each / max(slope.size, 1) if reduction == MEAN else each
+            return common.cast(xp, each * slope, common.result_type(self, target))
+
+        record = op(
+            f"aten::{text} -> Tensor", where="", family="loss_backward", layout="like_all",
+            refuses={kinds: kernel},
+        )  # fmt: skip
+        record(compute)
+        return body
+
+    return declare
+
+
+_ARGUMENTS = "Tensor grad_output, Tensor self, Tensor target, int reduction"
+
+
+@_backward(f"mse_loss_backward({_ARGUMENTS})", "mse_backward_cpu_out")
+def _mse(xp: Any, x: Array, y: Array, reduction: int) -> Array:
+    return (x - y) * 2
+
+
+@_backward(f"smooth_l1_loss_backward({_ARGUMENTS}, float beta)", "smooth_l1_backward_cpu_out")
+def _smooth_l1(xp: Any, x: Array, y: Array, reduction: int, beta: float) -> Array:
+    return xp.clip((x - y) / beta, -1, 1) if beta else xp.where(x > y, 1.0, -1.0).astype(x.dtype)
+
+
+@_backward(f"huber_loss_backward({_ARGUMENTS}, float delta)", "huber_backward_cpu_out", "bic")
+def _huber(xp: Any, x: Array, y: Array, reduction: int, delta: float) -> Array:
+    return xp.clip(x - y, -delta, delta)
+
+
+@_backward(
+    f"soft_margin_loss_backward({_ARGUMENTS})",
+    "result type Float can't be cast to the desired output type {dtype}",
+    "bic",
+)
+def _soft_margin(xp: Any, x: Array, y: Array, reduction: int) -> Array:
+    return -y * sigmoid(xp, -y * x)
+
+
+@_backward(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, "
+    "int reduction=1)",
+    "binary_cross_entropy_backward",
+    "bic",
+)
+def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, reduction: int = MEAN) -> Array:
+    slope = (x - y) / xp.maximum(x * (1 - x), _MIN_DENOMINATOR)
+    return slope if weight is None else slope * wide(xp, weight)
+
+
+# ---------------------------------------------------------------------------------------- margins
+
+
+def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) -> Array:
+    """The gradient of the scores: of each sample, or the same for all."""
+    rows, classes = slope.shape
+    each = grad / rows if reduction == MEAN else grad.reshape(-1, 1) if reduction == NONE else grad
+    return common.cast(xp, (each * (slope / classes)).reshape(self.shape), self.dtype)
+
+
+@op(
+    "aten::multi_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar "
+    "margin, Tensor? weight=None, int reduction=1) -> Tensor",
+    where="",
+    layout="contiguous",
+    refuses={"bihc": "multi_margin_loss_backward_cpu_kernel"},
+)
+def _multi_margin(
+    xp: Any,
+    grad_output: Array,
+    self: Array,
+    target: Array,
+    p: Any,
+    margin: Any,
+    weight: Array | None = None,
+    reduction: int = MEAN,
+) -> Array:
+    """Classes that come too close to the right one, against that."""
+    x = self if self.ndim == 2 else self.reshape(1, -1)
+    own = target.reshape(-1, 1)
+    gap = margin - xp.take_along_axis(x, own, 1) + x
+    slope = (gap > 0).astype(x.dtype) if p == 1 else 2 * xp.maximum(gap, 0)
+    slope = slope if weight is None else slope * weight[own]
+    right = xp.arange(x.shape[1]) == own
+    slope = xp.where(right, 0, slope)
+    slope = xp.where(right, -xp.sum(slope, axis=1, keepdims=True), slope)
+    return _to_scores(xp, grad_output, slope, self, reduction)
+
+
+@op(
+    "aten::multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, "
+    "Tensor is_target) -> Tensor",
+    where="",
+    layout="contiguous",
+    refuses={"bihc": "multilabel_margin_loss_backward_out_frame"},
+)
+def _multilabel_margin(
+    xp: Any, grad_output: Array, self: Array, target: Array, reduction: int, is_target: Array
+) -> Array:
+    """Classes that come too close to one that holds, against that; a class listed twice counts twice."""
+    x = self if self.ndim == 2 else self.reshape(1, -1)
+    labels, holds = target.reshape(x.shape), is_target.reshape(x.shape)
+    listed = xp.cumsum(labels < 0, axis=1) == 0
+    index = xp.where(listed, labels, 0)
+    gap = 1 - xp.take_along_axis(x, index, 1)[:, :, None] + x[:, None, :]
+    close = ((gap > 0) & listed[:, :, None] & (holds == 0)[:, None, :]).astype(x.dtype)
+    of_labels = (index[:, :, None] == xp.arange(x.shape[1])).astype(x.dtype)
+    against = xp.sum(xp.sum(close, axis=2)[:, :, None] * of_labels, axis=1)
+    return _to_scores(xp, grad_output, xp.sum(close, axis=1) - against, self, reduction)

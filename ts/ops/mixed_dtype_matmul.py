@@ -1,0 +1,234 @@
+"""Products of matrices whose result has another dtype, or which are several at once.
+
+In: matrices, and the dtype of the result or where groups of them begin; out: products.
+
+    mm(a, b, float32)                   of 16-bit floats, which are not rounded
+    _grouped_mm(a, b, offs)             rows offs[i - 1] to offs[i] of a times b[i]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ts import dtypes
+from ts._core.tensor import size_guards
+from ts.ops import common, cost_model
+from ts.ops.out_variants import COPIED, NEVER
+from ts.ops.registry import OperatorRecord, add, find, op, out_of
+from ts.ops.shape_functions import Made
+
+Array = common.Array
+
+
+# ---------------------------------------------------------------------------------------- another dtype
+
+
+def _in_dtype(name: str, matrices: int, at: int) -> None:
+    """Declare the form of a product that says its result's dtype; `at` arguments stand before that."""
+    record = find(f"aten::{name}")
+    assert record is not None, name
+    compute = record.guarded(record.kernel)
+
+    def kernel(xp: Any, *args: Any) -> Array:
+        given, wanted, rest = args[:at], common.dtype_from(args[at]), args[at + 1 :]
+        dtype = given[-1].dtype
+        if any(x.dtype != dtype for x in given[-matrices:]):
+            raise RuntimeError("expected all matrices to have the same dtype")
+        if wanted != dtype and not (wanted == common.FLOAT and dtype in common.HALF_DTYPES):
+            raise RuntimeError(
+                f"out_dtype must be the same as the inputs', {common.NAME_OF[dtype]}, or Float for 16-bit "
+                "floats, "
+                f"but got {common.NAME_OF[wanted]}"
+            )
+        return compute(xp, *(common.cast(xp, x, wanted) for x in given), *rest)
+
+    head, _, tail = record.schema_text.partition("(")
+    first, star, keywords = tail.partition(", *")
+    arguments, arrow, result = (first if star else tail).partition(") -> ")
+    text = f"{head}.dtype({arguments}, ScalarType out_dtype{star}{keywords}{arrow}{result}"
+    made = add(OperatorRecord(text, kernel, "mixed_dtype_matmul", where="f", order="- out dtype_out dtype"))
+    add(out_of(made, "dtype_out"))
+
+
+for _name, _matrices, _at in (("mm", 2, 2), ("bmm", 2, 2), ("addmm", 2, 3), ("baddbmm", 2, 3)):
+    _in_dtype(_name, _matrices, _at)
+
+
+@op("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", where="f", out="out", **COPIED)
+def _int_mm(xp: Any, self: Array, mat2: Array) -> Array:
+    """Bytes, whose products are added up in 32 bits."""
+    for name, x in (("self", self), ("mat2", mat2)):
+        if x.ndim != 2:
+            raise RuntimeError(f"int_mm_out_cpu: Expected {name} to be of dimension 2 but got {x.ndim}")
+    if not size_guards.equal(self.shape[1], mat2.shape[0]):
+        raise RuntimeError(
+            "int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got "
+            f"{self.shape[1]} and {mat2.shape[0]}"
+        )
+    signed = dtypes.int8.numpy_dtype
+    if self.dtype not in (common.UINT8, signed):
+        raise RuntimeError(
+            "int_mm_out_cpu: Expected self dtype to be int8 or uint8 but got "
+            f"{common.CPP_NAME_OF[self.dtype]}"
+        )
+    if mat2.dtype != signed:
+        raise RuntimeError(
+            f"int_mm_out_cpu: Expected mat2 dtype to be of type int8 but got {common.CPP_NAME_OF[mat2.dtype]}"
+        )
+    return xp.matmul(self.astype(common.INT32), mat2.astype(common.INT32))
+
+
+# ---------------------------------------------------------------------------------------- several at once
+
+
+def _grouped_shape(
+    self: Array,
+    mat2: Array,
+    offs: Array | None = None,
+    bias: Array | None = None,
+    out_dtype: int | None = None,
+) -> Made:
+    """Of a product for each group, one below the other where the groups divide the rows."""
+    _check_groups(self, mat2, offs, bias, out_dtype)
+    rows, columns = self.shape[-2], mat2.shape[-1]
+    if self.ndim == 2 and mat2.ndim == 2:
+        assert offs is not None
+        return (offs.shape[0], rows, columns), self.dtype
+    return ((self.shape[0], rows, columns) if self.ndim == mat2.ndim == 3 else (rows, columns)), self.dtype
+
+
+def _check_groups(
+    self: Array, mat2: Array, offs: Array | None, bias: Array | None, out_dtype: int | None
+) -> None:
+    for name, x in (("mat_a", self), ("mat_b", mat2)):
+        if x.dtype != common.FLOAT and x.dtype not in common.HALF_DTYPES:
+            raise RuntimeError(
+                f"Expected {name} to be Float32, BFloat16 or Float16 matrix, got {common.NAME_OF[x.dtype]}"
+            )
+        if x.ndim not in (2, 3):
+            raise RuntimeError(f"{name} has to be 2 or 3d")
+    plain = self.ndim == mat2.ndim == 3
+    if not size_guards.equal(self.shape[-1], mat2.shape[-2]):
+        raise RuntimeError("contraction dimension of mat_a and mat_b must match")
+    if (offs is None) != plain:
+        raise RuntimeError(
+            "Have to provide offsets if there is a 2d matrix, or no offset if both matrices are 3d"
+        )
+    if plain and not size_guards.equal(self.shape[0], mat2.shape[0]):
+        raise RuntimeError("batched dimension has to match")
+    if offs is not None and offs.dtype != common.INT32:
+        raise RuntimeError("Offsets have to be int32")
+    batches = [x.shape[0] for x in (self, mat2) if x.ndim == 3]
+    if offs is not None and batches and batches[0] != offs.shape[0]:
+        raise RuntimeError("matrix batch sizes have to match")
+    if bias is not None:
+        raise RuntimeError("Bias not supported yet")
+    if out_dtype is not None and common.dtype_from(out_dtype) != self.dtype:
+        raise RuntimeError("Grouped gemm output dtype must match `mat_a` dtype")
+    if self.dtype != mat2.dtype:
+        text = "expected m1 and m2 to have the same dtype, but got: {want_cpp} != {got_cpp}"
+        raise RuntimeError(common.dtype_message(text, self.dtype, mat2.dtype))
+
+
+@op(
+    "aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
+    "out_dtype=None) -> "
+    "Tensor",
+    where="f",
+    shape=_grouped_shape,
+)
+def _grouped_mm(
+    xp: Any,
+    self: Array,
+    mat2: Array,
+    offs: Array | None = None,
+    bias: Array | None = None,
+    out_dtype: int | None = None,
+) -> Array:
+    """Offsets divide the rows of the first, the columns of the second, or what both are multiplied along."""
+    shape, dtype = _grouped_shape(self, mat2, offs, bias, out_dtype)
+    a, b = (common.cast(xp, x, common.opmath(dtype)) for x in (self, mat2))
+    if offs is None:
+        return common.cast(xp, xp.products(a, b), dtype)
+    ends = [int(n) for n in offs]
+    made = xp.zeros(shape, dtype=dtype)
+    limit = (
+        self.shape[0]
+        if self.ndim == 2 and mat2.ndim == 3
+        else mat2.shape[1]
+        if self.ndim == 3
+        else a.shape[1]
+    )
+    if ends != sorted(ends) or (ends and not 0 <= ends[0] <= ends[-1] <= limit):
+        raise RuntimeError(f"Expected offsets that grow up to {limit} at most, but got {ends}")
+    for i, (start, end) in cost_model.steps(list(enumerate(zip([0, *ends[:-1]], ends, strict=True)))):
+        part = slice(start, end)
+        if self.ndim == 2 and mat2.ndim == 3:
+            made[part] = common.cast(xp, xp.matmul(a[part], b[i]), dtype)
+        elif self.ndim == 3:
+            made[:, part] = common.cast(xp, xp.matmul(a[i], b[:, part]), dtype)
+        else:
+            made[i] = common.cast(xp, xp.matmul(a[:, part], b[part]), dtype)
+    return made
+
+
+@op(
+    "aten::_compute_linear_combination(Tensor input, Tensor coefficients) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    out_resized=NEVER,
+)
+def _linear_combination(xp: Any, input: Array, coefficients: Array) -> Array:
+    """Sums over the first dimension of the input, each with a row of coefficients."""
+    if coefficients.ndim != 2 or input.ndim < 1 or coefficients.shape[1] != input.shape[0]:
+        raise RuntimeError(
+            f"Expected a coefficient for each of the {list(input.shape)} in input, but got "
+            f"{list(coefficients.shape)}"
+        )
+    wide = common.opmath(input.dtype)
+    flat = common.cast(xp, input, wide).reshape(input.shape[0], -1)
+    result = xp.matmul(common.cast(xp, coefficients, wide), flat)
+    return common.cast(xp, result.reshape(coefficients.shape[0], *input.shape[1:]), input.dtype)
+
+
+@op(
+    "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] "
+    "sumdim, int "
+    "unroll_dim=1) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    **COPIED,
+)
+def _trilinear(
+    xp: Any,
+    i1: Array,
+    i2: Array,
+    i3: Array,
+    expand1: Sequence[int],
+    expand2: Sequence[int],
+    expand3: Sequence[int],
+    sumdim: Sequence[int],
+    unroll_dim: int = 1,
+) -> Array:
+    """The sum of products of three arrays, each with new dimensions."""
+    rank = i1.ndim + len(expand1)
+    dtype = common.result_type(i1, i2, i3)
+    if dtype == common.BOOL and (expand1 or expand2 or expand3):
+        common.refuse("bmm", dtype)
+    if not 0 <= unroll_dim < rank:
+        raise RuntimeError(f"unroll_dim must be in [0,{rank - 1}]")
+    parts = []
+    for x, new in ((i1, expand1), (i2, expand2), (i3, expand3)):
+        wide = common.cast(xp, x, common.opmath(dtype))
+        places = [d for d in range(rank) if d not in {common.wrap_dim(n, rank) for n in new}]
+        shape = [1] * rank
+        for d, n in zip(places, x.shape, strict=True):
+            shape[d] = n
+        parts.append(wide.reshape(shape))
+    total = math.prod(parts[1:], start=parts[0])
+    axes = tuple(common.wrap_dim(d, rank) for d in sumdim)
+    return common.cast(xp, xp.sum(total, axis=axes, dtype=total.dtype) if axes else total, dtype)

@@ -1,0 +1,132 @@
+"""What NumPy computes otherwise than PyTorch, or not at all: bodies of pointwise operators of two arguments.
+
+In: the array namespace and arrays of one dtype; out: an array of their common shape, before its last cast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ts.ops import common
+
+Array = common.Array
+
+
+def refuse_bool_sub(*operands: Any) -> None:
+    """Refuse to subtract bools."""
+    bools = [x is True or x is False or getattr(x, "dtype", None) == common.BOOL for x in operands]
+    if all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
+def floor_divide(xp: Any, x: Array, y: Array) -> Array:
+    """The quotient, rounded down."""
+    refuse_zero(xp, y)
+    return xp.floor_divide(x, y)
+
+
+def refuse_zero(xp: Any, y: Array) -> None:
+    """Refuse integers that are zero, as divisors."""
+    if y.dtype.kind in "iub" and common.somewhere(xp, y == 0):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def remainder(xp: Any, x: Array, y: Array) -> Array:
+    """The rest, with the sign of the divisor."""
+    refuse_zero(xp, y)
+    rest = xp.remainder(x, y)
+    if x.dtype.kind in "iu":
+        return rest
+    return xp.where(rest == 0, xp.copysign(rest, x), rest)  # NumPy gives zeros the sign of y
+
+
+def lcm(xp: Any, x: Array, y: Array) -> Array:
+    """The least common multiple."""
+    multiple = xp.lcm(x, y)
+    return xp.abs(multiple) if x.dtype.itemsize >= 4 else multiple  # PyTorch computes shorter ones in 32 bits
+
+
+def fmod(xp: Any, x: Array, y: Array) -> Array:
+    """The rest, with the sign of the dividend."""
+    refuse_zero(xp, y)
+    return xp.fmod(x, y)
+
+
+def power(xp: Any, x: Array, y: Array) -> Array:
+    """x to the power of y; of bools and integers without fractions."""
+    if x.dtype == common.BOOL:
+        return x | ~y
+    if x.dtype.kind in "iu":
+        safe = xp.power(x, xp.where(y < 0, 0, y))
+        inverse = (
+            xp.where(x == 1, 1, xp.where(x == -1, xp.where(y % 2 == 0, 1, -1), 0))
+            if x.dtype.kind == "i"
+            else x == 1
+        )
+        return xp.where(y < 0, inverse, safe)
+    return xp.power(x, y)
+
+
+# Powers that PyTorch computes without a power function, rounding at each step.
+PRODUCTS: dict[float, Callable[[Any, Array], Array]] = {
+    3: lambda xp, x: x * x * x,
+    -1: lambda xp, x: 1 / x,
+    -2: lambda xp, x: 1 / (x * x),
+    -0.5: lambda xp, x: 1 / xp.sqrt(x),
+}
+WITH_PRODUCTS = (common.FLOAT, common.DOUBLE)
+
+
+def xlogy(xp: Any, x: Array, y: Array) -> Array:
+    """x * log(y), 0 where x is 0."""
+    return xp.where(xp.isnan(y), y, xp.where(x == 0, 0, x * xp.log(y)))
+
+
+def xlog1py(xp: Any, x: Array, y: Array) -> Array:
+    """x * log1p(y), 0 where x is 0."""
+    return xp.where(xp.isnan(y), y, xp.where(x == 0, 0, x * xp.log1p(y)))
+
+
+def logaddexp(xp: Any, x: Array, y: Array) -> Array:
+    """log(exp(x) + exp(y)), of complex numbers too."""
+    if x.dtype.kind != "c":
+        return xp.logaddexp(x, y)
+    high, low = xp.where(x.real >= y.real, x, y), xp.where(x.real >= y.real, y, x)
+    return xp.where(high == low, high + math.log(2), high + xp.log1p(xp.exp(low - high)))
+
+
+def logical(name: str) -> Callable[[Any, Array, Array], Array]:
+    """The logical ufunc of this name, on whether elements are not zero."""
+
+    def body(xp: Any, x: Array, y: Array) -> Array:
+        return getattr(xp, name)(x != 0, y != 0)
+
+    return body
+
+
+def heaviside(xp: Any, x: Array, y: Array) -> Array:
+    """0 and 1 below and above zero, y there."""
+    return xp.where(x == 0, y, (x > 0).astype(x.dtype))
+
+
+def shift(name: str) -> Callable[[Any, Array, Array], Array]:
+    """The shift of this name; by fewer bits than none, or by all, only the sign is left."""
+
+    def body(xp: Any, x: Array, y: Array) -> Array:
+        bits = x.dtype.itemsize * 8
+        wild = (y < 0) | (y >= bits)
+        moved = getattr(xp, name)(x, xp.where(wild, 0, y))
+        beyond = (x >> (bits - 1)) if name == "right_shift" and x.dtype.kind == "i" else xp.zeros_like(x)
+        return xp.where(wild, beyond, moved)
+
+    return body

@@ -1,0 +1,285 @@
+"""How results get into tensors that are given: in place, and as `out=`.
+
+In: a target and a result; out: the target with the result in it, cast to a higher category at most; where a
+shape differs, another array for the tensor to take over.  Some operators refuse an `out=` whose dtype is not
+the result's.  What they say is a fact of theirs (`Record.out_refused`), with places for both dtypes:
+
+    write_out(np, np.zeros(2), np.array([1, 2]))                array([1., 2.])
+    write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED)      RuntimeError: Expected out tensor to have ...
+
+The `out=` form of an operator follows from its schema: `output_form` is the text, `into_outputs` the kernel.
+What makes a tensor of a dtype that it is told makes it in the output's, and nothing says where and how:
+
+    output_form("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").text
+    "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ts._core.tensor import storage, strides
+from ts._core.thread.warnings import warn
+from ts.ops import common
+
+# The two texts that many operators share.
+EXPECTED: Final = "Expected out tensor to have dtype {want_cpp}, but got {got_cpp} instead"
+FOUND: Final = "Found dtype {got} but expected {want}"
+SCALAR: Final = "expected scalar type {want} but found {got}"
+
+
+OF_INPUT: Final = (
+    "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {want_cpp} and "
+    "hist {got_cpp}"
+)
+
+
+def castable(name: str, what: str = "result") -> str:
+    """What linear algebra says of a dtype that its result cannot be cast to."""
+    dtypes = f"from {{want}} dtype, but got {what} with dtype {{got}}"
+    return f"{name}: Expected {what} to be safely castable {dtypes}"
+
+
+class TypeErrorMessage(str):
+    """A sentence that PyTorch says with a TypeError; others are RuntimeErrors."""
+
+
+class CategoryErrorMessage(str):
+    """A sentence about outputs of a higher category, too: complex numbers where the result is real."""
+
+
+class ComplexErrorMessage(str):
+    """A sentence with another one for complex outputs."""
+
+    of_complex: str
+
+    def __new__(cls, text: str, of_complex: str) -> ComplexErrorMessage:
+        made = super().__new__(cls, text)
+        made.of_complex = of_complex
+        return made
+
+
+class DtypeErrorUnlessUint8(str):
+    """A sentence about outputs of another dtype, but not of uint8, which may stand for bools."""
+
+
+# How an output of another shape gets the result's.
+LIKE_RESULT: Final = ""  # with its order in memory, and a warning where it had elements
+IN_ORDER: Final = "in order"  # its elements in a row, and a warning
+SILENTLY: Final = "silently"  # its elements in a row
+BY_COUNT: Final = "by count"  # as `SILENTLY`; but with as many elements it keeps its own shape
+COUNTED: Final = "counted"  # as `BY_COUNT`, and a warning where the numbers differ
+NEVER: Final = "never"  # it does not: it is written as `copy_` writes, in its own shape and dtype
+
+
+Said = str | tuple[str, ...]  # of all outputs, or of each
+
+
+class Rule:
+    """What an operator wants of its outputs: the fields of its record."""
+
+    __slots__ = ("refused", "resized", "uncast")
+
+    def __init__(self, refused: str = "", uncast: str = "", resized: str = LIKE_RESULT) -> None:
+        self.refused = refused  # what is said of another dtype than the result's
+        self.uncast = uncast  # what is said of a dtype that the result cannot be cast to
+        self.resized = resized
+
+
+def rules_of(count: int, refused: Said, uncast: Said, resized: str) -> tuple[Rule, ...]:
+    """The rule for each output; what is said may be another sentence for each."""
+    first, second = ((x,) * count if isinstance(x, str) else x for x in (refused, uncast))
+    return tuple(Rule(a, b, resized) for a, b in zip(first, second, strict=True))
+
+
+CAST: Final = Rule()
+SILENT: Final = Rule(resized=SILENTLY)
+
+# The fields of what PyTorch computes first, and then copies to where it is wanted.
+COPIED: Final[dict[str, Any]] = {"out_refused": EXPECTED, "out_resized": IN_ORDER}
+
+# What says of a new tensor which one; with `out=` that does.
+OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+_CODE: Final = "ScalarType? dtype=None"
+
+
+def write(xp: Any, target: Any, result: Any, refused: str = "") -> Any:
+    """Copy `result` into `target` where the in-place rules allow it, or `refused` says why not."""
+    result = xp.asarray(result)
+    _check_dtype(result.dtype, target.dtype, Rule(refused))
+    if result.shape != target.shape:
+        raise _unfit(target, result)
+    target[...] = common.cast(xp, result, target.dtype)
+    return target
+
+
+def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
+    """Copy `result` into `target`; a new array, for the tensor to take over, when the shape differs."""
+    result = xp.asarray(result)
+    if rule.resized == NEVER:
+        if common.broadcast_shapes(target.shape, result.shape) != target.shape:
+            raise _unfit(target, result)
+        target[...] = common.cast(xp, result, target.dtype)
+        return target
+    _check_dtype(result.dtype, target.dtype, rule)
+    if result.shape != target.shape:
+        if rule.resized in (BY_COUNT, COUNTED) and result.size == target.size:
+            result = result.reshape(target.shape)
+        else:
+            if rule.resized == COUNTED and target.size:
+                shape = f"({result.size},)" if result.size != 1 else "(1,)"
+                warn(
+                    f"The number of elements in the out tensor of shape {list(target.shape)} is "
+                    f"{target.size} "
+                    f"which does not match the computed number of elements {result.size}. Note that this may "
+                    "occur as a result of rounding error. The out tensor will be resized to a tensor of "
+                    "shape "
+                    f"{shape}."
+                )
+            target = resized_output(target, result, rule.resized)
+    target[...] = common.cast(xp, result, target.dtype)
+    return target
+
+
+def write_changes(xp: Any, target: Any, result: Any) -> Any:
+    """As `write`, where elements of `target` share places: of those, what changes stays."""
+    result = xp.asarray(result)
+    if xp.shapes_only or result.shape != target.shape or all(target.strides):
+        return write(xp, target, result)
+    common.check_cast(result.dtype, target.dtype)
+    changed = result != target
+    target[changed] = common.cast(xp, result[changed], target.dtype)
+    return target
+
+
+def _unfit(target: Any, result: Any) -> RuntimeError:
+    shapes = list(target.shape), list(result.shape)
+    return RuntimeError("output with shape {} doesn't match the broadcast shape {}".format(*shapes))
+
+
+def _check_dtype(want: common.DType, got: common.DType, rule: Rule) -> None:
+    """Raise what the rule says of an output of this dtype, where it does not take the result."""
+    if want == got:
+        return
+    text = ""
+    if not (isinstance(rule.refused, DtypeErrorUnlessUint8) and got == common.UINT8):
+        text = rule.refused
+        if isinstance(text, ComplexErrorMessage) and common.is_complex(got):
+            text = text.of_complex
+    higher = (
+        isinstance(rule.uncast, CategoryErrorMessage) and common.CATEGORY_OF[got] != common.CATEGORY_OF[want]
+    )
+    if not text and (higher or not common.can_cast(want, got)):
+        text = rule.uncast
+    if text:
+        error = TypeError if isinstance(text, TypeErrorMessage) else RuntimeError
+        raise error(common.dtype_message(text, want, got))
+    common.check_cast(want, got)
+
+
+def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
+    """An output with the shape and order of what it is to take; with a warning if it has elements already."""
+    shape = tuple(result.shape)
+    if how == LIKE_RESULT:
+        order = strides.preserve_format_strides(
+            shape, [step // result.dtype.itemsize for step in result.strides]
+        )
+    else:
+        order = strides.contiguous(shape)
+    if target.size and how in (LIKE_RESULT, IN_ORDER):
+        warn(
+            f"An output with one or more elements was resized since it had shape {list(target.shape)}, "
+            "which does "
+            f"not match the required output shape {list(shape)}. This behavior is deprecated, and in a "
+            "future "
+            "PyTorch release outputs will not be resized unless they have zero elements. You can "
+            "explicitly reuse "
+            "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+        )
+    item = target.dtype.itemsize
+    return storage.resized(target, shape, [step * item for step in order])
+
+
+# ---------------------------------------------------------------------------------------- derived forms
+
+
+class OutputForm:
+    """The `out=` form of an operator: its schema, and where its arguments were before."""
+
+    __slots__ = ("dtype_at", "listed", "options_at", "outputs", "text")
+
+    def __init__(self, text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
+        self.text = text
+        self.outputs = outputs  # how many there are
+        self.listed = listed  # the output is a list of tensors
+        self.options_at = options_at  # where the arguments stood that say what tensor to make, or -1
+        self.dtype_at = dtype_at  # where `dtype=` stands, or -1
+
+
+def output_form(schema: str, overload: str, names: str, unnamed: bool = False) -> OutputForm:
+    """The form whose outputs are called `names` ("out", "values,indices", "d:out,e:save_mean")."""
+    marked = [name.rpartition(":") for name in names.split(",")]
+    outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked)]
+    head, _, rest = schema.partition("(")
+    arguments, _, returns = rest.rpartition(") -> ")
+    listed = returns == "Tensor[]"
+    given = arguments.split(", ")
+    options_at = [x for x in given if x != "*"].index(_CODE) if OPTIONS in arguments else -1
+    if options_at >= 0:
+        given = arguments.replace(OPTIONS, "").strip(", ").replace("*, , ", "*, ").split(", ")
+        given = [x for x in given if x]
+    if "*" not in given:
+        given.append("*")
+    marks = [f"Tensor({mark}!)" + "[]" * listed for mark, _ in outputs]
+    declared = [f"{mark} {name}" for mark, (_, name) in zip(marks, outputs, strict=True)]
+    called = [r.partition(" ")[2] for r in returns.strip("()").split(", ")] if len(outputs) > 1 else [""]
+    called = [""] * len(outputs) if unnamed else called
+    results = ", ".join(f"{mark} {name}".strip() for mark, name in zip(marks, called, strict=True))
+    if listed:
+        results = "()"
+    elif len(outputs) > 1:
+        results = f"({results})"
+    plain = [x for x in given if x != "*"]
+    return OutputForm(
+        f"{head.partition('.')[0]}.{overload}({', '.join(filter(None, (*given, *declared)))}) -> {results}",
+        len(outputs),
+        listed,
+        options_at,
+        plain.index(_CODE) if _CODE in plain else -1,
+    )
+
+
+def into_outputs(
+    compute: Callable[..., Any], form: OutputForm, each: Sequence[Rule], computes_in_out: bool
+) -> Callable[..., Any]:
+    """The kernel of the `out=` form, around the one that computes the results; a rule for each output."""
+    rule = each[0]
+
+    def kernel(xp: Any, *args: Any) -> Any:
+        given, outputs = list(args[: -form.outputs]), args[-form.outputs :]
+        if form.options_at >= 0:
+            given[form.options_at : form.options_at] = common.CODE_OF[outputs[0].dtype], None, None, None
+        elif computes_in_out and given[form.dtype_at] is None:
+            given[form.dtype_at] = common.CODE_OF[outputs[0].dtype]
+        result = compute(xp, *given)
+        if form.listed:
+            return _write_list(xp, form, outputs[0], result, rule)
+        if form.outputs > 1:
+            return tuple(write_out(xp, *row) for row in zip(outputs, result, each, strict=True))
+        (out,) = outputs
+        if result.shape != out.shape and any(x is out for x in given):
+            raise _unfit(out, result)
+        return write_out(xp, out, result, rule)
+
+    return kernel
+
+
+def _write_list(xp: Any, form: OutputForm, outputs: list[Any], results: list[Any], rule: Rule) -> list[Any]:
+    """Copy results into the tensors of a list, which must have as many."""
+    if len(outputs) != len(results):
+        name = form.text.partition("::")[2].partition("(")[0].replace(".", "_")
+        raise RuntimeError(
+            f"{name} expected an out= argument of size {len(results)}, got size {len(outputs)}"
+        )
+    return [write_out(xp, *pair, rule) for pair in zip(outputs, results, strict=True)]

@@ -1,0 +1,386 @@
+"""Packed parameters: the weights of quantized layers as their operators take them.
+
+In: a weight on a grid, a bias, a window; or the state that a file has of such an object.  Out: an object
+that holds them dequantised, and that nothing changes:
+
+    linear_prepack(weight, bias)                      LinearParams
+    Conv2dParams.from_state(("2", [...], [...]))      what a file says, checked
+
+Their types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`); `CLASSES` says which class is behind each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final, TypeVar
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.dispatch.overloads import overloads as operator
+from ts._core.tensor.factories import from_numpy
+from ts._core.tensor.tensor import Tensor
+from ts.errors import ArchiveError
+from ts.ir.attributes import constant_type_hooks
+from ts.ir.types import (
+    CUSTOM_CLASS_PREFIX,
+    CUSTOM_CLASSES,
+    FLOAT,
+    INT,
+    STR,
+    TENSOR,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+from ts.ops.quantizer import QUINT2X4, QUINT4X2, QUINT8, grid_of, say_once, with_grid
+from ts.ops.registry import op
+
+_LINEAR = "__torch__.torch.classes.quantized.LinearPackedParamsBase"
+_EMBEDDING = "__torch__.torch.classes.quantized.EmbeddingPackedParamsBase"
+
+
+P = TypeVar("P", bound="Packed")
+
+
+class Packed:
+    """What the classes share: they are immutable, and so a copy is the object itself."""
+
+    title: ClassVar[str]  # the name of its type, without what all have in front
+    state_type: ClassVar[Type]  # the type of its state
+    __ts_type__: ClassVar[Type]  # its type, where annotations look for it
+
+    def __init_subclass__(cls, /, title: str = "", **fields: Any) -> None:
+        super().__init_subclass__(**fields)
+        if title:
+            cls.title = title
+            cls.__ts_type__ = CUSTOM_CLASSES[CUSTOM_CLASS_PREFIX + title]
+
+    def __copy__(self) -> Packed:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Packed:
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{self.title}>"
+
+    @classmethod
+    def from_state(cls, state: Any) -> Packed:
+        """The object of a state in a file; raises ArchiveError."""
+        try:
+            return cls._read(state)
+        except (TypeError, ValueError, KeyError, IndexError, RuntimeError) as error:
+            raise ArchiveError(f"the state of a {cls.title} is none of that class: {error}") from error
+
+    @classmethod
+    def _read(cls, state: Any) -> Packed:
+        raise NotImplementedError
+
+    def state(self) -> tuple[Any, ...]:
+        """What a file holds of it."""
+        raise NotImplementedError
+
+
+def _tensor(x: Any, ndim: int, what: str = "weight") -> Tensor:
+    """A float32 tensor of so many dimensions; ValueError for anything else."""
+    if not isinstance(x, Tensor) or x.ndim != ndim or x.dtype != dtypes.float32:
+        raise ValueError(f"the {what} is no tensor of {ndim} dimensions in float32")
+    return x
+
+
+def _bias(x: Any, size: int) -> Tensor | None:
+    if x is not None and (_tensor(x, 1, "bias").shape[0] != size):
+        raise ValueError(f"the bias has {x.shape[0]} elements for {size} outputs")
+    return None if x is None else operator("detach")(x)
+
+
+def _integers(x: Any) -> list[int]:
+    if not isinstance(x, list | tuple) or not all(type(n) is int for n in x):
+        raise ValueError("a window is no list of ints")
+    return list(x)
+
+
+# ---- linear layers ---------------------------------------------------------------------------------
+
+
+class LinearParams(Packed, title="quantized.LinearPackedParamsBase"):
+    """The weight (outputs, inputs) and bias of a linear layer."""
+
+    def __init__(self, weight: Any, bias: Any) -> None:
+        say_once()
+        self.weight = _tensor(weight, 2)
+        self.bias = _bias(bias, self.weight.shape[0])
+
+    @classmethod
+    def _read(cls, state: Any) -> LinearParams:
+        weight, bias = state
+        return cls(weight, bias)
+
+    def state(self) -> tuple[Any, ...]:
+        return self.weight, self.bias
+
+
+# ---- convolutions ----------------------------------------------------------------------------------
+
+
+class ConvParams(Packed):
+    """The weight, bias and window of a convolution; one of one dimension is one of two, 1 high."""
+
+    dims: ClassVar[int]
+
+    def __init__(
+        self,
+        weight: Any,
+        bias: Any,
+        stride: Any,
+        padding: Any,
+        output_padding: Any,
+        dilation: Any,
+        groups: Any,
+        transposed: bool,
+    ) -> None:
+        say_once()
+        self.weight = _tensor(weight, self.dims + 2)
+        self.window = [_integers(x) for x in (stride, padding, dilation, output_padding)]
+        self.stride, self.padding, self.dilation, self.output_padding = self.window
+        if type(groups) is not int or groups < 1 or any(len(x) != self.dims for x in self.window):
+            raise ValueError(f"the windows have not {self.dims} dimensions, or there are {groups} groups")
+        self.groups = groups
+        self.transposed = transposed
+        outputs = self.weight.shape[1] * groups if transposed else self.weight.shape[0]
+        self.bias = _bias(bias, outputs)
+
+    @classmethod
+    def _read(cls, state: Any) -> ConvParams:
+        """Of version 2, ("2", [windows as a tensor, weight], [bias]), or of 3.
+
+        That is (3, windows, [None, weight, bias]).
+        """
+        version, first, second = state
+        if version == "2":
+            (windows, weight), (bias,) = first, second
+            numbers = windows.tolist()
+        elif version == 3:
+            numbers, (_, weight, bias) = first, second
+        else:
+            raise ValueError(f"it has the version {version!r}")
+        n = cls.dims
+        if len(_integers(numbers)) != 4 * n + 3 or numbers[0] != n:
+            raise ValueError(f"its windows have not {n} dimensions")
+        stride, padding, dilation, output_padding = (numbers[1 + i * n : 1 + (i + 1) * n] for i in range(4))
+        groups, transposed = numbers[-2:]
+        return cls(weight, bias, stride, padding, output_padding, dilation, groups, bool(transposed & 1))
+
+    def state(self) -> tuple[Any, ...]:
+        numbers = [self.dims, *(n for each in self.window for n in each), self.groups, int(self.transposed)]
+        return "2", [from_numpy(np.array(numbers, np.int16)), self.weight], [self.bias]
+
+
+class Conv2dParams(ConvParams, title="quantized.Conv2dPackedParamsBase"):
+    dims = 2
+
+
+class Conv3dParams(ConvParams, title="quantized.Conv3dPackedParamsBase"):
+    dims = 3
+
+
+# ---- tables ----------------------------------------------------------------------------------------
+
+
+class EmbeddingParams(Packed, title="quantized.EmbeddingPackedParamsBase"):
+    """The table of an embedding."""
+
+    def __init__(self, weight: Any) -> None:
+        say_once()
+        self.weight = _tensor(weight, 2)
+
+    @classmethod
+    def _read(cls, state: Any) -> EmbeddingParams:
+        version, (weight,), _, (bits,) = state
+        if version != 1 or bits not in (2, 4, 8):
+            raise ValueError(f"it has the version {version!r}, and {bits!r} bits")
+        return cls(weight)
+
+    def state(self) -> tuple[Any, ...]:
+        grid = grid_of(self.weight)
+        bits = {QUINT4X2: 4, QUINT2X4: 2}.get(QUINT8 if grid is None else grid.dtype, 8)
+        return 1, [self.weight], [], [bits]
+
+
+# ---- recurrent cells -------------------------------------------------------------------------------
+
+
+class CellParams(Packed, title="rnn.CellParamsBase"):
+    """The weights and biases of a recurrent cell: the layer of what comes in, and that of its state."""
+
+    def __init__(self, *layers: LinearParams, reduce_range: bool = False) -> None:
+        self.layers = layers
+        self.reduce_range = reduce_range  # what PyTorch rounds to half as many numbers
+        rows = layers[0].weight.shape[0]
+        if layers[1].weight.shape[0] != rows:
+            raise ValueError("its layers have different numbers of outputs")
+        biases = [layer.weight.new_zeros([rows]) if layer.bias is None else layer.bias for layer in layers]
+        self.tensors = [*(layer.weight for layer in layers), *biases]
+
+    @classmethod
+    def _read(cls, state: Any) -> CellParams:
+        """(kind, tensors, floats, ints, linear layers); the kinds are those of PyTorch's cells on the CPU."""
+        kind, _, _, numbers, layers = state  # the biases stand in the layers, too
+        if (
+            kind == "quantized"
+        ):  # w_ih, w_hh, and what was packed for it in former versions, before the biases
+            raise ValueError("its kind is 'quantized', of which PyTorch writes no more than this name")
+        if kind not in ("quantized_dynamic", "quantized_fp16"):
+            raise ValueError(f"its kind is {kind!r}")
+        w_ih, w_hh = layers
+        given = as_packed(w_ih, LinearParams), as_packed(w_hh, LinearParams)
+        return cls(*given, reduce_range=bool(numbers and numbers[0]))
+
+    def state(self) -> tuple[Any, ...]:
+        """Weights without a grid are those of 16 bits."""
+        if grid_of(self.tensors[0]) is None:
+            return "quantized_fp16", [], [], [], [*self.layers]
+        return "quantized_dynamic", self.tensors[2:], [], [int(self.reduce_range)], [*self.layers]
+
+
+CLASSES: Final[dict[str, type[Packed]]] = {
+    CUSTOM_CLASS_PREFIX + cls.title: cls
+    for cls in (LinearParams, Conv2dParams, Conv3dParams, EmbeddingParams, CellParams)
+}
+
+_LISTED: Final = (ListType(TENSOR), ListType(FLOAT), ListType(INT))
+LinearParams.state_type = TupleType([TENSOR, OptionalType(TENSOR)])
+ConvParams.state_type = TupleType([STR, ListType(TENSOR), ListType(OptionalType(TENSOR))])
+EmbeddingParams.state_type = TupleType([INT, *_LISTED])
+CellParams.state_type = TupleType([STR, *_LISTED, ListType(LinearParams.__ts_type__)])
+
+
+def _type_of_packed(value: object) -> Type | None:
+    return value.__ts_type__ if isinstance(value, Packed) else None
+
+
+constant_type_hooks.append(_type_of_packed)
+
+
+def as_packed(x: Any, cls: type[P]) -> P:
+    """The same, as what it must be; TypeError where it is not."""
+    if not isinstance(x, cls):
+        raise TypeError(f"expected packed parameters, a {cls.title}, but got {type(x).__name__}")
+    if not vars(x):  # a file may make one and give it no state
+        raise RuntimeError(f"a {cls.title} has no state")
+    return x
+
+
+# ---- packing ---------------------------------------------------------------------------------------
+
+
+def _quantized(weight: Tensor, name: str) -> Tensor:
+    if grid_of(weight) is None:
+        raise RuntimeError(f"quantized::{name}: the weight is not quantized")
+    return weight
+
+
+@op(f"quantized::linear_prepack(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack", where="", whole=True)
+def _pack_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
+    return LinearParams(_quantized(weight, "linear_prepack"), bias)
+
+
+@op(f"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> {_LINEAR} W_prepack", where="", whole=True)
+def _pack_narrow_linear(weight: Tensor, bias: Tensor | None) -> LinearParams:
+    """Numbers that 16 bits hold."""
+    narrow = weight.clamp(-65504.0, 65504.0).to(dtypes.float16)
+    return LinearParams(narrow.to(dtypes.float32), bias)
+
+
+@op(
+    f"quantized::linear_unpack({_LINEAR} W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
+    where="",
+    whole=True,
+)
+@op(
+    f"quantized::linear_unpack_fp16({_LINEAR} W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
+    where="",
+    whole=True,
+)
+def _unpack_linear(packed: Any) -> tuple[Tensor, Tensor | None]:
+    found = as_packed(packed, LinearParams)
+    return found.weight, found.bias
+
+
+@op(f"quantized::embedding_bag_prepack(Tensor weight) -> {_EMBEDDING} W_prepack", where="", whole=True)
+def _pack_embedding(weight: Tensor) -> EmbeddingParams:
+    return EmbeddingParams(_quantized(weight, "embedding_bag_prepack"))
+
+
+@op(f"quantized::embedding_bag_unpack({_EMBEDDING} W_prepack) -> Tensor W_origin", where="", whole=True)
+def _unpack_embedding(packed: Any) -> Tensor:
+    return as_packed(packed, EmbeddingParams).weight
+
+
+# ---- packing of convolutions -----------------------------------------------------------------------
+
+
+def _raised(numbers: Sequence[int], n: int) -> list[int]:
+    """The window of one dimension in two."""
+    return [n, *numbers] if len(numbers) == 1 else list(numbers)
+
+
+def _convolution(name: str, cls: type[ConvParams], transposed: bool) -> None:
+    type_name = CUSTOM_CLASS_PREFIX + cls.title
+    between = "int[] output_padding, " if transposed else ""
+    flat = "1d" in name
+    unpacked = "(Tensor unpacked_weights, Tensor? B_origin)"
+    prefix = f"quantized::{name}"
+
+    @op(
+        f"{prefix}_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, {between}int[] "
+        f"dilation, int "
+        f"groups) -> {type_name}",
+        where="",
+        whole=True,
+    )
+    def pack(weight: Tensor, bias: Any, stride: Any, padding: Any, *rest: Any) -> ConvParams:
+        output_padding = rest[0] if transposed else [0] * len(stride)
+        dilation, groups = rest[-2:]
+        given = _quantized(weight, f"{name}_prepack")
+        if flat:
+            given = with_grid(given.unsqueeze(2), grid_of(weight))
+            stride, dilation = _raised(stride, 1), _raised(dilation, 1)
+            padding, output_padding = _raised(padding, 0), _raised(output_padding, 0)
+        return cls(given, bias, stride, padding, output_padding, dilation, groups, transposed)
+
+    @op(f"{prefix}_unpack({type_name} packed_weights) -> {unpacked}", where="", whole=True)
+    def unpack(packed: Any) -> tuple[Tensor, Tensor | None]:
+        found = as_packed(packed, cls)
+        weight = with_grid(found.weight.squeeze(2), grid_of(found.weight)) if flat else found.weight
+        return weight, found.bias
+
+    if flat:
+        return
+    for field in ("stride", "padding", "output_padding", "dilation", "groups", "transpose"):
+        _field(f"{prefix}_{field}({type_name} packed_weights) -> ", cls, field)
+
+
+def _field(schema: str, cls: type[ConvParams], field: str) -> None:
+    if field in ("groups", "transpose"):
+
+        @op(schema + "int", where="", whole=True)
+        def number(packed: Any) -> int:
+            found = as_packed(packed, cls)
+            return found.groups if field == "groups" else int(found.transposed)
+
+    else:
+
+        @op(schema + "int[]", where="", whole=True)
+        def numbers(packed: Any) -> list[int]:
+            return list(getattr(as_packed(packed, cls), field))
+
+
+_convolution("conv1d", Conv2dParams, False)
+_convolution("conv2d", Conv2dParams, False)
+_convolution("conv3d", Conv3dParams, False)
+_convolution("conv_transpose1d", Conv2dParams, True)
+_convolution("conv_transpose2d", Conv2dParams, True)
+_convolution("conv_transpose3d", Conv3dParams, True)

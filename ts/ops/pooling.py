@@ -1,0 +1,564 @@
+"""Pooling: the largest or mean element of windows, fixed or adaptive, and its reverse.
+
+In: (N, C, *spatial) or without N; out: the same with fewer places, and for maxima the index of each in
+its flattened plane.
+
+`ts.ops.pooling_geometry` says which elements each window sees.  A backend that is faster gives another
+`compute`: `compute(xp, array, windows, with places?)` for maxima, `compute(xp, array, windows, divisor)` for
+means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ts._core.tensor.size_guards import is_symbol, same
+from ts.ops import common
+from ts.ops.out_variants import COPIED, EXPECTED, SCALAR
+from ts.ops.pooling_geometry import AVG, MAX, MAX_VALUES, Windows, fixed, parts
+from ts.ops.registry import OperatorRecord, add, out_of
+from ts.ops.shape_functions import Made
+from ts.ops.unfold import per_dim
+
+Array = common.Array
+Sizes = Sequence[int]
+Compute = Callable[..., Any]
+
+
+def _lowest(dtype: common.DType) -> Any:
+    return -math.inf if common.CATEGORY_OF[dtype] == common.FLOATING else np.iinfo(dtype).min
+
+
+def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
+    """The elements of each window along one dimension, (windows, width), and which of them count."""
+    begin, stop, apart = w.begin[axis], w.stop[axis], w.dilation[axis]
+    width = max(-(-int((stop - begin).max(initial=1)) // apart), 1)
+    index = begin[:, None] + np.arange(width) * apart
+    return xp.asarray(np.minimum(index, np.maximum(stop[:, None] - 1, 0))), xp.asarray(index < stop[:, None])
+
+
+def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
+    """The largest element of each window, and its place in the plane; the last NaN wins over numbers."""
+    n = len(w.places)
+    place: Any = 0
+    counts: Any = True
+    for axis in range(n):  # (*places, *widths)
+        index, valid = _seen(xp, w, axis)
+        shape = [1] * (2 * n)
+        shape[axis], shape[n + axis] = index.shape
+        place = place * x.shape[axis - n] + index.reshape(shape)
+        counts = counts & valid.reshape(shape)
+    place = place.reshape(*w.places, math.prod(place.shape[n:]))
+    flat = xp.take(x.reshape(*x.shape[:-n], math.prod(x.shape[-n:])), place, axis=-1)
+    flat = xp.where(counts.reshape(place.shape), flat, xp.asarray(_lowest(x.dtype), dtype=x.dtype))
+    best = xp.argmax(flat, axis=-1)
+    if common.CATEGORY_OF[x.dtype] == common.FLOATING:
+        nan = xp.isnan(flat)
+        best = xp.where(nan.any(axis=-1), flat.shape[-1] - 1 - xp.argmax(nan[..., ::-1], axis=-1), best)
+    best = best[..., None]
+    values = xp.take_along_axis(flat, best, -1)[..., 0]
+    if not places:
+        return values
+    return values, xp.take_along_axis(xp.broadcast_to(place, flat.shape), best, -1)[..., 0]
+
+
+def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
+    """The sum of each window divided by `divisor`, a number or an array of the windows' shape."""
+    n = len(w.places)
+    total = common.cast(xp, x, common.opmath(x.dtype))
+    for axis in range(n):
+        index, valid = _seen(xp, w, axis)
+        taken = xp.take(total, index, axis=total.ndim - n + axis)
+        shape = (*index.shape, *(1,) * (n - 1 - axis))
+        total = xp.sum(
+            xp.where(valid.reshape(shape), taken, 0), axis=taken.ndim - n + axis, dtype=total.dtype
+        )
+    result = total / xp.asarray(divisor)
+    return common.cast(xp, xp.trunc(result) if x.dtype.kind in "iu" else result, x.dtype)
+
+
+def _shape(xp: Any, x: Array, w: Windows, what: Any) -> Any:
+    """The shapes and dtypes of what `largest` (with places or without) and `mean` compute."""
+    shape = (*x.shape[: x.ndim - len(w.places)], *w.places)
+    return [(shape, x.dtype), (shape, common.INT64)] if what is True else (shape, x.dtype)
+
+
+# ------------------------------------------------------------------------------------ fixed windows
+
+
+def max_pool(
+    xp: Any,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0,),
+    dilation: Sizes = (1,),
+    ceil_mode: bool = False,
+    *,
+    n: int,
+    compute: Compute = largest,
+) -> Any:
+    """The largest element of each window and its index in the plane."""
+    w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    if self.dtype.kind in "bc":
+        common.refuse(f"max_pool{n}d", self.dtype)
+    return compute(xp, self, w, True)
+
+
+def max_pool_values(
+    xp: Any,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0,),
+    dilation: Sizes = (1,),
+    ceil_mode: bool = False,
+    *,
+    n: int,
+    compute: Compute = largest,
+) -> Any:
+    """The largest element of each window."""
+    kind = MAX_VALUES if n == 1 else MAX
+    w = fixed(kind, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    if self.dtype.kind in "bc" or (n == 1 and self.dtype.kind in "iu"):
+        common.refuse("max_pool1d_impl" if n == 1 else f"max_pool{n}d", self.dtype)
+    return compute(xp, self, w, False)
+
+
+def avg_pool(
+    xp: Any,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes = (),
+    padding: Sizes = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    *,
+    n: int,
+    compute: Compute = mean,
+) -> Any:
+    """The mean of each window."""
+    w = fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    if self.dtype.kind in "bc" or (self.dtype.kind in "iu" and self.dtype != common.INT64):
+        common.refuse("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", self.dtype)
+    return compute(xp, self, w, _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override))
+
+
+def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override: int | None) -> Any:
+    if divisor_override is not None:
+        return divisor_override
+    if any(map(is_symbol, sizes)):  # only the shape is asked for
+        return 1
+    return w.counts_with_padding(sizes) if count_include_pad else w.counts
+
+
+# ------------------------------------------------------------------------------------ adaptive
+
+
+def _parts(kind: str, self: Array, output_size: Sizes, n: int) -> Windows:
+    name = f"adaptive_{kind}_pool{n}d"
+    if kind == AVG and n == 1:
+        name = "adaptive_avg_pool2d"  # which PyTorch computes it as
+    if len(output_size) not in (1, n):
+        if n == 1:
+            raise RuntimeError(
+                f"adaptive_{kind}_pool1d() argument 'output_size' should contain one int (got "
+                f"{len(output_size)})"
+            )
+        internal = "(): internal error: output_size.size()" if kind == MAX else ": output_size"
+        raise RuntimeError(f"{name}{internal} must be {n}")
+    sizes = per_dim(output_size, n)
+    shape = self.shape
+    if len(shape) not in (n + 1, n + 2):
+        if n == 1:
+            raise RuntimeError(
+                f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 'self' "
+                f"(while checking arguments for adaptive_{kind}_pool1d)"
+            )
+        colon = ":" if kind == MAX else ""
+        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {list(shape)}")
+    if kind == AVG and min(sizes) < 0:
+        given = ", ".join(map(str, (1, *sizes) if n == 1 else sizes))
+        raise RuntimeError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{given}}}"
+        )
+    looked_at = (*shape[:-1], 1, shape[-1]) if name == "adaptive_avg_pool2d" and n == 1 else shape
+    first = (
+        len(looked_at) - 2
+        if name == "adaptive_avg_pool2d"
+        else len(shape) - n - 1
+        if len(shape) == n + 1
+        else 1
+    )
+    for d in range(first, len(looked_at)):
+        if looked_at[d] == 0:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has "
+                f"sizes {list(looked_at)} with dimension {d} being empty"
+            )
+    if min(sizes) < 0:
+        made = [*shape[: len(shape) - n], *(1,) * (n == 1), *sizes]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {made}")
+    if common.CATEGORY_OF[self.dtype] != common.FLOATING:
+        common.refuse(f"adaptive_{kind}_pool" + ("3d_cpu" if n == 3 else "2d"), self.dtype)
+    return parts(tuple(shape[len(shape) - n :]), sizes)
+
+
+def adaptive_avg_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = mean) -> Any:
+    """The means of a given number of parts."""
+    w = _parts(AVG, self, output_size, n)
+    return compute(xp, self, w, w.counts)
+
+
+def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = largest) -> Any:
+    """The largest elements of a given number of parts, and their indices in the plane."""
+    return compute(xp, self, _parts(MAX, self, output_size, n), True)
+
+
+# ------------------------------------------------------------------------------------ the reverse
+
+
+def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Sizes, n: int) -> Array:
+    """Zeros with the elements of `self` at `indices` of each plane."""
+    if indices.dtype != common.INT64:
+        raise RuntimeError(
+            f"elements in indices should be type int64 but got: {common.NAME_OF[indices.dtype]}"
+        )
+    if not same(indices.shape, self.shape):
+        raise RuntimeError(
+            f"Expected shape of indices to be: {list(self.shape)} but got: {list(indices.shape)}"
+        )
+    if self.ndim not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{n}d should be a {n + 1}d or {n + 2}d Tensor, but got a tensor with "
+            f"{self.ndim} dimensions."
+        )
+    if common.CATEGORY_OF[self.dtype] != common.FLOATING:
+        common.refuse(f"max_unpool{n}d", self.dtype)
+    lead, sizes = self.shape[:-n], common.check_sizes(output_size)
+    if len(sizes) != n:
+        named = "two elements (height, width)" if n == 2 else "three elements (depth, height, width)"
+        raise RuntimeError(f"There should be exactly {named} in output_size, but got {len(sizes)} elements.")
+    plane = math.prod(sizes)
+    flat = xp.zeros((*lead, plane), dtype=self.dtype)
+    places = common.settled(indices).reshape(*lead, -1)
+    if common.somewhere(xp, (places < 0) | (places >= plane)):
+        wrong = int(places.reshape(-1)[int(xp.argmax((places < 0) | (places >= plane)))])
+        volume = "x".join(map(str, sizes))
+        raise RuntimeError(f"Found an invalid max index: {wrong} (output volumes are of size {volume})")
+    xp.put_along_axis(flat, places, self.reshape(*lead, -1), -1)
+    return flat.reshape(*lead, *sizes)
+
+
+# ------------------------------------------------------------------------------------ gradients
+
+
+def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Array:
+    """Zeros of a shape with the values added at their places in each plane."""
+    plane = math.prod(shape[len(shape) - n :])
+    check_places(values, indices, shape, n)
+    places = common.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
+    if common.somewhere(xp, (places < 0) | (places >= plane)):
+        raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
+    rows = values.reshape(places.shape)
+    places += xp.arange(len(places))[:, None] * plane
+    wide = common.opmath(values.dtype)
+    flat = xp.zeros(len(places) * plane, dtype=wide)
+    xp.add.at(flat, places.reshape(-1), common.cast(xp, rows, wide).reshape(-1))
+    return common.cast(xp, flat, values.dtype).reshape(shape)
+
+
+def check_places(values: Array, indices: Array, shape: Sizes, n: int) -> None:
+    """RuntimeError unless each value has a place in a plane of the shape."""
+    if not same(indices.shape, values.shape) or not same(indices.shape[:-n], shape[: len(shape) - n]):
+        raise RuntimeError(
+            f"Expected a gradient and indices of the same size for an input of size {list(shape)}, but got "
+            f"{list(values.shape)} and {list(indices.shape)}"
+        )
+
+
+def max_pool_backward(
+    xp: Any,
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
+    indices: Array,
+    *,
+    n: int,
+) -> Array:
+    """The gradient of each window's largest element, at its place."""
+    how = kernel_size, stride, padding, dilation, ceil_mode, indices
+    _max_gradient_shape(grad_output, self, *how, n=n)
+    return placed(xp, grad_output, indices, self.shape, n)
+
+
+def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices: Array, *, n: int) -> Array:
+    """The gradient of each part's largest element, at its place."""
+    return placed(xp, grad_output, indices, self.shape, n)
+
+
+def _check_gradient(grad: Array, shape: Sizes, places: Sizes) -> None:
+    wanted = (*shape[: len(shape) - len(places)], *places)
+    if not same(grad.shape, wanted):
+        raise RuntimeError(f"Expected a gradient of size {list(wanted)}, but got {list(grad.shape)}")
+
+
+def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
+    """The gradient of each mean, divided among the elements of its window."""
+    n = len(w.places)
+    _check_gradient(grad, self.shape, w.places)
+    wide = common.opmath(grad.dtype)
+    share = common.cast(xp, grad, wide) / common.cast(xp, xp.asarray(divisor), wide)
+    if math.prod(w.places) == 1 and int(w.counts.item()) == math.prod(self.shape[self.ndim - n :]):
+        return xp.broadcast_to(common.cast(xp, share, grad.dtype), self.shape).copy()  # one window sees all
+    return common.cast(xp, compute(xp, share, w.seers(self.shape[self.ndim - n :]), 1), grad.dtype)
+
+
+def avg_pool_backward(
+    xp: Any,
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    *,
+    n: int,
+    compute: Compute = mean,
+) -> Array:
+    """The gradient of the means of windows."""
+    w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
+    divisor = _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override)
+    return spread(xp, grad_output, self, w, divisor, compute)
+
+
+def adaptive_avg_pool_backward(
+    xp: Any, grad_output: Array, self: Array, *, n: int, compute: Compute = mean
+) -> Array:
+    """The gradient of the means of parts."""
+    w = _parts(AVG, self, grad_output.shape[grad_output.ndim - n :], n)
+    return spread(xp, grad_output, self, w, w.counts, compute)
+
+
+# ------------------------------------------------------------------------------------ the records
+
+
+def _enter(
+    text: str,
+    kernel: Callable[..., Any],
+    n: int,
+    out: str | None,
+    returns: str = "Tensor",
+    names: str = "out",
+    **fields: Any,
+) -> None:
+    bound = partial(kernel, n=n)
+
+    def pool_shape(*args: Any) -> Any:
+        return bound(None, *args, compute=_shape)
+
+    shape = None if kernel is max_unpool else pool_shape
+    record = OperatorRecord(f"aten::{text} -> {returns}", bound, "pooling", where="f", shape=shape, **fields)
+    add(record)
+    if out is not None:
+        add(out_of(record, out, names))
+
+
+_BOTH = "(Tensor, Tensor)"
+_ADAPTED = "expected dtype {want} for `output` but got dtype {got}"
+for _n in (1, 2, 3):
+    _k, _s = f"int[{_n}] kernel_size", f"int[{_n}] stride=[]"
+    _p, _d = ("[0]", "[1]") if _n == 1 else ("0", "1")
+    _window = f"(Tensor self, {_k}, {_s}, int[{_n}] padding={_p}"
+    _max = f"{_window}, int[{_n}] dilation={_d}, bool ceil_mode=False)"
+    _override = "" if _n == 1 else ", int? divisor_override=None"
+    _whole = "SymInt" if _n > 1 else "int"
+    _outs = "out,indices"
+    _channels = "channels_1d" if _n == 1 else "channels"
+    _casts = {"cpu": "float32"} if _n == 3 else {}
+    _enter(
+        f"max_pool{_n}d{_max}",
+        max_pool_values,
+        _n,
+        None,
+        layout="contiguous" if _n == 1 else "channels",
+        autocast=_casts,
+    )
+    _enter(
+        f"max_pool{_n}d_with_indices{_max}",
+        max_pool,
+        _n,
+        None if _n == 1 else "out",
+        _BOTH,
+        _outs,
+        layout=(_channels, _channels),
+        out_refused=EXPECTED if _n < 3 else SCALAR,
+    )
+    _enter(
+        f"avg_pool{_n}d{_window}, bool ceil_mode=False, bool count_include_pad=True{_override})",
+        avg_pool,
+        _n,
+        "out",
+        layout="contiguous" if _n == 3 else _channels,
+        refuses={"h": "avg_pool3d_out_frame"} if _n == 3 else None,
+        autocast=_casts,
+        **({"out_refused": EXPECTED} if _n > 1 else COPIED),
+    )
+    _enter(
+        f"adaptive_avg_pool{_n}d(Tensor self, {_whole}[{_n}] output_size)",
+        adaptive_avg_pool,
+        _n,
+        "out",
+        layout="contiguous" if _n == 3 else _channels,
+        autocast=_casts,
+        **({} if _n == 3 else {"out_refused": _ADAPTED} if _n == 2 else COPIED),
+    )
+    if _n > 1:
+        _enter(
+            f"_adaptive_avg_pool{_n}d(Tensor self, SymInt[{_n}] output_size)",
+            adaptive_avg_pool,
+            _n,
+            "out",
+            layout="contiguous" if _n == 3 else _channels,
+            **COPIED,
+        )
+    _enter(
+        f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size)",
+        adaptive_max_pool,
+        _n,
+        None if _n == 1 else "out",
+        _BOTH,
+        _outs,
+        layout=(_channels, _channels) if _n < 3 else (),
+        out_refused=EXPECTED if _n < 3 else "",
+        autocast=_casts,
+    )
+_enter(
+    "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size)",
+    max_unpool,
+    2,
+    "out",
+    layout="channels",
+    out_refused=SCALAR,
+    autocast={"cpu": "float32"},
+)
+_enter(
+    "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding)",
+    max_unpool,
+    3,
+    "out",
+    layout="contiguous",
+    out_refused=SCALAR,
+    autocast={"cpu": "float32"},
+)
+
+
+def like_input(grad_output: Array, self: Array, *_: Any) -> Made:
+    """What the gradient of an input is like."""
+    return self.shape, grad_output.dtype
+
+
+def _max_gradient_shape(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
+    indices: Array,
+    *,
+    n: int,
+) -> Made:
+    w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    _check_gradient(grad_output, self.shape, w.places)
+    check_places(grad_output, indices, self.shape, n)
+    return like_input(grad_output, self)
+
+
+def _avg_windows(
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    divisor_override: int | None,
+    n: int,
+) -> Windows:
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    return fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
+
+
+def _avg_gradient_shape(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    *,
+    n: int,
+) -> Made:
+    w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
+    _check_gradient(grad_output, self.shape, w.places)
+    return like_input(grad_output, self)
+
+
+def _enter_gradient(
+    text: str,
+    kernel: Callable[..., Any],
+    n: int,
+    out: bool,
+    shape: Callable[..., Made] = like_input,
+    **fields: Any,
+) -> None:
+    def gradient_shape(*args: Any) -> Made:
+        return shape(*args, n=n)
+
+    rule = shape if shape is like_input else gradient_shape
+    layout = "channels_of_second" if n == 2 or kernel is max_pool_backward else "contiguous"
+    fields |= {"shape": rule, "layout": layout}
+    record = OperatorRecord(f"aten::{text} -> Tensor", partial(kernel, n=n), "pooling", where="", **fields)
+    add(record)
+    if out:
+        add(out_of(record, "grad_input", "grad_input"))
+
+
+for _n in (2, 3):
+    _head = "(Tensor grad_output, Tensor self"
+    _window = f"{_head}, int[{_n}] kernel_size, int[{_n}] stride, int[{_n}] padding"
+    _enter_gradient(
+        f"max_pool{_n}d_with_indices_backward{_window}, int[{_n}] dilation, bool ceil_mode, Tensor indices)",
+        max_pool_backward,
+        _n,
+        True,
+        _max_gradient_shape,
+    )
+    _enter_gradient(
+        f"adaptive_max_pool{_n}d_backward{_head}, Tensor indices)", adaptive_max_pool_backward, _n, True
+    )
+    _enter_gradient(
+        f"avg_pool{_n}d_backward{_window}, bool ceil_mode, bool count_include_pad, int? divisor_override)",
+        avg_pool_backward,
+        _n,
+        True,
+        _avg_gradient_shape,
+    )
+    _enter_gradient(f"_adaptive_avg_pool{_n}d_backward{_head})", adaptive_avg_pool_backward, _n, False)

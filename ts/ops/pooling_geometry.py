@@ -1,0 +1,293 @@
+"""Which elements the windows of a pooling see, and whether its arguments are any good.
+
+In: the shape of an input and per dimension a kernel size, stride, padding and dilation, or a number of parts;
+out: a `Windows`, made once for each combination: along each dimension, window o sees the elements begin[o] to
+stop[o], `dilation` apart.
+
+    fixed(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
+
+Arguments that do not fit are refused in PyTorch's words, which has other ones for each kind of pooling, and
+computes one dimension as two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts._core.tensor.size_guards import evaluate_guard, is_symbol
+from ts.ops.unfold import out_size
+
+Sizes = Sequence[int]
+MAX_CACHED_SIZE = 1 << 12  # counts of windows
+MAX, AVG, MAX_VALUES = "max", "avg", "max values"  # the last: max_pool1d, which has words of its own
+
+
+@dataclass(eq=False)
+class Windows:
+    """The windows of one pooling."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    places: tuple[int, ...]  # how many windows along each dimension
+    begin: tuple[NDArray[Any], ...]
+    stop: tuple[NDArray[Any], ...]
+    plan: Any = None  # what a backend has worked out for them
+    kept_counts: NDArray[Any] | None = None
+    kept_seers: Windows | None = None
+
+    def seers(self, sizes: Sizes) -> Windows:
+        """The reverse: for each of `sizes` elements the windows that see it, where nothing is dilated."""
+        if self.kept_seers is None:
+            at = [np.arange(n) for n in sizes]
+            begins = [np.searchsorted(s, i, side="right") for s, i in zip(self.stop, at, strict=True)]
+            stops = [np.searchsorted(b, i, side="right") for b, i in zip(self.begin, at, strict=True)]
+            one = (1,) * len(at)
+            self.kept_seers = Windows(one, one, one, one, tuple(sizes), tuple(begins), tuple(stops))
+        return self.kept_seers
+
+    @property
+    def counts(self) -> NDArray[Any]:
+        """How many elements each window sees, where nothing is dilated."""
+        if self.kept_counts is not None:
+            return self.kept_counts
+        if not self.begin:
+            return np.ones((), np.int64)
+        found = _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])
+        if found.size <= MAX_CACHED_SIZE:
+            self.kept_counts = found
+        return found
+
+    def counts_with_padding(self, sizes: Sizes) -> NDArray[Any]:
+        """The same, padding counted as elements."""
+        if not self.begin:
+            return np.ones((), np.int64)
+        found = []
+        for n, k, s, p, m in zip(sizes, self.kernel, self.stride, self.padding, self.places, strict=True):
+            start = np.arange(m) * s - p
+            found.append(np.minimum(start + k, n + p) - start)
+        return _product(found)
+
+
+def _product(counts: list[NDArray[Any]]) -> NDArray[Any]:
+    result = counts[0]
+    for more in counts[1:]:
+        result = np.multiply.outer(result, more)
+    return result
+
+
+def fixed(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
+    """The windows of a kernel that moves; RuntimeError where the arguments do not fit.
+
+    They are the number of dimensions; kernel, stride, padding and dilation, each a tuple of one or as many
+    ints; and whether a window that is cut off at the end counts.
+    """
+    symbolic = any(map(is_symbol, (*shape, *(n for x in arguments if isinstance(x, tuple) for n in x))))
+    return (_fixed if symbolic else _kept)(kind, shape, *arguments)
+
+
+def _fixed(
+    kind: str,
+    shape: tuple[int, ...],
+    n: int,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    ceil: bool,
+) -> Windows:
+    _check_counts(kind, n, kernel, stride, padding, dilation)
+    if any(abs(v) >= 1 << 48 for values in (kernel, stride, padding, dilation) for v in values):
+        raise RuntimeError(f"{kind}_pool{n}d: a size, stride, padding or dilation is too large")
+    kernel, padding, dilation = (v * n if len(v) == 1 else v for v in (kernel, padding, dilation))
+    stride = (stride * n if len(stride) == 1 else stride) if stride else kernel
+    if kind == MAX_VALUES:
+        _check_values(shape, *kernel, *stride, *padding, *dilation)
+    else:
+        if len(shape) not in (n + 1, n + 2):
+            _refuse_rank(kind, n, len(shape))
+        one, zero = (1,) * (n == 1), (0,) * (n == 1)
+        _check(
+            kind, (*shape[: len(shape) - n], *one, *shape[len(shape) - n :]), max(n, 2), one + kernel,
+            one + stride, zero + padding, one + dilation, ceil,
+        )  # fmt: skip
+    sizes = shape[len(shape) - n :]
+    places = _places(sizes, kernel, stride, padding, dilation, ceil)
+    begins, stops = [], []
+    if any(map(is_symbol, places)):  # of these there are only the counts
+        return Windows(kernel, stride, padding, dilation, places, (), ())
+    for size, k, s, p, d, m in zip(sizes, kernel, stride, padding, dilation, places, strict=True):
+        if kind == MAX_VALUES and m < 1:
+            raise RuntimeError(f"max_pool1d() Invalid computed output size: {m}")
+        start = np.arange(m, dtype=np.int64) * s - p
+        begins.append(np.where(start < 0, start + -(start // d) * d, start))
+        stops.append(np.minimum(start + d * (k - 1) + 1, size))
+    return Windows(kernel, stride, padding, dilation, places, tuple(begins), tuple(stops))
+
+
+_kept = lru_cache(maxsize=512)(_fixed)
+
+
+def parts(sizes: tuple[int, ...], places: tuple[int, ...]) -> Windows:
+    """The windows that divide each dimension into nearly equal parts."""
+    if any(map(is_symbol, (*sizes, *places))):  # of these there are only the counts
+        one = (1,) * len(sizes)
+        return Windows(one, one, one, one, places, (), ())
+    return _kept_parts(sizes, places)
+
+
+@lru_cache(maxsize=512)
+def _kept_parts(sizes: tuple[int, ...], places: tuple[int, ...]) -> Windows:
+    begins, stops = [], []
+    for size, m in zip(sizes, places, strict=True):
+        at = np.arange(m, dtype=np.int64)
+        begins.append(at * size // max(m, 1))
+        stops.append(-(-(at + 1) * size // max(m, 1)))
+    one = (1,) * len(sizes)
+    return Windows(one, one, one, one, places, tuple(begins), tuple(stops))
+
+
+def _places(
+    sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil: bool
+) -> tuple[int, ...]:
+    return tuple(out_size(*v, ceil) for v in zip(sizes, kernel, stride, padding, dilation, strict=True))
+
+
+# ------------------------------------------------------------------------------------ refusing
+
+
+def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> None:
+    """One number for each dimension, or one for all."""
+    given = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
+    for what, value in given.items():
+        if len(value) in (1, n) or (what == "stride" and not value):
+            continue
+        if kind == MAX_VALUES:
+            some = "None, an int" if what == "stride" else "an int"
+            comma = "," if what in ("stride", "padding") else ""
+            raise RuntimeError(
+                f"max_pool1d() {what} must be {some}, list of ints{comma} or tuple of ints of size 1 but got "
+                f"size {len(value)}"
+            )
+        if n == 1:
+            raise RuntimeError(f"{kind}_pool1d() argument '{what}' should contain one int (got {len(value)})")
+        many = "a single int, or a tuple of " + ("two ints" if n == 2 else "three ints")
+        some = ("omitted, " if what == "stride" else "") + many
+        must = (
+            "must be"
+            if (kind, n) == (AVG, 3)
+            else "must be either"
+            if what == "dilation"
+            else "must either be"
+        )
+        raise RuntimeError(f"{kind}_pool{n}d: {what} {must} {some}")
+
+
+def _check_values(shape: tuple[int, ...], kernel: int, stride: int, padding: int, dilation: int) -> None:
+    """What max_pool1d says."""
+    if len(shape) not in (2, 3) or 0 in shape[-2:]:
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
+            f"got:{list(shape)}"
+        )
+    for what, value in (("kernel_size", kernel), ("stride", stride)):
+        if value <= 0:
+            raise RuntimeError(f"max_pool1d() {what} must be greater than zero, but got {value}")
+    if padding < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding}")
+    if padding > kernel // 2:
+        raise RuntimeError(
+            f"max_pool1d() padding should be at most half of kernel size, but got padding={padding} and "
+            f"kernel_size={kernel}"
+        )
+    if dilation <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {dilation}")
+
+
+def _refuse_rank(kind: str, n: int, ndim: int) -> None:
+    if n == 1:
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {ndim}-dimensional tensor for argument #1 'self' (while "
+            f"checking arguments for {kind}_pool1d)"
+        )
+    if (kind, n) == (AVG, 2) and ndim < 3:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got -3)"
+        )
+    raise RuntimeError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
+
+
+def _check(
+    kind: str,
+    shape: tuple[int, ...],
+    n: int,
+    kernel: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil: bool,
+) -> None:
+    """What the poolings over two and three dimensions say, in the order in which PyTorch finds it."""
+    letters = "HW" if n == 2 else "THW"
+
+    def listed(prefix: str, values: Sizes) -> str:
+        return " ".join(f"{prefix}{letter}: {v}" for letter, v in zip(letters, values, strict=True))
+
+    for k, s, p, d in zip(kernel, stride, padding, dilation, strict=True):
+        if s == 0:
+            raise RuntimeError("stride should not be zero")
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > math.trunc(((k - 1) * d + 1) / 2):
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
+                f"dilation={d}"
+            )
+    for what, prefix, values in (("kernel size", "k", kernel), ("stride", "d", stride)):
+        if min(values) <= 0:
+            raise RuntimeError(f"{what} should be greater than zero, but got {listed(prefix, values)}")
+    if min(dilation) <= 0:
+        given = listed("dilation", dilation).replace(" d", ", d")
+        raise RuntimeError(f"dilation should be greater than zero, but got {given}")
+    if 0 in shape[len(shape) - n - 1 :]:
+        if n == 3:
+            where = "max_pool3d_with_indices_out_cpu_template" if kind == MAX else "avg_pool3d"
+            raise RuntimeError(
+                f"{where}(): Expected input's non-batch dimensions to have positive length, but input has a "
+                f"shape of {list(shape)} and non-batch dimension 0 has length zero!"
+            )
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{list(shape)}"
+        )
+    sizes = shape[len(shape) - n :]
+    if (kind, n) == (AVG, 3) and any(size < k for size, k in zip(sizes, kernel, strict=True)):
+        letters_of_sizes = " ".join(f"{letter}: {size}" for letter, size in zip(letters, sizes, strict=True))
+        raise RuntimeError(
+            f"input image ({letters_of_sizes}) smaller than kernel size ({listed('k', kernel)})"
+        )
+    if any(p > k // 2 for k, p in zip(kernel, padding, strict=True)):
+        h, w = n - 2, n - 1
+        found = (
+            f"padW = {padding[w]}, padH = {padding[h]}, kW = {kernel[w]}, kH = {kernel[h]}"
+            if n == 2
+            else f"kT: {kernel[0]} kW: {kernel[w]} kH: {kernel[h]} padT: {padding[0]} padW: {padding[w]} "
+            f"padH: {padding[h]}"
+        )
+        raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {found}")
+    places = _places(sizes, kernel, stride, padding, dilation, ceil)
+    along = zip(sizes, kernel, padding, dilation, places, strict=True)
+    if any(evaluate_guard(m < 1 if ceil else size + 2 * p <= d * (k - 1)) for size, k, p, d, m in along):
+        channels = shape[len(shape) - n - 1]
+        given, computed = ("x".join(map(str, (channels, *v))) for v in (sizes, places))
+        raise RuntimeError(
+            f"Given input size: ({given}). Calculated output size: ({computed}). Output size is too small"
+        )

@@ -1,0 +1,76 @@
+"""How samples change with the parameters of what they were drawn from.
+
+In: samples, and the parameters; out: the derivative of each sample for its parameter, where the number that
+it was drawn by stays as it is: with the distribution function F and the density f,
+
+    F(x, a) = u,  so  dx/da = -(dF/da) / f
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ts.ops import common
+from ts.ops.out_variants import COPIED
+from ts.ops.registry import op
+
+Array = common.Array
+_STEP: Final = 1e-3  # of the parameter, relative
+
+
+def _slope(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:
+    """The derivative of log(function) at `a`, from five places."""
+    h = a * _STEP
+    logs = [xp.log(function(a + k * h)) for k in (-2, -1, 1, 2)]
+    return (logs[0] - 8 * logs[1] + 8 * logs[2] - logs[3]) / (12 * h)
+
+
+def _of_smaller(xp: Any, below: Callable[[Array], Array], above: Callable[[Array], Array], a: Array) -> Array:
+    """dF/da, from F or from 1 - F, whichever is smaller: logarithms of small numbers have all their "
+    "digits."""
+    low, high = below(a), above(a)
+    return xp.where(low < high, low * _slope(xp, below, a), -high * _slope(xp, above, a))
+
+
+@op(
+    "aten::_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    **COPIED,
+)
+def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
+    if self.dtype not in (common.FLOAT, common.DOUBLE):
+        common.refuse("_standard_gamma_grad_cpu", self.dtype)
+    a, x = (common.cast(xp, v, common.DOUBLE) for v in (self, output))
+    special = xp.special
+    change = _of_smaller(xp, lambda p: special("gammainc")(p, x), lambda p: special("gammaincc")(p, x), a)
+    density = xp.exp((a - 1) * xp.log(x) - x - special("gammaln")(a))
+    near_zero = x / a * (special("psi")(a + 1) - xp.log(x))  # where F is x^a / gamma(a + 1)
+    return common.cast(xp, xp.where(x < 1e-6 * (a + 1), near_zero, -change / density), self.dtype)
+
+
+@op(
+    "aten::_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    **COPIED,
+)
+def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
+    """Of each share, which has a beta distribution, while the others keep their proportions."""
+    if alpha.dtype != x.dtype:
+        raise RuntimeError(
+            f"Found dtype {common.NAME_OF[alpha.dtype]} but expected {common.NAME_OF[x.dtype]}"
+        )
+    if x.dtype not in (common.FLOAT, common.DOUBLE):
+        common.refuse("_dirichlet_grad_cpu", x.dtype)
+    at, a, whole = (common.cast(xp, v, common.DOUBLE) for v in (x, alpha, total))
+    b, special = whole - a, xp.special
+    change = _of_smaller(
+        xp, lambda p: special("betainc")(p, b, at), lambda p: special("betainc")(b, p, 1 - at), a
+    )
+    logs = special("gammaln")(whole) - special("gammaln")(a) - special("gammaln")(b)
+    density = xp.exp(logs + (a - 1) * xp.log(at) + (b - 1) * xp.log1p(-at))
+    return common.cast(xp, -change / density / (1 - at), x.dtype)

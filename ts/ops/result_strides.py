@@ -1,0 +1,228 @@
+"""How the results of operators lie in memory, where that is not how their kernels happen to leave them.
+
+In: the rules that an operator's record names, one for each result, and what its kernel gave; out: the same,
+arranged.  A rule gives the order of a result's dimensions in memory, from its shape and the arrays among the
+arguments:
+
+    @op("aten::cumsum(...)", layout="contiguous")           x.t().cumsum(0).view(-1) works
+    @op("aten::linalg_qr(...)", layout=("columns", "columns"))
+
+`with_result_strides` copies a result that lies in another order.  Dimensions of length 1 lie anyhow, but not
+in channels-last results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from ts._core.tensor import size_guards, strides
+from ts._core.tensor.contiguity import are_contiguous
+from ts.ops import common
+
+Array = common.Array
+Shape = tuple[int, ...]
+Order = tuple[int, ...]  # dimensions from the outermost to the innermost
+Rule = Callable[[Shape, Sequence[Array]], Order]
+
+
+def _steps(x: Array) -> Shape:
+    return tuple(step // x.dtype.itemsize for step in x.strides)
+
+
+def _by_strides(steps: Sequence[int], shape: Shape) -> Order:
+    return tuple(sorted(range(len(shape)), key=lambda d: (-steps[d], d)))
+
+
+def contiguous(shape: Shape, given: Sequence[Array]) -> Order:
+    """In the order in which they are written down."""
+    return tuple(range(len(shape)))
+
+
+def columns(shape: Shape, given: Sequence[Array]) -> Order:
+    """Matrices by columns, as LAPACK has them."""
+    n = len(shape)
+    return (*range(n - 2), n - 1, n - 2) if n > 1 else tuple(range(n))
+
+
+def outermost_last(shape: Shape, given: Sequence[Array]) -> Order:
+    """The first dimension innermost."""
+    return (*range(1, len(shape)), 0) if shape else ()
+
+
+def like_first(shape: Shape, given: Sequence[Array]) -> Order:
+    """The first argument's order, where the result has its shape."""
+    x = given[0] if given else None
+    if x is None or tuple(x.shape) != shape:
+        return contiguous(shape, given)
+    return _by_strides(strides.preserve_format_strides(shape, _steps(x)), shape)
+
+
+def like_real(shape: Shape, given: Sequence[Array]) -> Order:
+    """The first argument's order; of complex numbers that in which they are written down."""
+    return (contiguous if given and given[0].dtype.kind == "c" else like_first)(shape, given)
+
+
+def like_query(shape: Shape, given: Sequence[Array]) -> Order:
+    """Attention: the query's order, where PyTorch has a fast way; its other way leaves products in order."""
+    query, key, value, *mask = given
+    if not heads_fit(query, key, value, mask[0] if mask else None):
+        return contiguous(shape, given)
+    return like_first(shape, given)
+
+
+def heads_fit(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
+    """Whether stacks of heads are as many and as wide, each row in order; a mask is for one, or for all."""
+    stacks = (query, key, value)
+    if any(x.ndim != 4 or x.strides[3] != x.itemsize or not x.size for x in stacks):
+        return False
+    if any(x.shape[:2] != query.shape[:2] or x.shape[3] != query.shape[3] for x in stacks):
+        return False
+    return mask is None or mask.ndim in (2, 4)
+
+
+def like_all(shape: Shape, given: Sequence[Array]) -> Order:
+    """The order of the arguments that are broadcast to the result, the first that has one deciding."""
+    return _by_strides(
+        strides.of_result(shape, *(_broadcast(x, shape) for x in given if x.ndim <= len(shape))), shape
+    )
+
+
+def _broadcast(x: Array, shape: Shape) -> Shape:
+    """Strides of x expanded to a shape."""
+    missing = len(shape) - int(x.ndim)
+    pairs = zip(_steps(x), x.shape, shape[missing:], strict=True)
+    return (0,) * missing + tuple(0 if n == 1 != m else step for step, n, m in pairs)
+
+
+def channels(shape: Shape, given: Sequence[Array]) -> Order:
+    """Channels innermost where they are in the first argument, of 4 or 5 dimensions."""
+    return _channels_last(len(shape), bool(given) and given[0].ndim > 3 and channels_last(given[0]))
+
+
+def channels_of_second(shape: Shape, given: Sequence[Array]) -> Order:
+    """Channels innermost where they are in the second argument, of 4 or 5 dimensions."""
+    return channels(shape, given[1:])
+
+
+def channels_1d(shape: Shape, given: Sequence[Array]) -> Order:
+    """Channels innermost where they are in the first argument, of 3 dimensions too."""
+    return _channels_last(len(shape), bool(given) and channels_last(given[0]))
+
+
+def all_channels(shape: Shape, given: Sequence[Array]) -> Order:
+    """Channels innermost where they are in all arguments, of 4 or 5 dimensions."""
+    return _channels_last(len(shape), bool(given) and all(x.ndim > 3 and channels_last(x) for x in given))
+
+
+def any_channels(shape: Shape, given: Sequence[Array]) -> Order:
+    """Channels innermost where input or weight has them so; both in 1-d; in 3-d of several images only."""
+    found = [channels_last(x) for x in given[:2]]
+    wanted = any(found) if len(shape) > 3 else bool(found) and all(found)
+    return _channels_last(len(shape), wanted and (len(shape) < 5 or shape[0] > 1))
+
+
+def _channels_last(rank: int, wanted: bool) -> Order:
+    return (0, *range(2, rank), 1) if wanted and rank > 2 else tuple(range(rank))
+
+
+def channels_last(x: Array) -> bool:
+    """Whether an array of 4 or 5 dimensions, or of 3 as if it had 4, lies with its channels innermost.
+
+    Where lengths of 1 leave it open it does not.
+    """
+    rank = x.ndim
+    if rank not in (3, 4, 5) or 0 in x.shape:
+        return False
+    steps, least = _steps(x), 0
+    if steps[1] == 0:
+        return False
+    for d in (1, *range(rank - 1, 1, -1), 0):
+        if steps[d] < least or (d == 0 and least == steps[1]):
+            return False
+        least = steps[d] * max(x.shape[d], 1)
+    return True
+
+
+RULES: Final[dict[str, Rule]] = {
+    f.__name__: f
+    for f in (
+        contiguous,
+        columns,
+        outermost_last,
+        like_first,
+        like_real,
+        like_query,
+        like_all,
+        channels,
+        channels_of_second,
+        channels_1d,
+        all_channels,
+        any_channels,
+    )
+}
+
+
+# Under other rules a result lies in order where all arguments do.
+REORDERING: Final = frozenset({"columns", "outermost_last"})
+
+
+def arranged(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
+    """What a kernel gave, with the strides of the rules; an argument that comes back stays as it is."""
+    if REORDERING.isdisjoint(names) and are_contiguous(result, args):
+        return result
+    given = [x for x in _flat(args) if hasattr(x, "strides")]
+    if len(names) == 1:
+        return _unless_given(xp, names[0], result, given)
+    return tuple(_unless_given(xp, name, x, given) for name, x in zip(names, result, strict=True))
+
+
+def _flat(args: Sequence[Any]) -> Iterator[Any]:
+    for x in args:
+        if type(x) is list:
+            yield from x
+        else:
+            yield x
+
+
+def _unless_given(xp: Any, rule: str, x: Any, given: Sequence[Array]) -> Any:
+    if type(x) is list:
+        return [_unless_given(xp, rule, y, given) for y in x]
+    if not hasattr(x, "strides") or any(x is y for y in given):
+        return x
+    return with_result_strides(xp, rule, x, given)
+
+
+def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
+    """The result x with the strides of a rule; x itself where it has them."""
+    if _lies_plainly(rule, x, given):
+        return x
+    shape = tuple(x.shape)
+    order = RULES[rule](shape, given)
+    all_count = len(order) > 3 and order[-1] == 1  # channels-last strides say it also of a single pixel
+    step = x.dtype.itemsize
+    for d in reversed(order):
+        if all_count or not size_guards.known_one(shape[d]):
+            if x.strides[d] != step:
+                break
+            step *= shape[d]
+    else:
+        return x
+    if not x.size:
+        return x
+    inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
+    made = xp.empty([shape[d] for d in order], dtype=x.dtype).transpose(inverse)
+    made[...] = x
+    return made
+
+
+def _lies_plainly(rule: str, x: Array, given: Sequence[Array]) -> bool:
+    """Whether x lies in the order in which it is written down, and certainly has to: as most results do.
+
+    Strides of 4 dimensions say more than an order, so the rules have to look at those.
+    """
+    if not x.flags.c_contiguous:
+        return False
+    if rule in ("like_first", "like_all") and x.ndim < 4 and given:
+        return given[0].shape == x.shape and bool(given[0].flags.c_contiguous)
+    return rule == "contiguous"

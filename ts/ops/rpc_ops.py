@@ -1,0 +1,167 @@
+"""Calls of other processes in scripts, and the values that stay there.
+
+    f = rpc.rpc_async("worker1", g, (x,))        prim::rpc_async(%to, %name, %args)        Future[T]
+    y = rpc.rpc_sync("worker1", g, (x,))         prim::rpc_sync(...)                       T
+    r = rpc.remote("worker1", g, (x,))           prim::rpc_remote(...)                     RRef[T]
+    r.to_here()                                  aten::to_here(%r, %timeout)               T
+
+Who waits in a script parks its frame: these operators begin with a future (`Record.begins`).  What a process
+is, and how it is called, is not known here: `ts.distributed.rpc` has the class of references, and says how a
+call begins (`Calls.begin`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, NamedTuple
+
+from ts._core.vm.future import Future
+from ts.ir.types import CUSTOM_CLASSES
+from ts.ops.registry import OperatorRecord, op
+
+FORMS: Final = (
+    "rpc_sync",
+    "rpc_async",
+    "rpc_remote",
+)  # of calls; the kinds of their nodes are prim::rpc_sync ...
+SYNC, ASYNC, REMOTE = (f"prim::{form}" for form in FORMS)
+NOT_INITIALIZED: Final = "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
+_UNSET: Final = -1.0  # a time limit that is the process's own
+
+
+class WorkerInfo(NamedTuple):
+    """A process by its name and number."""
+
+    name: str
+    id: int
+
+    def __repr__(self) -> str:
+        return f"WorkerInfo(id={self.id}, name={self.name})"
+
+
+WORKER_INFO: Final = CUSTOM_CLASSES["__torch__.torch.classes.dist_rpc.WorkerInfo"]  # the type in scripts
+
+
+class RRefValue:
+    """A value that stays in the process that owns it: what an `RRef[T]` is."""
+
+    type_hint: Any = None  # the type that it was made with
+
+    def is_owner(self) -> bool:
+        """Whether the value is in this process."""
+        raise NotImplementedError
+
+    def owner(self) -> WorkerInfo:
+        """The process that has the value."""
+        raise NotImplementedError
+
+    def owner_name(self) -> str:
+        """Its name."""
+        return self.owner().name
+
+    def confirmed_by_owner(self) -> bool:
+        """Whether the owner is known to have the value, or to make it."""
+        raise NotImplementedError
+
+    def fetching(self, timeout: float = _UNSET) -> Future[Any]:
+        """A future of the value, or of a copy of it where another process owns it."""
+        raise NotImplementedError
+
+    def own_value(self) -> Future[Any]:
+        """A future of the value itself; RuntimeError in a process that does not own it."""
+        raise NotImplementedError
+
+
+class Calls:
+    """How a call begins: `begin(kind, to, callee, args, kwargs, timeout)` gives a future, or a reference."""
+
+    begin: ClassVar[Callable[..., Any] | None] = None
+
+
+class CallRecord(OperatorRecord):
+    """The record of a call in a script; `callee` is a scripted function."""
+
+    def __init__(self, kind: str, callee: Any, inputs: int) -> None:
+        parameters = ("Any to", "str name", "Any args", "Any kwargs", "Any timeout")[:inputs]
+        result = "RRef(Any)" if kind == REMOTE else "Future(Any)"
+        text = f"{kind}({', '.join(parameters)}) -> {result}"
+        super().__init__(text, self.begin, "rpc_ops", where="", whole=True, side_effect=True)
+        self.callee = callee
+
+    def begin(self, to: Any, name: str, args: Any = (), kwargs: Any = None, timeout: Any = _UNSET) -> Any:
+        """Begin the call."""
+        self._check(args, kwargs, timeout)
+        if Calls.begin is None:
+            raise RuntimeError(NOT_INITIALIZED)
+        return Calls.begin(self.name, to, self.callee, args, kwargs, timeout)
+
+    def _check(self, args: Any, kwargs: Any, timeout: Any) -> None:
+        schema = self.callee.schema
+        names = [argument.name for argument in schema.arguments]
+        if not isinstance(kwargs, dict | None):
+            raise RuntimeError(f"{self.name}: kwargs is a dict, found {type(kwargs).__name__}")
+        if type(timeout) not in (float, int):
+            raise RuntimeError(f"{self.name}: timeout is a number of seconds, found {timeout!r}")
+        for name in kwargs or ():
+            if name not in names:
+                raise RuntimeError(
+                    f"Unknown keyword argument '{name}' for operator '{schema.name}'. Schema: {schema}"
+                )
+            if names.index(name) < len(args):
+                raise RuntimeError(f"{schema.name}() got the argument '{name}' twice. Schema: {schema}")
+
+
+# ---- references ------------------------------------------------------------------------------------
+
+
+def _reference(x: Any) -> RRefValue:
+    if not isinstance(x, RRefValue):
+        raise TypeError(f"expected an RRef, not {type(x).__name__}")
+    return x
+
+
+def _fetching(self: RRefValue, timeout: float) -> Future[Any]:
+    return _reference(self).fetching(timeout)
+
+
+def _own_value(self: RRefValue) -> Future[Any]:
+    return _reference(self).own_value()
+
+
+@op(
+    "aten::to_here(RRef(t) self, float timeout=60.) -> t(*)",
+    where="", whole=True, side_effect=True, begins=_fetching,
+)  # fmt: skip
+def to_here(self: RRefValue, timeout: float) -> Any:
+    """The value of a reference, or a copy of it."""
+    return _reference(self).fetching(timeout).wait()
+
+
+@op("aten::local_value(RRef(t) self) -> t(*)", where="", whole=True, side_effect=True, begins=_own_value)
+def local_value(self: RRefValue) -> Any:
+    """The value of a reference of this process."""
+    return _reference(self).own_value().wait()
+
+
+@op("aten::is_owner(RRef(t) self) -> bool", where="", whole=True)
+def is_owner(self: RRefValue) -> bool:
+    """Whether a value is in this process."""
+    return _reference(self).is_owner()
+
+
+@op("aten::owner_name(RRef(t) self) -> str", where="", whole=True)
+def owner_name(self: RRefValue) -> str:
+    """The name of the process that has a value."""
+    return _reference(self).owner_name()
+
+
+@op("aten::owner(RRef(t) self) -> __torch__.torch.classes.dist_rpc.WorkerInfo", where="", whole=True)
+def owner(self: RRefValue) -> WorkerInfo:
+    """The process that has a value."""
+    return _reference(self).owner()
+
+
+@op("aten::confirmed_by_owner(RRef(t) self) -> bool", where="", whole=True, side_effect=True)
+def confirmed_by_owner(self: RRefValue) -> bool:
+    """Whether the owner is known to have a value, or to make it."""
+    return _reference(self).confirmed_by_owner()

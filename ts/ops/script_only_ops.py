@@ -1,0 +1,206 @@
+"""What scripts need as operators and eager code has otherwise: a tensor as a number, numbers as tensors.
+
+In: an array or numbers; out: a number, an array, a device.
+
+    n: int = int(x)         aten::Int.Tensor          torch.tensor([1, 2])     aten::tensor
+    if x.sum() > 0:         aten::Bool.Tensor         torch.device("cpu")      aten::device
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ts import devices, dtypes
+from ts._core.dispatch import autocast
+from ts._core.tensor import size_guards
+from ts._core.tensor.factories import host_array
+from ts._core.thread import context
+from ts.backends.cpu import get_cpu_capability
+from ts.ops import common
+from ts.ops.registry import op, order
+from ts.ops.shape_functions import ITEM, new_float, new_number, new_whole_number
+
+Array = common.Array
+
+
+def _check_only(self: Array, to: str) -> None:
+    if not size_guards.equal(self.size, 1):
+        raise RuntimeError(f"a Tensor with {self.size} elements cannot be converted to {to}")
+
+
+def _only_element(self: Array, to: str) -> Any:
+    _check_only(self, to)
+    return self.item()
+
+
+def _check_no_dimension(self: Array) -> None:
+    if self.ndim != 0:
+        raise RuntimeError("Cannot input a tensor of dimension other than 0 as a scalar argument")
+
+
+def _implicit_element(self: Array) -> Any:
+    """The number that a tensor is where a number is expected: that of one without dimensions only."""
+    _check_no_dimension(self)
+    return self.item()
+
+
+def _check_truth(self: Array) -> None:
+    if not size_guards.equal(self.size, 1):
+        what = "no values" if size_guards.known_zero(self.size) else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+
+
+def truth(self: Array) -> bool:
+    """Whether the only element is not zero."""
+    _check_truth(self)
+    return bool(self.item())
+
+
+_ITEM, _IMPLICIT = ITEM.after(partial(_check_only, to="Scalar")), ITEM.after(_check_no_dimension)
+_TRUTH = ITEM.after(_check_truth)
+
+
+@op("aten::IntImplicit(Tensor a) -> int", where="", shape=_IMPLICIT.unless(new_whole_number))
+def _int_implicit(xp: Any, a: Array) -> int:
+    value = _implicit_element(a)
+    if a.dtype.kind not in "iu":
+        kind = dtypes.from_numpy_dtype(a.dtype).type_name
+        raise RuntimeError(f"Cannot input a tensor of type {kind} as an integral argument")
+    return int(value)
+
+
+@op("aten::FloatImplicit(Tensor a) -> float", where="", shape=_IMPLICIT.unless(new_float))
+def _float_implicit(xp: Any, a: Array) -> float:
+    return float(_implicit_element(a))
+
+
+@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="", shape=_IMPLICIT.unless(new_number))
+def _scalar_implicit(xp: Any, a: Array) -> Any:
+    value = _implicit_element(a)
+    return float(value) if isinstance(value, np.floating) else value
+
+
+@op("aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int", shape=_ITEM.unless(new_whole_number))
+def _int(xp: Any, a: Array) -> int:
+    return int(_only_element(a, "Scalar"))
+
+
+@op("aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float", shape=_ITEM.unless(new_float))
+def _float(xp: Any, a: Array) -> float:
+    return float(_only_element(a, "Scalar"))
+
+
+@op("aten::ComplexImplicit(Tensor a) -> complex", where="", shape=_IMPLICIT)
+def _complex(xp: Any, a: Array) -> complex:
+    return complex(_implicit_element(a))
+
+
+@op("aten::Bool.Tensor(Tensor a) -> bool", where="", loop="to_bool", shape=_TRUTH)
+def _bool(xp: Any, a: Array) -> bool:
+    return truth(a)
+
+
+@op("aten::item(Tensor self) -> Scalar", where="", loop="item", shape=_ITEM.unless(new_number))
+def _item(xp: Any, self: Array) -> Any:
+    value = _only_element(self, "Scalar")
+    return float(value) if isinstance(value, np.floating) else value
+
+
+@op("aten::_local_scalar_dense(Tensor self) -> Scalar", where="", shape=ITEM.unless(new_number))
+def _first_item(xp: Any, self: Array) -> Any:
+    """The first element, of however many."""
+    if not self.size:
+        raise RuntimeError("a Tensor with 0 elements has no first one")
+    return _item(xp, self.reshape(-1)[:1])
+
+
+@op("aten::_list_to_tensor(int[] self) -> Tensor", where="")
+def _list_to_tensor(xp: Any, self: Sequence[int]) -> Array:
+    return xp.asarray(np.asarray(self, dtype=common.INT64).astype(common.INT32))
+
+
+@op("aten::_tensor_to_list(Tensor self) -> int[]", where="", shape=ITEM)
+def _tensor_to_list(xp: Any, self: Array) -> list[int]:
+    if self.size and self.dtype != common.INT32:
+        raise RuntimeError(f"expected scalar type Int but found {common.NAME_OF[self.dtype]}")
+    numbers: list[int] = self.reshape(-1).tolist()
+    return numbers
+
+
+@op("prim::NumToTensor.Scalar(Scalar a) -> Tensor", where="")
+@op("prim::NumToTensor.bool(bool a) -> Tensor", where="")
+def _number_to_tensor(xp: Any, a: Any) -> Array:
+    return xp.asarray(a)
+
+
+@op("aten::device(str a) -> Device", where="")
+@op("aten::device.with_index(str type, int index) -> Device", where="")
+def _device_named(xp: Any, type: str, index: int | None = None) -> devices.device:
+    return devices.device(type, index)
+
+
+_TENSOR_OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor"
+_AS_TENSOR_OPTIONS = "*, ScalarType? dtype=None, Device? device=None) -> Tensor"
+
+
+@op(f"aten::tensor.bool(bool t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
+@op(f"aten::tensor.float(float t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
+@op(f"aten::tensor.int(int t, {_TENSOR_OPTIONS}", where="", loop="tensor_of_number")
+@op(f"aten::tensor.complex(complex t, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::tensor(t[] data, {_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.bool(bool t, {_AS_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.float(float t, {_AS_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.int(int t, {_AS_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.complex(complex t, {_AS_TENSOR_OPTIONS}", where="")
+@op(f"aten::as_tensor.list(t[] data, {_AS_TENSOR_OPTIONS}", where="")
+def _tensor(
+    xp: Any, data: Any, dtype: int | None = None, device: Any = None, requires_grad: bool = False
+) -> Array:
+    return xp.asarray(host_array(data, None if dtype is None else dtypes.BY_CODE[dtype]))
+
+
+@op("aten::is_grad_enabled() -> bool", where="", side_effect=True)
+def _is_grad_enabled(xp: Any) -> bool:
+    return context.is_grad_enabled()
+
+
+@op("aten::set_grad_enabled(bool val) -> ()", where="", side_effect=True)
+def _set_grad_enabled(xp: Any, val: bool) -> None:
+    context.set_grad_enabled(val)
+
+
+@op("aten::get_autocast_dtype(str device_type) -> ScalarType", where="", side_effect=True)
+def _autocast_dtype(xp: Any, device_type: str) -> int:
+    """The dtype that autocast would compute in."""
+    return autocast.lower_dtype(autocast.place_of(device_type)).code
+
+
+@op("prim::EnterAutocast(str device, ScalarType dtype, bool enabled) -> int[]", where="", side_effect=True)
+def _enter_autocast(xp: Any, device: str, dtype: int, enabled: bool) -> list[int]:
+    """Begin a block of autocast; what `prim::ExitAutocast` puts back comes back."""
+    is_cached = autocast.is_cache_enabled()
+    return autocast.enter(autocast.place_of(device), dtypes.BY_CODE[dtype], enabled, is_cached)
+
+
+@op("prim::ExitAutocast(str device, int[] before) -> ()", where="", side_effect=True)
+def _exit_autocast(xp: Any, device: str, before: list[int]) -> None:
+    """End it."""
+    autocast.leave(autocast.place_of(device), before)
+
+
+@op("aten::_get_cpu_capability() -> str", where="")
+def _cpu_capability(xp: Any) -> str:
+    return str(get_cpu_capability())
+
+
+# Operators written in C whose overloads PyTorch tries in another order than that of their rows.
+order("aten::__contains__", "int_list str_list str int bool float complex Tensor")
+order("aten::__getitem__", "t str")
+order("aten::Complex", "Scalar Tensor_Tensor")
+order("aten::count", "-")
+order("aten::len", "t Tensor str Dict_str Dict_int Dict_bool Dict_float Dict_complex Dict_Tensor")
+order("aten::sorted", "int float Tensor")

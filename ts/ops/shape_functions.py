@@ -1,0 +1,147 @@
+"""Shape rules: what operators' results are like, where kernels need elements to find out.
+
+In: an operator's arguments as its kernel gets them, arrays of the meta device, whose sizes may be symbols.
+Out: (shape, dtype) of each result, or an argument itself where the operator writes into it.  A rule refuses,
+in the kernel's words, what the kernel refuses before it looks at elements.
+
+    broadcast_float(x of (3, 1) ints, n of (4,))      ((3, 4), float32)
+    like_first(x, indices)                            (x.shape, x.dtype)
+
+A record names its rule (`shape=`).  Most have none: their kernels run against the meta device's namespace,
+whose functions know shapes.  Rules of one family stand beside its kernels, those that several share here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts._core.tensor.unbacked_sizes import get_ctx
+from ts.ops import common
+
+Array = common.Array
+Made = tuple[common.Shape, common.DType]
+Laid = tuple[common.Shape, common.DType, common.Shape]  # with strides, in bytes
+Rule = Callable[..., Made | Laid | list[Any] | Array]
+
+
+def kind(rule: Rule | None, whole: bool = False) -> str:
+    """How a record knows its shape, on sizes that may be symbols; `whole`: it takes tensors."""
+    if whole:
+        return "of its tensors"
+    if rule is None:
+        return "kernel on sizes"
+    if isinstance(rule, DataDependentShapeError):
+        return "of elements: refused" if rule.rule is None else "of elements: new symbols"
+    return "own rule"
+
+
+def described(rule: Rule | None, whole: bool = False) -> str:
+    """The same with the rule's name, as the table of operators says it."""
+    found = kind(rule, whole)
+    return found if found != "own rule" else getattr(rule, "__name__", found).strip("_").replace("_", " ")
+
+
+class DataDependentShapeError:
+    """The rule of an operator whose results depend on elements: it says so in PyTorch's words.
+
+    Where sizes and numbers that nobody knows are symbols, `rule` says what the results are, if it is there.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        error: type[Exception] = NotImplementedError,
+        check: Callable[..., object] | None = None,
+        rule: Rule | None = None,
+    ) -> None:
+        self.text, self.error, self.check, self.rule = text, error, check, rule
+
+    def __call__(self, *args: Any) -> Any:
+        if self.check is not None:
+            self.check(*args)
+        if self.rule is not None and get_ctx().new_size is not None:
+            return self.rule(*args)
+        raise self.error(self.text)
+
+    def after(self, check: Callable[..., object]) -> DataDependentShapeError:
+        """The same, where `check` of the arguments has nothing to say."""
+        return DataDependentShapeError(self.text, self.error, check, self.rule)
+
+    def unless(self, rule: Rule) -> DataDependentShapeError:
+        """The same, unless what nobody knows is a symbol."""
+        return DataDependentShapeError(self.text, self.error, self.check, rule)
+
+
+def depends(name: str) -> DataDependentShapeError:
+    """The refusal of an operator that PyTorch has no rule for."""
+    return DataDependentShapeError(
+        f"aten::{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta "
+        "kernel registered. You may have run into this message while using an operator with PT2 compilation "
+        "APIs (torch.compile/torch.export); in order to use this operator with those APIs you'll need to add "
+        "a fake impl. Please see the following for next steps:  "
+        "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
+    )
+
+
+NO_ITEM = "Tensor.item() cannot be called on meta tensors"
+ITEM = DataDependentShapeError(NO_ITEM, RuntimeError)
+NONZERO = DataDependentShapeError(
+    "The register_meta function for torch.nonzero() raises unimplemented by default, as a correct "
+    "data-independent implementation does not exist. This implementation returns a fake value, assuming all "
+    "elements of the tensor are non-zero. To enable this registration, please set "
+    "'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' to True."
+)
+
+
+def new_number(self: Array, *args: Any) -> Any:
+    """A number of an array's dtype that follows from its elements."""
+    return _new_number(self.dtype.kind)
+
+
+def new_whole_number(self: Array) -> Any:
+    """A whole number that follows from elements."""
+    return _new_number("i")
+
+
+def new_float(self: Array) -> Any:
+    """A float that follows from elements."""
+    return _new_number("f")
+
+
+def _new_number(kind: str) -> Any:
+    make = get_ctx().new_number
+    if make is None:
+        raise RuntimeError(NO_ITEM)
+    return make(kind)
+
+
+def new_size(least: int = 0, most: Any = None) -> Any:
+    """A size that follows from elements, between two numbers."""
+    return get_ctx().new_dynamic_size(min=least, max=most)
+
+
+def itself(self: Array, *args: Any) -> Array:
+    """The first argument, which was written."""
+    return self
+
+
+def like(x: Array) -> Made:
+    """The shape and dtype of an array."""
+    return x.shape, x.dtype
+
+
+def like_first(self: Array, *args: Any) -> Made:
+    """As the first argument is."""
+    return like(self)
+
+
+def float_like(x: Array) -> Made:
+    """The shape of an array, in a floating dtype."""
+    return x.shape, common.float_dtype(x.dtype)
+
+
+def broadcast_float(*operands: Any) -> Made:
+    """The shape that operands have together, in a floating dtype."""
+    shape = common.broadcast_shapes(*map(common.shape_of, operands))
+    return shape, common.float_dtype(common.result_type(*operands))

@@ -1,0 +1,40 @@
+"""What the rows of pointwise operators say of dtypes: how they promote, and which have no kernel.
+
+SAME keeps the dtype, FLOAT turns integers into the default dtype, BOOLEAN gives bool, REAL gives the real
+dtype of a complex argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ts.ops import common
+from ts.ops.unsupported_dtypes import by_kind
+
+Array = common.Array
+Refused = str | Mapping[str, str]  # kinds of dtypes; or what is said of each: see `ts.ops.unsupported_dtypes`
+NOTHING: Mapping[str, str] = {}
+
+SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
+
+
+def special(name: str) -> Callable[..., Array]:
+    """The body that calls the special function of that name in SciPy."""
+
+    def body(xp: Any, *operands: Array) -> Array:
+        return xp.special(name)(*operands)
+
+    return body
+
+
+def refused_by(name: str, no: Refused) -> dict[str, str]:
+    """What is said of the kinds of dtypes in `no`: of letters alone, the usual name of PyTorch's kernel."""
+    return by_kind({no: f"{name.removeprefix('special_')}_cpu"} if isinstance(no, str) else no)
+
+
+def types_without(no: Refused) -> str | None:
+    """The type characters that are left when the kinds in `no` have no kernel."""
+    kinds = {"b": "?", "i": "bhilqBHILQ", "h": "e", "f": "fd", "c": "FD"}
+    given = "".join(no)
+    return "".join(chars for kind, chars in kinds.items() if kind not in given) if no else None

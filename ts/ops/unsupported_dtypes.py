@@ -1,0 +1,76 @@
+"""Dtypes that PyTorch has no kernel for, where the arrays' library would compute something.
+
+In: what an operator's record refuses, and a kernel; out: the kernel, with a look at the dtype of its first
+tensor in front:
+
+    guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
+    NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
+
+Kinds of dtypes are b bool, i integers, h 16-bit floats, n 8-bit floats (`float8` refuses most of those by
+itself), f other floats, c complex.  A message of one word is the name of PyTorch's kernel; a sentence is what
+is said, with `{dtype}` for the dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NoReturn
+
+from ts import dtypes
+from ts.ops import common
+
+Kernel = Callable[..., Any]
+
+# How many sentences go on after the operator's name.
+LOW_PRECISION: Final = "Low precision dtypes not supported. Got {dtype}"
+INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dtype}"
+
+_KIND = {d: {"f": "f", "c": "c", "b": "b", "i": "i", "u": "i"}.get(d.kind, "") for d in common.CODE_OF}
+_KIND[common.HALF] = "h"
+_OF_BORROWED: Final = {dtypes.bfloat16: "h", dtypes.complex32: "c"}
+dtypes.with_borrowed(lambda d, found: _KIND.update({found: _OF_BORROWED.get(d, "n")}))
+
+
+class NotImplementedMessage(str):
+    """A sentence that PyTorch says with a NotImplementedError; other sentences are RuntimeErrors."""
+
+
+def with_dtype_check(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
+    """The kernel, refusing the kinds of dtypes that its operator has none for."""
+    if not refuses:
+        return kernel
+    messages = by_kind(refuses)
+
+    def checked(xp: Any, *args: Any) -> Any:
+        check(messages, _first_dtype(args))
+        return kernel(xp, *args)
+
+    return checked
+
+
+def by_kind(refuses: Mapping[str, str]) -> dict[str, str]:
+    """The message for each kind of dtypes that has one."""
+    return {kind: message for kinds, message in refuses.items() for kind in kinds}
+
+
+def check(messages: Mapping[str, str], dtype: common.DType | None) -> None:
+    """Raise what is said of a dtype of a kind that has a message."""
+    if dtype is not None and (message := messages.get(_KIND.get(dtype, ""))):
+        _refuse(message, dtype)
+
+
+def _first_dtype(args: Sequence[Any]) -> Any:
+    for x in args:
+        if type(x) is list and x:
+            x = x[0]
+        dtype = getattr(x, "dtype", None)
+        if dtype is not None:
+            return dtype
+    return None
+
+
+def _refuse(message: str, dtype: common.DType) -> NoReturn:
+    if " " not in message:
+        common.refuse(message, dtype)
+    text = message.format(dtype=common.NAME_OF[dtype])
+    raise (NotImplementedError if isinstance(message, NotImplementedMessage) else RuntimeError)(text)

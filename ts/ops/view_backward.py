@@ -1,0 +1,79 @@
+"""Gradients of the operators that read some places of a tensor: zeros, with the gradient at those places.
+
+In: the gradient of a view, the shape of the tensor that it is a view of, and what `select`, `slice`,
+`diagonal` or `unfold` were told; out: the gradient of that tensor.  Places that were read several times get
+the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts.ops import common
+from ts.ops.out_variants import COPIED, write
+from ts.ops.registry import op
+from ts.ops.view import diagonal_kernel
+
+Array = common.Array
+Sizes = Sequence[int]
+
+
+def _placed(xp: Any, grad: Array, sizes: Sizes, dim: int, at: Any) -> Array:
+    made = xp.zeros(tuple(sizes), grad.dtype)
+    made[(slice(None),) * common.wrap_dim(dim, made.ndim) + (at, ...)] = grad
+    return made
+
+
+@op(
+    "aten::select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
+    out="out",
+    where="",
+    **COPIED,
+)
+def _select(xp: Any, grad: Array, sizes: Sizes, dim: int, index: int) -> Array:
+    return _placed(xp, grad, sizes, dim, index)
+
+
+@op(
+    "aten::slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, "
+    "SymInt step) -> Tensor",
+    out="out",
+    where="",
+    **COPIED,
+)
+def _slice(xp: Any, grad: Array, sizes: Sizes, dim: int, start: int, end: int, step: int) -> Array:
+    return _placed(xp, grad, sizes, dim, slice(start, end, step))
+
+
+@op(
+    "aten::diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2)"
+    " -> Tensor",
+    out="out",
+    where="",
+    **COPIED,
+)
+def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: int) -> Array:
+    made = xp.zeros(tuple(sizes), grad.dtype)
+    write(xp, diagonal_kernel(xp, made, offset, dim1, dim2), grad)
+    return made
+
+
+@op(
+    "aten::unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
+    out="out",
+    where="",
+    **COPIED,
+)
+def _unfold(xp: Any, grad: Array, sizes: Sizes, dim: int, size: int, step: int) -> Array:
+    """A place of all windows at once: what they say of it never falls together."""
+    made = xp.zeros(tuple(sizes), grad.dtype)
+    if not sizes:
+        made[...] = grad.sum(axis=-1)
+        return made
+    axis = common.wrap_dim(dim, made.ndim)
+    count = grad.shape[axis]
+    before = (slice(None),) * axis
+    for i in range(size):
+        made[(*before, slice(i, i + (count - 1) * step + 1, step))] += grad[..., i]
+    return made

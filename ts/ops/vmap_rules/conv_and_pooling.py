@@ -1,0 +1,154 @@
+"""Convolutions, poolings and their like: the batch is folded into one of the dimensions that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.autograd.backward import grad as autograd_grad
+from ts._core.dispatch_layers.batched_tensor import Call
+from ts._core.dispatch_layers.level_stack import tracked
+from ts._core.tensor.tensor import Tensor, detached
+from ts._core.thread.context import GradMode, is_grad_enabled
+from ts.ops.vmap_rules.rule_registry import batch
+from ts.ops.vmap_rules.rules import one_by_one
+
+
+def folded(x: Tensor) -> Any:
+    """The batch and the dimension behind it as one."""
+    return x.reshape([x.shape[0] * x.shape[1], *x.shape[2:]])
+
+
+def unfolded(x: Tensor, size: int, dim: int = 0) -> Any:
+    """The same back, the batch first."""
+    return x.unflatten(dim, [size, x.shape[dim] // size if size else 0]).movedim(dim, 0)
+
+
+def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
+    """An operator on planes of so many dimensions; arguments `sizes` are the input's sizes."""
+
+    def rule(call: Call) -> Any:
+        values = list(call.values)
+        tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
+        if call.rank(tensors[0]) == spatial + 1:  # one example each: the batch is their number
+            for i in tensors:
+                values[i] = call.expanded(i)
+            for name in sizes:
+                values[call.at(name)] = [call.size, *call[name]]
+            return call.run(values)
+        for i in tensors:
+            values[i] = folded(call.expanded(i))
+        for name in sizes:
+            values[call.at(name)] = [call.size * call[name][0], *call[name][1:]]
+        found = call.run(values)
+        if isinstance(found, Tensor):
+            return unfolded(found, call.size)
+        made = [unfolded(x, call.size) for x in found]
+        return made if type(found) is list else type(found)(made)
+
+    return rule
+
+
+# ---------------------------------------------------------------- convolutions
+
+
+def convolved(
+    input: Tensor, of_input: bool, weight: Tensor, of_weight: bool, size: int, how: list[Any]
+) -> Any:
+    """A convolution without bias; `how` is what follows the bias in its schema."""
+    groups = how[5]
+    if not of_weight:
+        return unfolded(ts.convolution(folded(input), weight, None, *how), size)
+    if not of_input:
+        input = input.unsqueeze(0).expand([size, *input.shape])
+    joined = input.movedim(0, 1)
+    joined = joined.flatten(1, 2)  # examples, channels of all elements
+    found = ts.convolution(joined, folded(weight), None, *how[:5], groups * size)  # type: ignore[call-arg]  # five
+    return unfolded(found, size, 1)
+
+
+def _examples(call: Call, i: int, single: bool) -> Any:
+    """An argument with its examples: the one that there is, if it is single."""
+    x = call.values[i]
+    return x.unsqueeze(int(call.wholes[i])) if single else x
+
+
+def _convolution(call: Call) -> Any:
+    how = call.values[3:]
+    single = call.rank(0) < call.rank(1)
+    input, of_input, of_weight = _examples(call, 0, single), bool(call.wholes[0]), bool(call.wholes[1])
+    if of_input or of_weight:
+        found = convolved(input, of_input, call.values[1], of_weight, call.size, how)
+    else:
+        found = ts.convolution(input, call.values[1], None, *how).unsqueeze(0)
+    bias = call.values[2]
+    if bias is not None:
+        first = [call.size, 1] if call.wholes[2] else []
+        found = found + bias.reshape([*first, -1, *[1] * (found.dim() - 3)])
+    return found.squeeze(1) if single else found
+
+
+def _convolution_back(call: Call) -> Any:
+    """The gradients of the convolution of the batch."""
+    single = call.rank(1) < call.rank(2)
+    grad, input, weight = (call.expanded(i) for i in range(3))
+    if single:
+        grad, input = grad.unsqueeze(1), input.unsqueeze(1)
+    how, mask = call.values[4:10], call.values[10]
+    recorded = is_grad_enabled()
+    with GradMode(True):
+        x, w = tracked(input), tracked(weight)
+        y = convolved(x, True, w, True, call.size, how)
+        wanted = [t for t, want in zip((x, w), mask, strict=False) if want]
+        found = iter(autograd_grad(y, wanted, grad, create_graph=True) if wanted else ())
+    goes_on = recorded and any(t.requires_grad for t in (grad, input, weight))
+    parts: list[Any] = []
+    for want in mask[:2]:
+        part = next(found) if want else None
+        parts.append(part if part is None or goes_on else detached(part))
+    if single and parts[0] is not None:
+        parts[0] = parts[0].squeeze(1)
+    parts.append(grad.sum([1, *range(3, grad.dim())]) if mask[2] else None)
+    return tuple(grad.new_zeros(call.size, 0) if p is None else p for p in parts)
+
+
+batch("convolution", _convolution)
+batch("convolution_backward", _convolution_back)
+
+# ---------------------------------------------------------------- poolings, paddings, resampling
+
+batch(
+    "max_pool2d_with_indices avg_pool2d _adaptive_avg_pool2d adaptive_max_pool2d max_unpool2d "
+    "avg_pool2d_backward "
+    "max_pool2d_with_indices_backward adaptive_max_pool2d_backward _adaptive_avg_pool2d_backward "
+    "reflection_pad2d "
+    "replication_pad2d reflection_pad2d_backward replication_pad2d_backward im2col",
+    over_planes(2),
+)
+batch("col2im", over_planes(1))
+batch(
+    "max_pool3d_with_indices avg_pool3d _adaptive_avg_pool3d adaptive_max_pool3d max_unpool3d "
+    "avg_pool3d_backward "
+    "max_pool3d_with_indices_backward adaptive_max_pool3d_backward _adaptive_avg_pool3d_backward "
+    "reflection_pad3d "
+    "replication_pad3d reflection_pad3d_backward replication_pad3d_backward",
+    over_planes(3),
+)
+batch(
+    "reflection_pad1d replication_pad1d reflection_pad1d_backward replication_pad1d_backward", over_planes(1)
+)
+batch("constant_pad_nd", lambda call: call.run(call.values))
+for _names, _n in (
+    ("upsample_nearest{n}d _upsample_nearest_exact{n}d", 1),
+    ("upsample_nearest{n}d _upsample_nearest_exact{n}d upsample_bilinear{n}d upsample_bicubic{n}d", 2),
+    ("upsample_nearest{n}d _upsample_nearest_exact{n}d upsample_trilinear{n}d", 3),
+    ("upsample_linear{n}d", 1),
+):
+    _names = _names.replace("{n}", str(_n))
+    batch(_names, over_planes(_n))
+    batch(" ".join(f"{_name}_backward" for _name in _names.split()), over_planes(_n, "input_size"))
+batch("grid_sampler_2d grid_sampler_3d", lambda call: unfolded(
+    call.run([folded(call.expanded(0)), folded(call.expanded(1)), *call.values[2:]]), call.size
+))  # fmt: skip
+batch("_trilinear _compute_linear_combination", one_by_one)

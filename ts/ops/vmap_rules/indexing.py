@@ -1,0 +1,218 @@
+"""Elements by their places: the batch is one more index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.dispatch_layers.batched_tensor import Call
+from ts._core.tensor.tensor import Tensor
+from ts.ops.vmap_rules.rule_registry import batch
+from ts.ops.vmap_rules.rules import aligned, one_by_one, padded, pointwise
+from ts.ops.vmap_rules.views import along, shift_dim
+
+
+def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
+    """Indices of the batch; the first dimension that those of an element replace; their dimensions.
+
+    None for the first where they do not stand together.
+    """
+    given = call.values[i]
+    wholes = call.wholes[i] if isinstance(call.wholes[i], list) else [False] * len(given)
+    spots: list[tuple[int, Tensor, bool]] = []
+    at = 0
+    for x, whole in zip(given, wholes, strict=True):
+        if x is not None and x.dtype in (ts.bool, ts.uint8):
+            if whole:
+                raise RuntimeError(
+                    "vmap: It looks like you're attempting to use a Tensor as a mask, whose result has "
+                    "another shape for "
+                    "each element. We don't support that; please try ts.where instead."
+                )
+            for places in x.nonzero().unbind(1):
+                spots.append((at, places, False))
+                at += 1
+            continue
+        if x is not None:
+            spots.append((at, x, whole))
+        at += 1
+    rank = max(x.dim() - int(w) for _, x, w in spots)
+    made: list[Any] = [None] * at
+    for place, x, whole in spots:
+        made[place] = padded(x, rank + 1) if whole else x
+    first, last = spots[0][0], spots[-1][0]
+    together = last - first + 1 == len(spots)
+    return made, first if together else None, rank
+
+
+def _index(call: Call) -> Any:
+    x = call.values[0]
+    made, first, rank = _indices(call, 1)
+    if not call.is_whole(1):
+        found = x[(slice(None), *(slice(None) if m is None else m for m in made))]
+        return found.movedim(rank, 0) if first is None else found
+    size = call.size
+    numbers = ts.arange(size).reshape([size, *[1] * rank])
+    x = call.expanded(0)
+    found = x[(numbers, *(slice(None) if m is None else m for m in made))]
+    if not first:  # they stand at the beginning of an element, or apart: they come first
+        return found
+    dims = list(range(found.dim()))
+    return found.permute(
+        [0, *dims[rank + 1 : rank + 1 + first], *dims[1 : rank + 1], *dims[rank + 1 + first :]]
+    )
+
+
+def _index_put(call: Call) -> Any:
+    """One index for the batch; meanwhile the dimensions that have one come first, as among the values."""
+    made, first, rank = _indices(call, 1)
+    places = [k + 1 for k, m in enumerate(made) if m is not None]
+    x = call.expanded(0)
+    order = [0, *places, *(k for k in range(1, x.dim()) if k not in places)]
+    dims = x.dim() - len(places) + rank
+    values = call.values[2] if call.wholes[2] else call.values[2].unsqueeze(0)
+    values = padded(values, dims)
+    if first:  # what lies before the index in an element
+        values = values.movedim([*range(1 + first, 1 + first + rank)], [*range(1, 1 + rank)])
+    numbers = ts.arange(call.size).reshape([call.size, *[1] * rank])
+    indices = [numbers, *(m for m in made if m is not None)]
+    found = ts.index_put(x.permute(order), indices, values, call.values[3])
+    return found.permute([order.index(k) for k in range(x.dim())])
+
+
+def _index_select(call: Call) -> Any:
+    x, dim, index = call.values
+    d = shift_dim(dim, call.rank(0))
+    if not call.wholes[2]:
+        return x.index_select(d, index) if x.dim() > 1 else x.unsqueeze(1).index_select(1, index).squeeze(1)
+    x = call.expanded(0)
+    index = padded(index if index.dim() > 1 else index.unsqueeze(1), 2)
+    shape = list(x.shape)
+    shape[d] = index.shape[1]
+    spread = index.reshape([call.size, *(index.shape[1] if k == d else 1 for k in range(1, x.dim()))]).expand(
+        shape
+    )
+    return x.gather(d, spread)
+
+
+def _index_write(name: str) -> Any:
+    """index_add and its like: by one index for all, or by each element's in rows below each other's."""
+
+    def rule(call: Call) -> Any:
+        if call.is_whole("index"):
+            return _index_rows(call)
+        values = [
+            call.expanded(i) if isinstance(x, Tensor) and call.names[i] != "index" else x
+            for i, x in enumerate(call.values)
+        ]
+        values[call.at("dim")] = shift_dim(call["dim"], call.rank(0))
+        return call.run(values) if call.rank(0) else one_by_one(call)
+
+    return rule
+
+
+def _index_rows(call: Call) -> Any:
+    """Elements along the dimension that is indexed lie one below the other, and so do what is written."""
+    if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
+        return one_by_one(call)
+    d = shift_dim(call["dim"], call.rank(0))
+    values = list(call.values)
+    for i, x in enumerate(values):
+        if isinstance(x, Tensor) and call.names[i] != "index" and call.rank(i):
+            rows = call.expanded(i).movedim(d, 1)
+            values[i] = rows.reshape([rows.shape[0] * rows.shape[1], *rows.shape[2:]])
+        elif isinstance(x, Tensor) and call.names[i] != "index" and call.wholes[i]:
+            return one_by_one(call)
+    count = call.values[0].shape[d if call.wholes[0] else d - 1]
+    index = call["index"]
+    index = ts.where(index < 0, index + count, index) + ts.arange(call.size).unsqueeze(1) * count
+    values[call.at("index")], values[call.at("dim")] = index.reshape(-1), 0
+    found = call.run(values)
+    return found.reshape([call.size, count, *found.shape[1:]]).movedim(1, d)
+
+
+def _fill(call: Call) -> Any:
+    """fill, copy: the target's shape holds."""
+    x, value = call.expanded(0), call.values[1]
+    if isinstance(value, Tensor):
+        value = padded(value, x.dim()) if call.wholes[1] else value
+        return value.to(x.dtype).expand(x.shape).clone()
+    return ts.full_like(x, value)
+
+
+def _take(call: Call) -> Any:
+    x, index = call.expanded(0).reshape(call.size, -1), call.expanded(1)
+    return x.gather(1, index.reshape(call.size, -1)).reshape(index.shape)
+
+
+def _embedding(call: Call) -> Any:
+    weight, indices = call.values[0], call.values[1]
+    if not call.wholes[0]:
+        return call.run(call.values)
+    indices = call.expanded(1)
+    found = weight.gather(1, indices.reshape(call.size, -1, 1).expand(-1, -1, weight.shape[2]))
+    return found.reshape([*indices.shape, weight.shape[2]])
+
+
+def _embedding_back(call: Call) -> Any:
+    """The rows of each element's table, one table below the other."""
+    grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
+    if call["scale_grad_by_freq"]:
+        return one_by_one(call)
+    if call["padding_idx"] >= 0:
+        grad = grad.masked_fill((indices == call["padding_idx"]).unsqueeze(-1), 0)
+    width = grad.shape[-1]
+    flat = indices.reshape(call.size, -1) + ts.arange(call.size).unsqueeze(1) * count
+    made = grad.new_zeros(call.size * count, width).index_add(0, flat.reshape(-1), grad.reshape(-1, width))
+    return made.reshape(call.size, count, width)
+
+
+def _one_hot(call: Call) -> Any:
+    if call["num_classes"] < 0:
+        raise RuntimeError(
+            "vmap: one_hot needs the number of classes: without it the shape of the result depends on the "
+            "elements."
+        )
+    return call.run(call.values)
+
+
+def _searched(call: Call) -> Any:
+    if call.is_whole("sorted_sequence") or ("sorter" in call.names and call["sorter"] is not None):
+        return one_by_one(call)
+    return call.run(call.values) if call["sorted_sequence"].dim() == 1 else one_by_one(call)
+
+
+batch("index.Tensor index.Tensor_hacked_twin _unsafe_index.Tensor _unsafe_index.Tensor_hacked_twin", _index)
+batch("index_put index_put.hacked_twin _unsafe_index_put _unsafe_index_put.hacked_twin", _index_put)
+batch("_index_put_impl", _index_put)
+batch("index_select", _index_select)
+batch("gather scatter.src scatter.value scatter_add scatter_reduce.two", along("dim"))
+batch("index_add index_copy index_fill.int_Scalar index_reduce", _index_write("source"))
+batch("select_scatter slice_scatter", lambda call: _scattered(call))
+batch("take", _take)
+batch("embedding", _embedding)
+batch("embedding_dense_backward", _embedding_back)
+batch("one_hot", _one_hot)
+batch(
+    "bucketize.Tensor",
+    lambda call: call.run(call.values) if not call.is_whole("boundaries") else one_by_one(call),
+)
+batch("searchsorted.Tensor", _searched)
+batch("masked_fill.Scalar where", pointwise)
+batch("masked_fill.Tensor", lambda call: _filled(call))
+batch("fill.Tensor fill.Scalar copy", _fill)
+
+
+def _filled(call: Call) -> Any:
+    """The number to fill with may be another one for each of the batch."""
+    if not call.is_whole("value"):
+        return pointwise(call)
+    x, mask, value = aligned(call, range(3))
+    return ts.where(mask, value.to(x.dtype), x)
+
+
+def _scattered(call: Call) -> Any:
+    values = list(call.values)
+    values[0], values[1] = call.expanded(0), call.expanded(1)
+    values[call.at("dim")] = shift_dim(call["dim"], call.rank(0))
+    return call.run(values)

@@ -1,0 +1,134 @@
+"""Products of matrices and vectors: one product of stacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.dispatch_layers.batched_tensor import Call
+from ts._core.tensor.tensor import Tensor
+from ts.ops.vmap_rules.rule_registry import batch
+from ts.ops.vmap_rules.rules import padded
+from ts.ops.vmap_rules.views import of_last, plain
+
+
+def product(call: Call, i: int, j: int) -> Any:
+    """The matrix product of two arguments; one that is not of the batch is not repeated."""
+    a, b = call.values[i], call.values[j]
+    if call.wholes[i] and not call.wholes[j] and b.dim() == 2 and a.dim() == 3:
+        return (a.reshape(-1, a.shape[2]) @ b).reshape(a.shape[0], a.shape[1], b.shape[1])
+    return ts.matmul(a, b)
+
+
+def _check_dims(call: Call, *wanted: int) -> None:
+    """Refuse operands of other dimensions than the operator's, which a stack of them would hide."""
+    found = [x.dim() - whole for x, whole in zip(call.values[:2], call.wholes[:2], strict=True)]
+    if tuple(found) == wanted:
+        return
+    name = call.record.name.removeprefix("aten::")
+    if name in ("dot", "vdot"):
+        raise RuntimeError("Got wrong shapes for dot")
+    raise RuntimeError(
+        f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {found[0]}and b has dim "
+        f"{found[1]}but expected them to have dim {wanted[0]} and dim {wanted[1]}"
+    )
+
+
+def _mm(call: Call) -> Any:
+    _check_dims(call, 2, 2)
+    return product(call, 0, 1)
+
+
+def _bmm(call: Call) -> Any:
+    _check_dims(call, 3, 3)
+    return ts.matmul(call.values[0], call.values[1])
+
+
+def _mv(call: Call) -> Any:
+    _check_dims(call, 2, 1)
+    a, v = call.values[0], call.values[1]
+    if call.wholes[1]:
+        return ts.matmul(a, v.unsqueeze(2)).squeeze(2)
+    return ts.matmul(a, v)
+
+
+def _dot(call: Call) -> Any:
+    _check_dims(call, 1, 1)
+    return (call.expanded(0) * call.expanded(1)).sum(1)
+
+
+def _vdot(call: Call) -> Any:
+    _check_dims(call, 1, 1)
+    return (call.expanded(0).conj() * call.expanded(1)).sum(1)
+
+
+def _added(call: Call, found: Tensor) -> Any:
+    """beta * self + alpha * product, where a `beta` of 0 leaves self out."""
+    beta, alpha = call["beta"], call["alpha"]
+    found = found if alpha == 1 else found * alpha
+    if beta == 0:
+        return found
+    x = call.values[0]
+    if call.wholes[0]:
+        x = padded(x, found.dim())
+    return found + (x if beta == 1 else x * beta)
+
+
+def _addmv(call: Call) -> Any:
+    a, v = call.values[1], call.values[2]
+    found = ts.matmul(a, v.unsqueeze(2)).squeeze(2) if call.wholes[2] else ts.matmul(a, v)
+    return _added(call, found if found.dim() == 2 else found.unsqueeze(0))
+
+
+def _addr(call: Call) -> Any:
+    found = call.expanded(1).unsqueeze(2) * call.expanded(2).unsqueeze(1)
+    return _added(call, found)
+
+
+def _with_batch(call: Call, found: Tensor, rank: int) -> Tensor:
+    """A product in which nothing was of the batch broadcasts with what is."""
+    return found if found.dim() == rank else found.unsqueeze(0)
+
+
+batch("mm", _mm)
+batch("bmm", _bmm)
+batch("mv", _mv)
+batch("dot", _dot)
+batch("vdot", _vdot)
+batch("addmm", lambda call: _added(call, _with_batch(call, product(call, 1, 2), 3)))
+batch("baddbmm", lambda call: _added(call, _with_batch(call, ts.matmul(call.values[1], call.values[2]), 4)))
+batch(
+    "addbmm",
+    lambda call: _added(call, _with_batch(call, ts.matmul(call.values[1], call.values[2]).sum(-3), 3)),
+)
+batch("addmv", _addmv)
+batch("addr", _addr)
+batch(
+    "linalg_inv inverse linalg_inv_ex det linalg_det slogdet linalg_slogdet _linalg_det _linalg_slogdet "
+    "linalg_cholesky "
+    "cholesky linalg_cholesky_ex linalg_eigh _linalg_eigh linalg_eig linalg_svd _linalg_svd linalg_qr "
+    "linalg_matrix_exp "
+    "matrix_exp linalg_solve_triangular triangular_solve linalg_pinv linalg_pinv.atol_rtol_float "
+    "linalg_lu_factor "
+    "linalg_lu_factor_ex linalg_lu _lu_with_info linalg_householder_product orgqr geqrf",
+    of_last(2),
+)
+
+
+def _solve(call: Call) -> Any:
+    """A right side of one dimension is a vector, which a stack of them would not show."""
+    values = [call.expanded(i) if isinstance(x, Tensor) else x for i, x in enumerate(call.values)]
+    a, b = values[0], values[1]
+    if b.dim() == a.dim() - 1:
+        values[1] = b.unsqueeze(b.dim())
+        found = call.run(values)
+        if isinstance(found, Tensor):
+            return found.squeeze(-1)
+        return type(found)([found[0].squeeze(-1), *found[1:]]) if hasattr(found, "_fields") else (
+            found[0].squeeze(-1), *found[1:]
+        )  # fmt: skip
+    return call.run(values)
+
+
+batch("linalg_solve linalg_solve_ex _linalg_solve_ex", _solve)
+batch("cdist _cdist_forward _euclidean_dist", plain)

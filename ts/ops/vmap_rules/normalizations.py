@@ -1,0 +1,177 @@
+"""Normalizations and losses: the means are those of each element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.dispatch_layers.batched_tensor import Call
+from ts._core.tensor.tensor import Tensor
+from ts.ops.vmap_rules.rule_registry import batch
+from ts.ops.vmap_rules.rules import one_by_one, padded, pointwise
+
+
+def _layer_norm(call: Call) -> Any:
+    """The last dimensions are normalized; weights of the batch multiply afterwards."""
+    _, shape, weight, bias, eps = call.values
+    x = call.expanded(0)
+    if not call.is_whole("weight") and not call.is_whole("bias"):
+        return call.run([x, shape, weight, bias, eps])
+    found, mean, rstd = call.run([x, shape, None, None, eps])
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None:
+            value = padded(value, found.dim()) if call.is_whole(name) else value
+            found = found * value if name == "weight" else found + value
+    return found, mean, rstd
+
+
+def _batch_norm(call: Call) -> Any:
+    """Channels of all elements are the channels; running means are each element's, or only read."""
+    _, weight, bias, mean, var, training, momentum, eps = call.values
+    x = call.expanded(0)
+    if training and mean is not None and not (call.is_whole("running_mean") and call.is_whole("running_var")):
+        raise RuntimeError(
+            "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+            "updated in "
+            "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+            "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, "
+            "please see "
+            "the functorch website for resources on how to patch your module to work with vmap"
+        )
+    joined = x.movedim(0, 1)
+    joined = joined.reshape([joined.shape[0], -1, *joined.shape[3:]])
+    flat = [None if value is None else call.expanded(i).reshape(-1) for i, value in ((3, mean), (4, var))]
+    found, saved_mean, saved_rstd = call.run([joined, None, None, *flat, training, momentum, eps])
+    found = found.unflatten(1, [call.size, -1]).movedim(1, 0)
+    shape = [1] * (found.dim() - 3)
+    if weight is not None:
+        found = found * call.expanded(1).reshape([call.size, 1, -1, *shape])
+    if bias is not None:
+        found = found + call.expanded(2).reshape([call.size, 1, -1, *shape])
+    return found, *(s if s.numel() == 0 else s.reshape(call.size, -1) for s in (saved_mean, saved_rstd))
+
+
+def _loss(call: Call) -> Any:
+    """A loss element by element, and its sum or mean for each element of the batch."""
+    reduction = call["reduction"]
+    values = list(call.values)
+    tensors = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
+    rank = max(call.rank(i) for i in tensors)
+    for i in tensors:
+        if call.wholes[i]:
+            values[i] = padded(values[i], rank + 1)
+    values[call.at("reduction")] = 0
+    found = call.run(values)
+    if reduction == 0:
+        return found
+    flat = found.reshape(call.size, -1)
+    return flat.sum(1) if reduction == 2 else flat.mean(1)
+
+
+def _targets(call: Call) -> tuple[Any, Any, Any]:
+    """Classes (batch, examples, ...), what each counts, and which do; an element may be an example."""
+    target = call.expanded(call.at("target"))
+    if call.rank(call.at("self")) == 1:
+        target = target.unsqueeze(1)
+    counts = target != call["ignore_index"]
+    safe = target.where(counts, 0)
+    x, weight = call["self"], call["weight"]
+    if weight is None:
+        each = ts.ones(safe.shape, dtype=x.dtype, device=x.device)
+    elif call.is_whole("weight"):
+        each = weight.gather(1, safe.reshape(call.size, -1)).reshape(safe.shape)
+    else:
+        each = weight[safe]
+    return safe, each.where(counts, 0), counts
+
+
+def _nll(call: Call) -> Any:
+    """The negative elements at the targets, weighted."""
+    x, reduction = call.expanded(0), call["reduction"]
+    safe, each, counts = _targets(call)
+    single = call.rank(0) == 1
+    picked = -(x.unsqueeze(1) if single else x).gather(2, safe.unsqueeze(2)).squeeze(2)
+    losses = (picked * each).where(counts, 0)
+    total = each.reshape(call.size, -1).sum(1)
+    if reduction == 0:
+        return losses.squeeze(1) if single else losses, ts.zeros_like(total)
+    found = losses.reshape(call.size, -1).sum(1)
+    return found / total if reduction == 1 else found, total
+
+
+def _nll_back(call: Call) -> Any:
+    """What arrives at each loss goes to the element that it was of."""
+    grad, x, total = (call.expanded(call.at(name)) for name in ("grad_output", "self", "total_weight"))
+    safe, each, counts = _targets(call)
+    single = call.rank(call.at("self")) == 1
+    reduction = call["reduction"]
+    if reduction == 0:
+        grad = grad.reshape(safe.shape)
+    else:
+        grad = (grad / total if reduction == 1 else grad).reshape([call.size, *[1] * (safe.dim() - 1)])
+    parts = (-each * grad).where(counts, 0)
+    room = ts.zeros_like(x.unsqueeze(1) if single else x)
+    found = room.scatter(2, safe.unsqueeze(2), parts.to(x.dtype).unsqueeze(2))
+    return found.squeeze(1) if single else found
+
+
+def _rms_norm(call: Call) -> Any:
+    """As `_layer_norm`, without means."""
+    x, weight = call.expanded(0), call["weight"]
+    if not call.is_whole("weight"):
+        return call.run([x, *call.values[1:]])
+    found, rstd = call.run([x, call["normalized_shape"], None, call["eps"]])
+    return found * padded(weight, found.dim()), rstd
+
+
+def _group_norm(call: Call) -> Any:
+    """Examples of all elements are the examples."""
+    _, weight, bias, examples, channels, *rest = call.values
+    x = call.expanded(0)
+    joined = x.reshape([call.size * examples, *x.shape[2:]])
+    alone = call.is_whole("weight") or call.is_whole("bias")
+    given = [None, None] if alone else [weight, bias]
+    found, mean, rstd = call.run([joined, *given, call.size * examples, channels, *rest])
+    found, mean, rstd = (y.reshape([call.size, examples, *y.shape[1:]]) for y in (found, mean, rstd))
+    if alone:
+        shape = [call.size, 1, channels, *[1] * (found.dim() - 3)]
+        if weight is not None:
+            found = found * call.expanded(1).reshape(shape)
+        if bias is not None:
+            found = found + call.expanded(2).reshape(shape)
+    return found, mean, rstd
+
+
+def _by_examples(call: Call) -> Any:
+    """A loss of (examples, classes), or of one: the batch is their number."""
+    if "weight" in call.names and call.is_whole("weight"):
+        return one_by_one(call)
+    x, target, reduction = call.expanded(0), call.expanded(1), call["reduction"]
+    values = [x, target, *call.values[2:]]
+    if call.rank(0) == 2:
+        values[:2] = x.reshape(-1, x.shape[2]), target.reshape([-1, *target.shape[2:]])
+    values[call.at("reduction")] = 0
+    found = call.run(values)
+    loss, more = (found[0], found[1:]) if isinstance(found, tuple) else (found, None)
+    loss = loss.reshape(call.size, -1)
+    if reduction:
+        loss = loss.mean(1) if reduction == 1 else loss.sum(1)
+    elif call.rank(0) == 1:
+        loss = loss.squeeze(1)
+    return loss if more is None else (loss, *(y.reshape(target.shape) for y in more))
+
+
+batch("native_layer_norm", _layer_norm)
+batch("native_group_norm", _group_norm)
+batch("multi_margin_loss multilabel_margin_loss_forward", _by_examples)
+batch("native_batch_norm _native_batch_norm_legit", _batch_norm)
+batch(
+    "mse_loss smooth_l1_loss huber_loss soft_margin_loss binary_cross_entropy "
+    "binary_cross_entropy_with_logits",
+    _loss,
+)
+batch("nll_loss_forward nll_loss2d_forward", _nll)
+batch("nll_loss_backward nll_loss2d_backward", _nll_back)
+batch("_fused_rms_norm", _rms_norm)
+batch("gelu mish softplus log_sigmoid log_sigmoid_forward softshrink hardshrink threshold", pointwise)
+batch("_prelu_kernel _prelu_kernel_backward", pointwise)

@@ -1,0 +1,55 @@
+"""Rows of batching: by key of a record what computes it with the batch in front.
+
+In: `batch(keys, rule)`; out: `row_of(record)`.  A rule is a function of a `Call`, and gives the results with
+the batch as
+their first dimension; it is asked only where an argument is of the batch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ts._core.dispatch_layers.batched_tensor import Call
+from ts.ops.registry import OperatorRecord
+
+Rule = Callable[[Call], Any]
+
+KINDS = ("views", "reductions", "matmul", "indexing", "creation", "conv_and_pooling", "normalizations")
+
+_rows: dict[str, Rule] = {}
+
+
+def batch(keys: str, rule: Rule) -> None:
+    """Say how operators, by key without the "aten::" that all have, work on batches."""
+    for key in keys.split():
+        if key in _rows:
+            raise ValueError(f"the rule of {key} for batches is declared twice")
+        _rows[key] = rule
+
+
+@cache
+def _load() -> None:
+    for kind in KINDS:
+        importlib.import_module(f"ts.ops.vmap_rules.{kind}")
+
+
+def rows() -> dict[str, Rule]:
+    """All of them."""
+    _load()
+    return _rows
+
+
+def row_of(record: OperatorRecord) -> Rule | None:
+    """The rule of an operator; one that is another name of another has that one's."""
+    from ts.ops import registry
+
+    record = record.base or record
+    _load()
+    found = _rows.get(record.key.removeprefix("aten::"))
+    if found is None:
+        other = registry.same(record)
+        return None if other is None else row_of(other)
+    return found

@@ -1,0 +1,287 @@
+"""Rules for operators on batches: the row, or by the record's kind, or one element after the other.
+
+In: a `Call`; out: results with the batch first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import ts
+from ts._core.dispatch_layers.batched_tensor import Batched, Call, one_of
+from ts._core.tensor import size_guards
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.warnings import warn
+from ts.ops.derivatives.formula_registry import derivative_of
+from ts.ops.derivatives.formulas import decomposed
+from ts.ops.registry import OperatorRecord
+from ts.ops.vmap_rules.rule_registry import row_of
+
+# Those of other families that work element by element all the same.
+_POINTWISE = frozenset({"activation_gradients", "polynomial"})
+
+
+@cache
+def composite(record: OperatorRecord) -> Callable[..., Any] | None:
+    """What computes an operator by others: its parts, or its own kernel; None where it needs a rule."""
+    by_forms = record.variant and not (record.nondeterministic and record.variant == "inplace")
+    if by_forms or row_of(record) is not None:
+        return None
+    row = derivative_of(record)
+    if row is not None and row.decomposition:
+        return decomposed(record)  # type: ignore[no-any-return]
+    if row is None and record.whole:
+        return record.kernel
+    return None
+
+
+def written_elsewhere(record: OperatorRecord) -> bool:
+    """Whether an operator writes to its first argument though it has no form that does not."""
+    found = record.operator.signature.parameters
+    return bool(found) and found[0].written and not record.variant
+
+
+def on_batch(call: Call) -> Any:
+    """The results, of the batch."""
+    rule = row_of(call.record)
+    if rule is not None:
+        return rule(call)
+    if not any("Tensor" in r.kind for r in call.record.operator.signature.returns):
+        return call_once_for_batch(call)
+    return pointwise(call) if _is_pointwise(call.record) else one_by_one(call)
+
+
+def _is_pointwise(record: OperatorRecord) -> bool:
+    return bool(record.elementwise or record.keeps_dtype or record.family in _POINTWISE)
+
+
+def has_rule(record: OperatorRecord) -> bool:
+    """Whether an operator works on all elements at once."""
+    gives_tensors = any("Tensor" in r.kind for r in record.operator.signature.returns)
+    return row_of(record) is not None or not gives_tensors or _is_pointwise(record)
+
+
+def call_once_for_batch(call: Call) -> Any:
+    """What is no tensor is the same for all elements, where the operator asks for dtypes and shapes.
+
+    RuntimeError for one that reads elements.
+    """
+    for x, whole in zip(call.values, call.wholes, strict=True):
+        if whole is True and call.record.reads_elements:
+            refuse_reading(call, Batched(call.level.number, x, True))
+    return call.run(element(call, 0))
+
+
+def refuse_reading(call: Call, layer: Batched) -> None:
+    """Raise RuntimeError: a batch has no single number, truth value or result of a comparison."""
+    declared = call.record.operator.signature
+    if len(declared.parameters) > 1:
+        raise RuntimeError(
+            f"Batching rule not implemented for {call.record.key}. We could not generate a fallback."
+        )
+    if declared.returns[0].kind == "bool":
+        layer.check_condition()
+    layer.check_elements()
+
+
+# ---------------------------------------------------------------- element by element
+
+
+def pointwise(call: Call) -> Any:
+    """Tensors with as many dimensions behind the batch broadcast as they do without it."""
+    return call.run(aligned(call, range(len(call.values))))
+
+
+def aligned(call: Call, places: Any) -> list[Any]:
+    """The arguments; those of the batch at `places` have as many dimensions as the one with most."""
+    tensors = [i for i in places if isinstance(call.values[i], Tensor)]
+    rank = max(call.rank(i) for i in tensors)
+    values = list(call.values)
+    for i in tensors:
+        if call.wholes[i]:
+            values[i] = padded(promoted(call, tensors, i), rank + 1)
+    return values
+
+
+def in_rows(x: Tensor) -> Tensor:
+    """A batch with all elements of each in one dimension."""
+    length = math.prod(x.shape[1:]) if size_guards.known_zero(x.shape[0]) else -1
+    return x.reshape(x.shape[0], length)
+
+
+def padded(x: Tensor, rank: int) -> Tensor:
+    """A batch with ones behind its first dimension."""
+    missing = rank - x.dim()
+    return x if missing <= 0 else x.reshape([x.shape[0], *[1] * missing, *x.shape[1:]])
+
+
+def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
+    """A batch of numbers has a dimension, but counts as a number where dtypes are promoted."""
+    x: Tensor = call.values[i]
+    if call.rank(i) > 0:
+        return x
+    others = [call.values[k] for k in tensors if call.rank(k) > 0]
+    if not others or any(y.dtype is x.dtype for y in others):
+        return x
+    number = ts.zeros((), dtype=x.dtype)
+    wanted = others[0].dtype
+    for y in others[1:]:
+        wanted = ts.promote_types(wanted, y.dtype)
+    result = ts.result_type(ts.zeros(1, dtype=wanted), number)
+    return x if x.dtype is ts.bool or result is not wanted else x.to(result)
+
+
+# ---------------------------------------------------------------- one element after the other
+
+
+def one_by_one(call: Call) -> Any:
+    """The operator on each element; RuntimeError for none."""
+    warn(
+        "There is a performance drop because we have not yet implemented the batching rule for "
+        f"{call.record.key}. "
+        "Please file us an issue on GitHub so that we can prioritize its implementation."
+    )
+    if call.size == 0:
+        raise RuntimeError(
+            f"The fallback path does not support vmap over dims of size 0. The operator is {call.record.key}."
+        )
+    rows = [call.run(element(call, k)) for k in range(call.size)]
+    if any(_shapes(row) != _shapes(rows[0]) for row in rows):
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "
+            f"over {call.record.key}. Please file an issue at https://github.com/pytorch/pytorch/issues if "
+            "you need this feature."
+        )
+    return stacked(rows)
+
+
+def _shapes(result: Any) -> Any:
+    """Return the shapes of the tensors in a result."""
+    if isinstance(result, (tuple, list)):
+        return [_shapes(x) for x in result]
+    return result.shape if isinstance(result, Tensor) else None
+
+
+def element(call: Call, k: int) -> list[Any]:
+    """The arguments of element `k`."""
+
+    def of(x: Any, whole: Any) -> Any:
+        if isinstance(x, list):
+            return [of(y, w) for y, w in zip(x, whole, strict=True)]
+        return x.select(0, k) if whole else x
+
+    return [of(x, w) for x, w in zip(call.values, call.wholes, strict=True)]
+
+
+def stacked(rows: list[Any]) -> Any:
+    """The results of all elements as one."""
+    first = rows[0]
+    if isinstance(first, Tensor):
+        return ts.stack(rows)
+    if isinstance(first, (tuple, list)):
+        made = [stacked(list(column)) for column in zip(*rows, strict=True)]
+        return made if type(first) is list else type(first)(made)
+    return first
+
+
+# ---------------------------------------------------------------- random numbers
+
+
+SAME_OF_BATCH = (
+    "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
+    "functorch"
+)
+DIFFERENT_IN_ONE = (
+    "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
+    "randomness. If this is necessary for your usage, please file an issue with functorch."
+)
+
+
+def draws(record: OperatorRecord, args: list[Any]) -> bool:
+    """Whether an operator that may draw random numbers does, given these arguments."""
+    for p, x in zip(record.operator.signature.parameters, args, strict=True):
+        if (p.name in ("p", "dropout_p", "dropout") and x == 0) or (
+            p.name in ("train", "training") and x is False
+        ):
+            return False
+    return True
+
+
+def drawn(call: Call) -> tuple[Any, bool]:
+    """What an operator that draws gives, and whether it is of the batch.
+
+    RuntimeError where the level says "error", or "same" for what would differ.
+    """
+    some = any(call.is_whole(i) for i in range(len(call.values)))
+    how = call.level.random
+    if how == "error":
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+            "'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap"
+        )
+    if call.operator.record.variant == "inplace" and call.record.key != "aten::rrelu_with_noise":
+        return _drawn_in_place(call)
+    if how == "same":
+        return _drawn_once(call) if some else (call.run_as_called(call.values), False)
+    values = list(call.values)
+    if "size" in call.names:
+        values[call.at("size")] = [call.size, *call["size"]]
+        return call.run_as_called(values), True
+    places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
+    if not places or call.record.key == "aten::randperm":
+        return stacked([call.run_as_called(call.values) for _ in range(call.size)]), True
+    filled = call.record.family in ("random", "dropout", "functional_forms")
+    if filled or call.record.name == "aten::bernoulli":
+        values[places[0]] = call.expanded(places[0])
+        return call.run_as_called(values), True
+    return stacked([call.run_as_called(element(call, k)) for k in range(call.size)]), True
+
+
+def _drawn_once(call: Call) -> tuple[Any, bool]:
+    """Numbers for one element, that all have; RuntimeError where they depend on the elements."""
+    first = [one_of(x) if call.wholes[i] is True else x for i, x in enumerate(call.values)]
+    if call.record.name.endswith("_like"):
+        return call.run_as_called(first), False
+    if call.record.name != "aten::native_dropout":
+        raise RuntimeError(SAME_OF_BATCH)
+    scales, mask = call.run_as_called([ts.ones_like(first[0]), *first[1:]])
+    return (call.values[0] * scales, mask.expand(call.values[0].shape)), True
+
+
+def _drawn_in_place(call: Call) -> tuple[Any, bool]:
+    """A tensor of the batch is filled for each element, or once for all of them."""
+    target, whole = call.values[0], call.wholes[0]
+    others = any(call.is_whole(i) for i in range(1, len(call.values)))
+    if call.level.random == "same":
+        if others:
+            raise RuntimeError(SAME_OF_BATCH)
+        if not whole:
+            return call.run_as_called(call.values), False
+        return target.copy_(call.run_as_called([one_of(target).clone(), *call.values[1:]])), True
+    if not whole:
+        raise RuntimeError(not_of_batch(call) if others else DIFFERENT_IN_ONE)
+    tensors = [i for i, x in enumerate(call.values) if isinstance(x, Tensor)]
+    return call.run_as_called(aligned(call, tensors)), True
+
+
+_ARITHMETIC = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"})
+
+
+def not_of_batch(call: Call) -> str:
+    """What is said where a tensor that is the same for all would be written with what is not."""
+    name = call.operator.name.removeprefix("aten::")
+    if name in _ARITHMETIC or call.record.family == "dropout":
+        name = "inplace arithmetic"
+    elif name == "bernoulli_":
+        name = "inplace bernoulli"
+    return (
+        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in "
+        "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+        "`self` not "
+        f"being vmapped over in a vmap. Please try to use out-of-place operators instead of {name}. If said "
+        "operator is being called inside the PyTorch framework, please file a bug report instead."
+    )

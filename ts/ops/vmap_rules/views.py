@@ -1,0 +1,332 @@
+"""Views, and what moves elements: sizes and dimensions count behind the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ts
+from ts._core.dispatch_layers.batched_tensor import Call
+from ts._core.tensor.tensor import Tensor
+from ts.ops.vmap_rules.rule_registry import batch
+from ts.ops.vmap_rules.rules import padded
+
+
+def shift_dim(dim: int, rank: int) -> int:
+    """A dimension of an element as one of the batch.
+
+    IndexError where an element of `rank` dimensions has none such.
+    """
+    n = max(rank, 1)
+    if not -n <= dim < n:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
+        )
+    return dim % n + 1
+
+
+def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
+    """The same operator, where its arguments of these names are dimensions.
+
+    whole   the name of one that is a list, or missing for all dimensions
+    more    how many dimensions more there are to count in
+    """
+
+    def rule(call: Call) -> Any:
+        tensors = [i for i, x in enumerate(call.values) if isinstance(x, (Tensor, list)) and _is_tensors(x)]
+        values = list(call.values)
+        for i in tensors:
+            values[i] = call.expanded(i)
+        first = values[tensors[0]]
+        rank = (first[0] if isinstance(first, list) else first).dim() - 1
+        numbers = rank == 0 and not more
+        if numbers:  # of numbers: they have one dimension to work along
+            values = [
+                x.unsqueeze(1) if i in tensors and isinstance(x, Tensor) else x for i, x in enumerate(values)
+            ]
+        for name in (*names, *([whole] if whole else [])):
+            i = call.at(name)
+            x = values[i]
+            if name == whole and (x is None or x == []):
+                values[i] = list(range(1, max(rank, 1) + 1))
+            elif isinstance(x, list):
+                values[i] = [shift_dim(d, rank + more) for d in x]
+            elif x is not None:
+                values[i] = shift_dim(x, rank + more)
+        found = call.run(values)
+        return _without_one(found) if numbers else found
+
+    return rule
+
+
+def _is_tensors(x: Any) -> bool:
+    return isinstance(x, Tensor) or (bool(x) and any(isinstance(y, Tensor) for y in x))
+
+
+def _without_one(found: Any) -> Any:
+    """Results of numbers without the dimension that was lent to them."""
+    if isinstance(found, Tensor):
+        return found.squeeze(1) if found.dim() == 2 and found.shape[1] == 1 else found
+    made = [_without_one(x) for x in found]
+    return made if type(found) is list else type(found)(made)
+
+
+def sized(call: Call) -> Any:
+    """The same operator, where its second argument is the size of the result."""
+    return call.run([call.expanded(0), [call.size, *call.values[1]], *call.values[2:]])
+
+
+def plain(call: Call) -> Any:
+    """The same operator: it looks at elements, or at the last dimensions only."""
+    return call.run(
+        [call.expanded(i) if isinstance(x, (Tensor, list)) else x for i, x in enumerate(call.values)]
+    )
+
+
+def of_last(least: int) -> Callable[[Call], Any]:
+    """The same operator, on elements of so many dimensions; the operator itself refuses others."""
+
+    def rule(call: Call) -> Any:
+        from ts.ops.vmap_rules.rules import one_by_one
+
+        return plain(call) if all(call.rank(i) >= least for i in _tensors(call)) else one_by_one(call)
+
+    return rule
+
+
+def _tensors(call: Call) -> list[int]:
+    return [i for i, x in enumerate(call.values) if isinstance(x, Tensor)]
+
+
+def _expand(call: Call) -> Any:
+    values = list(call.values)
+    values[1] = [call.size, *call.values[1]]
+    values[0] = padded(call.expanded(0), len(values[1]))
+    return call.run(values)
+
+
+def _like(function: str) -> Callable[[Call], Any]:
+    """view_as and its like: the shape is that of the other, whether that is of the batch or not."""
+
+    def rule(call: Call) -> Any:
+        shape = list(call.values[1].shape[int(call.wholes[1]) :])
+        return getattr(
+            padded(call.expanded(0), len(shape) + 1) if function == "expand" else call.expanded(0), function
+        )([call.size, *shape])
+
+    return rule
+
+
+def _squeeze(call: Call) -> Any:
+    x = call.values[0]
+    return x.squeeze([d for d in range(1, x.dim()) if x.shape[d] == 1])
+
+
+def _flatten(call: Call) -> Any:
+    x = call.values[0]
+    if x.dim() == 1:
+        return x.unsqueeze(1)
+    return x.flatten(shift_dim(call.values[1], x.dim() - 1), shift_dim(call.values[2], x.dim() - 1))
+
+
+def _transposed(call: Call) -> Any:
+    x = call.values[0]
+    return x if x.dim() < 3 else x.transpose(1, 2)
+
+
+def _transpose(call: Call) -> Any:
+    """Numbers have one dimension, which may be named as two: they stay what they are."""
+    if call.rank(0) == 0 and {call["dim0"], call["dim1"]} <= {0, -1}:
+        return call.values[0]
+    return along("dim0", "dim1")(call)
+
+
+def _clone(call: Call) -> Any:
+    """Formats of memory are those of tensors with four or five dimensions, which the batch's are not."""
+    wanted = call["memory_format"]
+    if wanted is not None and wanted not in (ts.contiguous_format.code, ts.preserve_format.code):
+        raise RuntimeError(
+            "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format "
+            "torch.preserve_format or torch.contiguous_format (got "
+            f"{'ChannelsLast' if wanted == ts.channels_last.code else 'ChannelsLast3d'})"
+        )
+    return plain(call)
+
+
+def _view_as_complex(call: Call) -> Any:
+    if call.rank(0) == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    return plain(call)
+
+
+def _reversed(call: Call) -> Any:
+    x = call.values[0]
+    return x.permute([0, *range(x.dim() - 1, 0, -1)])
+
+
+def _permute(call: Call) -> Any:
+    return call.values[0].permute([0, *(shift_dim(d, call.rank(0)) for d in call["dims"])])
+
+
+def _movedim(call: Call) -> Any:
+    values = list(call.values)
+    for i in (1, 2):
+        rank = call.rank(0)
+        values[i] = (
+            [shift_dim(d, rank) for d in values[i]]
+            if isinstance(values[i], list)
+            else shift_dim(values[i], rank)
+        )
+    return call.run(values)
+
+
+def _repeat(call: Call) -> Any:
+    repeats = call["repeats"]
+    return padded(call.values[0], len(repeats) + 1).repeat([1, *repeats])
+
+
+def _tile(call: Call) -> Any:
+    dims = call["dims"]
+    return padded(call.values[0], len(dims) + 1).tile([*[1] * max(call.rank(0) + 1 - len(dims), 0), *dims])
+
+
+def _roll(call: Call) -> Any:
+    x, shifts, dims = call.values[:3]
+    if not dims:
+        return x.reshape(x.shape[0], -1).roll(shifts, [1]).reshape(x.shape)
+    return x.roll(shifts, [shift_dim(d, call.rank(0)) for d in dims])
+
+
+def _diagonals(call: Call) -> Any:
+    values = list(call.values)
+    for name in ("dim1", "dim2"):
+        values[call.at(name)] = shift_dim(call[name], call.rank(0))
+    return call.run(values)
+
+
+def _embedded(call: Call) -> Any:
+    values = list(call.values)
+    for name in ("dim1", "dim2"):
+        values[call.at(name)] = shift_dim(call[name], call.rank(0) + 1)
+    return call.run(values)
+
+
+def _as_strided(call: Call) -> Any:
+    x = call.values[0]
+    offset = call["storage_offset"]
+    at = x.select(0, 0).storage_offset() if offset is None else offset + x.storage_offset()
+    return x.as_strided([call.size, *call["size"]], [x.stride(0), *call["stride"]], at)
+
+
+def room_of(size: Sequence[int], stride: Sequence[int]) -> int:
+    """How many elements of memory a tensor reaches over."""
+    return 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+
+
+def _as_strided_scatter(call: Call) -> Any:
+    """Elements of the batch lie one after the other, each in memory as it does by itself."""
+    x, offset = call.values[0], call["storage_offset"]
+    one = x.select(0, 0) if call.wholes[0] else x
+    length = room_of(one.shape, one.stride())
+    room = ts.empty_strided([call.size, *one.shape], [length, *one.stride()], dtype=x.dtype, device=x.device)
+    at = 0 if offset is None else offset - one.storage_offset() + room.storage_offset()
+    room.copy_(call.expanded(0))
+    size, stride = [call.size, *call["size"]], [length, *call["stride"]]
+    return room.as_strided_scatter(call.expanded(1), size, stride, at)
+
+
+def _block_parts(call: Call) -> Any:
+    """Results of several, whose shapes are those of `like` in a list."""
+    rank = max(x.dim() - int(w) for x, w in zip(call.values[0], call.wholes[0], strict=True))
+    made = [padded(call.spread(x, w), rank + 1) for x, w in zip(call.values[0], call.wholes[0], strict=True)]
+    return ts.broadcast_tensors(*made)
+
+
+def _made_rank(rank: int) -> Callable[[Call], Any]:
+    def rule(call: Call) -> Any:
+        x = call.values[0]
+        if x.dim() > rank:
+            return x
+        sizes = {1: [1], 2: [1, -1], 3: [1, -1, 1]}[rank]
+        if rank == 3 and x.dim() == 3:
+            return x.unsqueeze(3)
+        if x.dim() == 1:
+            return x.reshape([x.shape[0], *[1] * rank])
+        return x.reshape([x.shape[0], *(x.shape[1] if s == -1 else s for s in sizes)])
+
+    return rule
+
+
+def _narrow_by_tensor(call: Call) -> Any:
+    return call.values[0].narrow(shift_dim(call["dim"], call.rank(0)), int(call["start"]), call["length"])
+
+
+batch("view reshape _unsafe_view _reshape_copy", sized)
+batch("_reshape_alias _reshape_alias_copy", lambda call: call.values[0].reshape([call.size, *call.values[1]]))
+batch("expand broadcast_to", _expand)
+batch("view_as", _like("view"))
+batch("reshape_as", _like("reshape"))
+batch("expand_as", _like("expand"))
+batch("squeeze", _squeeze)
+batch(
+    "squeeze.dim squeeze.dims select.int slice.Tensor narrow narrow_copy unsafe_split.Tensor split.Tensor "
+    "unsafe_split_with_sizes split_with_sizes split.sizes split unsafe_chunk chunk unbind.int unflatten.int",
+    along("dim"),
+)
+batch("narrow.Tensor", _narrow_by_tensor)
+batch("unsqueeze", along("dim", more=1))
+batch("unfold", along("dimension"))
+batch("flatten.using_ints", _flatten)
+batch("ravel", lambda call: call.values[0].reshape(call.size, -1))
+batch("transpose.int", _transpose)
+batch("swapdims", along("dim0", "dim1"))
+batch("swapaxes", along("axis0", "axis1"))
+batch("t", _transposed)
+batch("numpy_T numpy_T.a", _reversed)
+batch("mT mT.a matrix_H.a matrix_H mH mH.a adjoint", plain)
+batch("permute", _permute)
+batch("movedim.int movedim.intlist moveaxis.int moveaxis.intlist", _movedim)
+batch("diagonal", _diagonals)
+batch("diag_embed", _embedded)
+batch("linalg_diagonal", _diagonals)
+batch("as_strided", _as_strided)
+batch("as_strided_scatter", _as_strided_scatter)
+batch(
+    "real imag view_as_real conj _conj _conj_copy resolve_conj resolve_neg _neg_view alias "
+    "lift lift_fresh "
+    "lift_fresh_copy _lazy_clone detach detach_copy _to_copy to.dtype to.device to.dtype_layout "
+    "to.prim_dtype "
+    "to.prim_Device pin_memory view.dtype tril triu pixel_shuffle pixel_unshuffle _cast_Double _cast_Float "
+    "_cast_Half "
+    "cpu cuda data is_pinned contiguous zero",
+    plain,
+)
+batch("clone", _clone)
+batch("view_as_complex", _view_as_complex)
+batch("select_backward slice_backward", lambda call: _back(call, "dim"))
+batch("unfold_backward", lambda call: _back(call, "dim"))
+batch("diagonal_backward", lambda call: _back(call, "dim1", "dim2"))
+batch("flip", along("dims"))
+batch("roll", _roll)
+batch("rot90", along("dims"))
+batch("repeat", _repeat)
+batch("tile", _tile)
+batch("cat concat concatenate", along("dim"))
+batch("stack _stack", along("dim", more=1))
+batch("broadcast_tensors", _block_parts)
+batch("atleast_1d", _made_rank(1))
+batch("atleast_2d", _made_rank(2))
+batch("atleast_3d", _made_rank(3))
+batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1].dtype))
+
+
+def _back(call: Call, *names: str) -> Any:
+    """The way back of a view: its sizes are those of the whole element."""
+    sizes = next(name for name in ("input_sizes", "input_size", "self_sizes") if name in call.names)
+    values = list(call.values)
+    values[0] = call.expanded(0)
+    rank = len(call[sizes])
+    values[call.at(sizes)] = [call.size, *call[sizes]]
+    for name in names:
+        values[call.at(name)] = shift_dim(call[name], rank)
+    return call.run(values)

@@ -1,0 +1,88 @@
+"""Running one node of a graph at compile time, on Python values.
+
+`evaluate(node, arguments)` gives the results as a list, or NOT_EVALUATED when the node is of a kind that
+cannot be run alone, has no operator, or fails: an operator that raises has to raise when the program runs,
+not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ts._core.dispatch.op_log import PauseLogging
+from ts._core.value.ivalue import object_get
+from ts._core.value.objects import Object
+from ts.ir.attributes import type_of_constant
+
+
+class _NotEvaluated:
+    def __repr__(self) -> str:
+        return "NOT_EVALUATED"
+
+
+NOT_EVALUATED: Final = _NotEvaluated()
+
+# What is built into the interpreter, so that no operator stands for it.
+_STRUCTURAL: Final[dict[str, Callable[..., Any]]] = {
+    "prim::TupleConstruct": lambda *items: (items,),
+    "prim::ListConstruct": lambda *items: (list(items),),
+    "prim::TupleUnpack": lambda items: items,
+    "prim::ListUnpack": lambda items: items,
+    "prim::TupleIndex": lambda items, i: (items[i],),
+}
+
+
+def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
+    """Run `node` on `arguments`; see the module's description."""
+    if node.kind() in ("prim::unchecked_cast", "prim::isinstance"):
+        return _evaluate_type_question(node, arguments[0])
+    if node.kind() == "prim::GetAttr":
+        return _evaluate_attribute(node.get("name"), arguments[0])
+    run = _STRUCTURAL.get(node.kind())
+    if run is not None:
+        try:
+            results = list(run(*arguments))
+        except IndexError:
+            return NOT_EVALUATED
+        return results if len(results) == len(node.outputs()) else NOT_EVALUATED
+    operator = node.operator()
+    if operator is None or not callable(operator):
+        return NOT_EVALUATED
+    try:
+        with PauseLogging():
+            result = operator(*map(_number, arguments))
+    except Exception:  # whatever it is, the program meets it when it runs
+        return NOT_EVALUATED
+    return list(result) if len(node.outputs()) > 1 else [result]
+
+
+def _evaluate_attribute(name: str, owner: Any) -> Any:
+    """Return the attribute of a constant object of a script class as a list of one value."""
+    if not isinstance(owner, Object):
+        return NOT_EVALUATED
+    try:
+        return [object_get(owner, owner.cls.slot(name))]
+    except AttributeError:  # it was never assigned
+        return NOT_EVALUATED
+
+
+def _number(value: Any) -> Any:
+    """A number that a trace shows as a tensor (`unwrap_numbers`) promotes as the number that it is."""
+    return value.item() if getattr(value, "is_wrapped_number", False) else value
+
+
+def _evaluate_type_question(node: Any, value: Any) -> Any:
+    """A cast or a test of a value's type.
+
+    Where a refinement does not hold its branch is never reached, but its nodes are there: a cast that the
+    value does not fit stays.
+    """
+    type = type_of_constant(value)
+    if type is None:
+        return NOT_EVALUATED
+    if node.kind() == "prim::unchecked_cast":
+        return [value] if type.is_subtype_of(node.output().type()) else NOT_EVALUATED
+    if isinstance(value, list | dict | tuple):  # an empty one does not tell what it is
+        return NOT_EVALUATED
+    return [any(type.is_subtype_of(tested) for tested in node.get("types"))]

@@ -1,0 +1,464 @@
+"""Which tensors in a loop are elements of others: numbers that need no tensor while the loop runs.
+
+In: a `prim::Loop`.  Out: an `Elements`, from which `passes.element_versions` makes a version of the loop.
+
+    for i in range(1, n):                     a     comes from outside, has one dimension, is written
+        a[i] = t * (a[i - 1] + a[i])          a[i]  a view of a that is an element: loaded, stored
+        t = t + a[i]                          t     a number like those of a, one for each turn
+
+Nothing here knows dtypes: tensors that meet in an operator are of one set, whose elements are of one dtype.
+What nothing is known about stays as it is, and takes numbers as tensors (`boxed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
+from typing import Final, NamedTuple
+
+from ts.analysis.effects import reshapes
+from ts.analysis.mutation import written_inputs
+from ts.fusion.fusion_rules import is_number, is_tensor
+from ts.ir.graph import Block, Node, Value
+from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
+
+# Operators on tensors that are those of the same name on numbers, for elements: exact, or rounded once.
+ARITHMETIC: Final = frozenset(("aten::add", "aten::sub", "aten::mul", "aten::div"))
+COMPARISONS: Final = frozenset(("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"))
+UNARY: Final = frozenset(("aten::neg", "aten::abs", "prim::abs", "aten::reciprocal", "aten::sqrt"))
+# The smaller, the larger: by the comparison that chooses the first.
+CHOICES: Final = {
+    "aten::minimum": "aten::lt", "aten::min": "aten::lt",
+    "aten::maximum": "aten::gt", "aten::max": "aten::gt",
+}  # fmt: skip
+IN_PLACE: Final = {f"{name}_": name for name in ARITHMETIC}
+SELECTION: Final = "aten::select"
+ASSIGNMENTS: Final = ("aten::copy_", "aten::fill_")
+# From elements to Python's numbers.
+CONVERSIONS: Final = frozenset(
+    ("aten::Float", "aten::FloatImplicit", "aten::Int", "aten::IntImplicit", "aten::Bool", "aten::item")
+)
+_OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal", "aten::sqrt"))  # of ints they are no ints
+_CALLS: Final = frozenset(
+    {
+        "prim::CallFunction",
+        "prim::CallMethod",
+        "prim::PythonOp",
+        "prim::IgnoredPythonOp",
+        "prim::Enter",
+        "prim::Exit",
+        "prim::fork",
+        "aten::wait",
+    }
+)
+
+
+class Source(NamedTuple):
+    """A tensor from outside of the loop."""
+
+    value: Value
+
+
+class View(NamedTuple):
+    """What `depth` indices find in one."""
+
+    source: Value
+    depth: int
+
+
+class UnknownTensor(Enum):
+    """What else a tensor is."""
+
+    NUMBER = auto()  # the result of arithmetic on elements
+    TRUTH = auto()  # the result of a comparison, which only `bool` asks for
+    UNKNOWN = auto()
+
+
+Kind = Source | View | UnknownTensor
+NUMBER, TRUTH, UNKNOWN = UnknownTensor.NUMBER, UnknownTensor.TRUTH, UnknownTensor.UNKNOWN
+
+
+class Elements:
+    """The elements that a loop reads and writes."""
+
+    def __init__(self, loop: Node, fresh: frozenset[Value] | None = None) -> None:
+        self.loop = loop
+        self.body = loop.blocks()[0]
+        self.kinds: dict[Value, Kind] = {}
+        self.ranks: dict[Value, int] = {}  # of tensors from outside: how many indices make an element
+        self.fresh = fresh_inputs(loop) if fresh is None else fresh
+        self.loaded: dict[Value, None] = {}  # tensors from outside whose elements are read, or written
+        self.written: set[Value] = set()
+        self.boxed: set[Value] = set()  # numbers that something needs as tensors
+        self.floats: set[Value] = set()  # members of sets that cannot be of ints ...
+        self.indices: set[Value] = set()  # ... and of those that probably are
+        self.gain = 0  # nodes that need no tensor any more, less the tensors that numbers become
+        self.refusal = ""
+        self._parents: dict[Value, Value] = {}
+        self._inside = {*self.body.inputs()}
+        for node in walk_nodes(self.body):
+            self._inside.update(node.outputs())
+            for block in node.blocks():
+                self._inside.update(block.inputs())
+        self._count_indices()
+        while self._visit(self.body):
+            pass
+        self._settle()
+
+    # ---- questions -------------------------------------------------------------------------------------
+
+    def kind(self, value: Value) -> Kind | None:
+        """What a tensor is; None where that is not known yet."""
+        return self.kinds.get(value) if value in self._inside else Source(value)
+
+    def member(self, value: Value) -> Value | None:
+        """What an element is of: a tensor from outside, or the number itself; None for what is no element."""
+        if not is_tensor(value):
+            return None
+        kind = self.kind(value)
+        if isinstance(kind, View):
+            return kind.source if kind.depth == self.ranks.get(kind.source) else None
+        if isinstance(kind, Source):
+            return None if self.ranks.get(kind.value) or _has_dimensions(kind.value) else kind.value
+        return value if kind is NUMBER else None
+
+    def set_of(self, member: Value) -> Value:
+        """Who stands for all that are of one dtype with it."""
+        while member in self._parents:
+            member = self._parents[member]
+        return member
+
+    def place(self, value: Value) -> tuple[Value, list[Value]]:
+        """The tensor and the indices of a view that is made outside of the loop."""
+        indices: list[Value] = []
+        tensor = value
+        while _selects(tensor.node()):
+            indices.insert(0, tensor.node().input(2))
+            tensor = tensor.node().input()
+            if self.ranks.get(tensor) == len(indices):
+                return tensor, indices
+        return value, []
+
+    def is_converted(self, node: Node) -> bool:
+        """Whether a node becomes one on numbers."""
+        kind = node.kind()
+        if kind in CONVERSIONS:
+            return node.inputs_size() == 1 and self._is_element(node.input())
+        if kind in COMPARISONS:
+            return node.outputs_size() == 1 and self.kinds.get(node.output()) is TRUTH
+        if kind in IN_PLACE or kind in ASSIGNMENTS:
+            return self._written_member(node) is not None
+        if kind in ARITHMETIC or kind in UNARY or kind in CHOICES or kind in ("aten::rsub", "aten::tensor"):
+            return node.outputs_size() == 1 and self.kinds.get(node.output()) is NUMBER
+        return False
+
+    def operands(self, node: Node) -> list[Value]:
+        """The elements and numbers that a converted node computes with."""
+        values = node.inputs()
+        if node.kind() in ASSIGNMENTS:
+            return list(values[1:2])
+        return list(values[:1] if node.kind() in (*CONVERSIONS, *UNARY, "aten::tensor") else values[:2])
+
+    # ---- what each tensor is ---------------------------------------------------------------------------
+
+    def _count_indices(self) -> None:
+        for node in walk_nodes(self.body):
+            if not _selects(node):
+                continue
+            depth, value = 0, node.output()
+            while value in self._inside and _selects(value.node()):
+                depth, value = depth + 1, value.node().input()
+            if value not in self._inside:
+                self.ranks[value] = max(depth, self.ranks.get(value, 0))
+
+    def _visit(self, block: Block) -> bool:
+        changed = False
+        if block is self.body:
+            changed |= self._join(self.loop, block)
+        for node in block.nodes():
+            if node.kind() == "prim::Loop":
+                changed |= self._join(node, node.blocks()[0])
+            for inner in node.blocks():
+                changed |= self._visit(inner)
+            if node.kind() == "prim::Loop":
+                changed |= self._join(node, node.blocks()[0])
+                variables = node.blocks()[0].inputs()[BODY_INPUTS:]
+                for output, value in zip(node.outputs(), variables, strict=True):
+                    changed |= self._meet(output, self.kinds.get(value))
+            elif node.kind() == "prim::If":
+                for output, *values in _joined(node):
+                    for value in values:
+                        changed |= self._meet(output, self.kind(value))
+            else:
+                for output in node.outputs():
+                    changed |= self._meet(output, self._kind_of(node) if is_tensor(output) else None)
+        return changed
+
+    def _join(self, loop: Node, body: Block) -> bool:
+        """What a loop carries is what it begins with, and what each turn gives."""
+        changed = False
+        carried = body.inputs()[BODY_INPUTS:]
+        for value, initial, result in zip(
+            carried, loop.inputs()[LOOP_INPUTS:], body.outputs()[BODY_INPUTS:], strict=True
+        ):
+            kind = NUMBER if loop is self.loop and initial in self.fresh else self.kind(initial)
+            changed |= self._meet(value, kind)
+            changed |= self._meet(value, self.kind(result))
+        return changed
+
+    def _meet(self, value: Value, kind: Kind | None) -> bool:
+        before = self.kinds.get(value)
+        if kind is None or before is UNKNOWN or before == kind or not is_tensor(value):
+            return False
+        self.kinds[value] = kind if before is None else self._one_of(before, kind)
+        return self.kinds[value] != before
+
+    def _one_of(self, a: Kind, b: Kind) -> Kind:
+        """What is one or the other: a view that was made outside is as good as one that is made here."""
+        for source, view in ((a, b), (b, a)):
+            if isinstance(source, Source) and isinstance(view, View):
+                tensor, indices = self.place(source.value)
+                if tensor is view.source and len(indices) == view.depth:
+                    return view
+        return UNKNOWN
+
+    def _kind_of(self, node: Node) -> Kind | None:
+        """Of what a node gives; None while that is not known of what it takes."""
+        name, values = node.kind(), node.inputs()
+        if _selects(node):
+            base = self.kind(values[0])
+            if isinstance(base, View):
+                return View(base.source, base.depth + 1)
+            return View(base.value, 1) if isinstance(base, Source) else base and UNKNOWN
+        if name in IN_PLACE or name in ASSIGNMENTS:
+            return self._kind_of_written(node)
+        if name == "aten::tensor":
+            return self._kind_of_made(node)
+        known = name in (*ARITHMETIC, *UNARY, *CHOICES, *COMPARISONS, "aten::rsub")
+        if not known or not _is_plain(node):
+            return UNKNOWN
+        operands = self.operands(node)
+        if any(is_tensor(value) and self.kind(value) is None for value in operands):
+            return None
+        if not all(self._is_operand(value) for value in operands) or not any(map(is_tensor, operands)):
+            return UNKNOWN
+        if name not in COMPARISONS:
+            return NUMBER
+        return TRUTH if all(use.user.kind() == "aten::Bool" for use in node.output().uses()) else UNKNOWN
+
+    def _kind_of_written(self, node: Node) -> Kind | None:
+        target, *rest = node.inputs()
+        read = [value for value in rest[:1] if is_tensor(value)]
+        if any(self.kind(value) is None for value in (target, *read)):
+            return None
+        if self.member(target) is None or not _is_plain(node) or not self._is_operand(rest[0]):
+            return UNKNOWN
+        return self.kind(target)
+
+    def _kind_of_made(self, node: Node) -> Kind | None:
+        """A number that is written to an element: `aten::tensor(number, dtype(x), device(x), False)`."""
+        number, dtype, device, wants_grad = node.inputs()
+        if dtype.node().kind() != "prim::dtype" or device.node().kind() != "prim::device":
+            return UNKNOWN
+        like = dtype.node().input()
+        if self.kind(like) is None:
+            return None
+        if like is not device.node().input() or self.member(like) is None:
+            return UNKNOWN
+        return NUMBER if constant_value(wants_grad) is False and is_number(number) else UNKNOWN
+
+    def _is_element(self, value: Value) -> bool:
+        return self.member(value) is not None or self.kinds.get(value) is TRUTH
+
+    def _is_operand(self, value: Value) -> bool:
+        if self.member(value) is not None or is_number(value):
+            return True
+        return value.node().kind() == "aten::item" and self._is_element(value.node().input())
+
+    def _written_member(self, node: Node) -> Value | None:
+        """Of what a node writes to an element."""
+        kind = self.kinds.get(node.output())
+        return None if kind is UNKNOWN or kind is None else self.member(node.input())
+
+    # ---- who is of one dtype, and what numbers must be tensors ------------------------------------------
+
+    def _settle(self) -> None:
+        self._settle_block(self.body)
+        self._settle_carried(self.loop)
+        self.gain -= 3 * len(self.boxed)
+        updated = any(self._is_updated(value) for value, kind in self.kinds.items() if kind is NUMBER)
+        if updated and self.boxed:
+            self._refuse("a number is updated in place that is needed as a tensor")
+
+    def _is_updated(self, value: Value) -> bool:
+        return any(use.user.kind() in IN_PLACE and use.offset == 0 for use in value.uses())
+
+    def _settle_block(self, block: Block) -> None:
+        for node in block.nodes():
+            for inner in node.blocks():
+                self._settle_block(inner)
+            if self.is_converted(node):
+                self._settle_node(node)
+            elif node.kind() == "prim::Loop":
+                self._settle_carried(node)
+            elif node.kind() == "prim::If":
+                for output, *values in _joined(node):
+                    self._unite(output, values)
+            else:
+                self._settle_other(node)
+
+    def _settle_node(self, node: Node) -> None:
+        self.gain += 1
+        kind = node.kind()
+        operands = self.operands(node)
+        members = [self.member(value) for value in operands]
+        for value in operands:
+            self._load(value)
+        if kind in CONVERSIONS:
+            if kind in ("aten::Int", "aten::IntImplicit") and members[0] is not None:
+                self.indices.add(members[0])
+            return
+        if kind in IN_PLACE or kind in ASSIGNMENTS:
+            target = node.input()
+            if kind in IN_PLACE:
+                self._load(target)
+            self._write(node, target)
+            members.append(self.member(target))
+        elif kind == "aten::tensor":
+            members = [self.member(node.inputs()[1].node().input()), node.output()]
+        elif kind not in COMPARISONS:
+            members.append(node.output())
+        present = [member for member in members if member is not None]
+        for member in present[1:]:
+            self._merge(present[0], member)
+        if kind.rstrip("_") in _OF_FLOATS or any(value.type().kind() == "FloatType" for value in operands):
+            self.floats.add(present[0])
+
+    def _write(self, node: Node, target: Value) -> None:
+        kind = self.kind(target)
+        if kind is NUMBER:
+            if target.use_count() > 1:
+                self._refuse("a number is updated in place that is read again")
+            return
+        source = self.member(target)
+        assert source is not None
+        self.written.add(source)
+        self.loaded[source] = None
+
+    def _load(self, value: Value) -> None:
+        member = self.member(value)
+        if member is not None and self.kind(value) is not NUMBER:
+            self.gain += 1
+            self.loaded[member] = None
+
+    def _settle_carried(self, loop: Node) -> None:
+        body = loop.blocks()[0]
+        variables = body.inputs()[BODY_INPUTS:]
+        for value, initial, result in zip(
+            variables, loop.inputs()[LOOP_INPUTS:], body.outputs()[BODY_INPUTS:], strict=True
+        ):
+            self._unite(value, [initial, result])
+            if loop is self.loop and self.kinds.get(value) is NUMBER and initial in self.fresh:
+                self.loaded[initial] = None
+                self.written.add(initial)
+        for output, value in zip(loop.outputs(), body.inputs()[BODY_INPUTS:], strict=True):
+            if loop is not self.loop:
+                self._unite(output, [value])
+
+    def _unite(self, value: Value, others: Iterable[Value]) -> None:
+        """A value is one of others: numbers stay numbers where all are, and else become tensors."""
+        kind = self.kinds.get(value)
+        for other in others:
+            if kind is NUMBER:
+                member = other if other in self.fresh else self.member(other)
+                assert member is not None
+                self._merge(value, member)
+            elif not isinstance(kind, View | Source):
+                self._box(other)
+
+    def _settle_other(self, node: Node) -> None:
+        """A node that stays as it is."""
+        if node.kind() in ("prim::dtype", "prim::device"):
+            return
+        if node.kind() in _CALLS or reshapes(node):
+            self._refuse(f"{node.kind()} may give a tensor another shape")
+        written = set(written_inputs(node)) if node.schema() is not None else set()
+        for value in node.inputs():
+            if value in written and self.kind(value) is NUMBER:
+                self._refuse(f"{node.kind()} writes to a number")
+            self._box(value)
+
+    def _box(self, value: Value) -> None:
+        """Something needs a tensor: views are there, but for those that branches and loops give."""
+        kind = self.kind(value)
+        joined = isinstance(kind, View) and not _selects(value.node())
+        if is_tensor(value) and value in self._inside and (kind is NUMBER or joined):
+            self.boxed.add(value)
+
+    def _merge(self, a: Value, b: Value) -> None:
+        a, b = self.set_of(a), self.set_of(b)
+        if a is not b:
+            self._parents[b] = a
+
+    def _refuse(self, reason: str) -> None:
+        self.refusal = self.refusal or reason
+
+
+def fresh_inputs(loop: Node) -> frozenset[Value]:
+    """The tensors that a loop carries on from, made for it alone: nobody else sees what becomes of them."""
+    found = set()
+    for value in loop.inputs()[LOOP_INPUTS:]:
+        node = value.node()
+        is_made = is_tensor(value) and not node.blocks() and _is_for(value, loop)
+        operator = node.operator() if is_made else None
+        if operator is None or any(returned.alias_info is not None for returned in operator.schema.returns):
+            continue
+        if not _has_dimensions(value):
+            found.add(value)
+    return frozenset(found)
+
+
+def _is_for(value: Value, loop: Node) -> bool:
+    """Whether a loop is all that uses a value, but for comparisons before it."""
+    for use in value.uses():
+        compares = use.user.kind() in COMPARISONS and use.user.owning_block() is loop.owning_block()
+        if use.user is not loop and not (compares and use.user.is_before(loop)):
+            return False
+    return value.use_count() - sum(use.user is not loop for use in value.uses()) == 1
+
+
+def views_in(block: Block) -> Iterator[Node]:
+    """The nodes that find what one index stands for."""
+    return (node for node in walk_nodes(block) if _selects(node))
+
+
+def _joined(choice: Node) -> Iterator[tuple[Value, ...]]:
+    """Each result of a `prim::If`, and what its branches give for it."""
+    return zip(choice.outputs(), *(block.outputs() for block in choice.blocks()), strict=True)
+
+
+def _selects(node: Node) -> bool:
+    if node.kind() != SELECTION:
+        return False
+    dim = constant_value(node.input(1))
+    return isinstance(dim, int) and dim == 0
+
+
+def _has_dimensions(value: Value) -> bool:
+    """Whether a tensor is seen to be made with dimensions."""
+    node = value.node()
+    if node.kind() not in ("aten::zeros", "aten::ones", "aten::full", "aten::empty"):
+        return False
+    size = node.input().node()
+    return bool(size.inputs() if size.kind() == "prim::ListConstruct" else constant_value(node.input()))
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether an operator does no more than its name says: it scales nothing and rounds nothing."""
+    kind, values = node.kind(), node.inputs()
+    if kind in ("aten::add", "aten::sub", "aten::rsub", "aten::add_", "aten::sub_"):
+        scale = constant_value(values[2]) if len(values) == 3 else 1
+        return len(values) <= 3 and scale == 1 and not isinstance(scale, bool)
+    if kind == "aten::copy_":
+        return constant_value(values[2]) is False
+    return len(values) == (1 if kind in UNARY else 2)

@@ -1,0 +1,59 @@
+"""Lengths of the tensors of a version of a loop (`element_versions`) are asked for before it.
+
+    %ok : bool = prim::HasElements[dtype=7, rank=2, written=0](%a)
+     = prim::If(%ok)
+        block0():                                              block0():
+           = prim::Loop(%m, %true)                               %n : int = aten::size(%a, %one)
+            block0(%i : int):                              =>     = prim::Loop(%m, %true)
+              %sizes : int[] = aten::size(%a)                       block0(%i : int):
+              %n : int = aten::__getitem__(%sizes, %one)               = prim::Loop(%n, %true)
+               = prim::Loop(%n, %true)                                  ...
+
+Nothing in a version gives a tensor another shape, and how many dimensions it has is known: none of this
+fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.pass_utils import constant_value, walk_nodes
+
+
+def ask_lengths_before(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> None:
+    """Ask before a loop what it asks in it, of tensors with so many dimensions."""
+    lengths: dict[tuple[Value, int], Value] = {}
+    for node in list(walk_nodes(loop.blocks()[0])):
+        if not node.inputs() or node.input(0) not in ranks:
+            continue
+        tensor = node.input(0)
+        for asking, k in list(_questions(node, ranks[tensor])):
+            if (tensor, k) not in lengths:
+                with graph.inserting_before(loop), graph.at_range(node.range):
+                    lengths[tensor, k] = graph.insert("aten::size", [tensor, k])
+            asking.output().replace_all_uses_with(lengths[tensor, k])
+            asking.destroy()
+        if node.kind() == "aten::size" and not node.has_uses():
+            node.destroy()
+
+
+def _questions(node: Node, rank: int) -> Iterator[tuple[Node, int]]:
+    """The nodes that say lengths of a tensor, by way of a node that takes it; of which dimensions."""
+    if node.kind() == "aten::len" and rank:
+        yield node, 0
+    elif node.kind() == "aten::size" and len(node.inputs()) == 1:
+        for use in node.output().uses():
+            k = _dimension(use.user, rank) if use.offset == 0 else None
+            if k is not None and use.user.kind() == "aten::__getitem__":
+                yield use.user, k
+    elif node.kind() == "aten::size":
+        k = _dimension(node, rank)
+        if k is not None:
+            yield node, k
+
+
+def _dimension(node: Node, rank: int) -> int | None:
+    """The constant that is a node's second input, as it counts from the first dimension."""
+    k = constant_value(node.input(1)) if len(node.inputs()) == 2 else None
+    return k % rank if isinstance(k, int) and -rank <= k < rank else None

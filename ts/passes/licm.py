@@ -1,0 +1,70 @@
+"""Loop-invariant code motion: compute before a loop what is the same in each iteration.
+
+    %y : int = prim::Loop(%n, %true, %y.1)           %c : int = aten::mul(%a, %b)
+      block0(%i : int, %y.2 : int):            =>    %y : int = prim::Loop(%n, %true, %y.1)
+        %c : int = aten::mul(%a, %b)                   block0(%i : int, %y.2 : int):
+        %y.3 : int = aten::add(%y.2, %c)                 %y.3 : int = aten::add(%y.2, %c)
+        -> (%true, %y.3)                                 -> (%true, %y.3)
+
+Only operators on numbers that cannot fail move: a loop may run no iteration, and then nothing in it may
+raise.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import change_loops
+
+_TOTAL: Final = frozenset(
+    {
+        "aten::add",
+        "aten::sub",
+        "aten::mul",
+        "aten::neg",
+        "aten::eq",
+        "aten::ne",
+        "aten::lt",
+        "aten::le",
+        "aten::gt",
+        "aten::ge",
+        "aten::__and__",
+        "aten::__or__",
+        "aten::__xor__",
+        "aten::__not__",
+        "aten::__range_length",
+        "prim::max",
+        "prim::min",
+    }
+)
+_NUMBERS: Final = frozenset({"IntType", "FloatType", "BoolType"})
+
+
+def hoist_loop_invariants(graph: Graph) -> bool:
+    """Move constants, and operators on numbers that do not change, out of loops."""
+    return "prim::Loop" in graph.kinds() and change_loops(graph.block(), _hoist)
+
+
+def _hoist(loop: Node) -> bool:
+    body = loop.blocks()[0]
+    inside: set[Value] = set(body.inputs())
+    changed = False
+    for node in body.nodes():
+        if _is_total(node) and inside.isdisjoint(node.inputs()) and optimization_allowed("licm"):
+            update("licm", "Moving {}", node)
+            node.move_before(loop)
+            changed = True
+        else:
+            inside.update(node.outputs())
+    return changed
+
+
+def _is_total(node: Node) -> bool:
+    kind = node.kind()
+    if kind == "prim::Constant":
+        return True
+    if kind not in _TOTAL:
+        return False
+    return all(value.type().kind() in _NUMBERS for value in (*node.inputs(), *node.outputs()))

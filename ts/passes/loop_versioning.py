@@ -1,0 +1,594 @@
+"""The versions of a loop over elements of tensors: what `element_loops` puts in its place.
+
+In: a `prim::Loop`.  Out: a choice of loops, of which the last is the loop as it was; False where none pays.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final, NamedTuple
+
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import BOOL, FLOAT, INT, Type
+from ts.passes.element_access_analysis import (
+    ARITHMETIC,
+    ASSIGNMENTS,
+    CHOICES,
+    COMPARISONS,
+    CONVERSIONS,
+    IN_PLACE,
+    NUMBER,
+    UNARY,
+    Elements,
+    Source,
+    View,
+    views_in,
+)
+from ts.passes.hoist_element_sizes import ask_lengths_before
+from ts.passes.insert_type_checks import insert_all
+from ts.passes.pass_logging import optimization_allowed, update
+from ts.passes.pass_utils import BODY_INPUTS, LOOP_INPUTS, constant_value, walk_nodes
+
+FLOAT32: Final = 6  # PyTorch's numbers of dtypes
+FLOAT64: Final = 7
+INT64: Final = 4
+_MAX_LOOP_NODES: Final = 400  # nodes of a loop: each version is a copy
+_SAFE_INT: Final = 2.0**62  # smaller floats have an int
+
+
+def make_versions(loop: Node) -> bool:
+    """Put versions beside a loop, if it computes with elements so much that they pay."""
+    body = loop.blocks()[0]
+    if (
+        next(views_in(body), None) is None
+        or sum(1 for _ in walk_nodes(body)) > _MAX_LOOP_NODES
+        or _has_versions(loop)
+    ):
+        return False
+    elements = Elements(loop)
+    if elements.refusal or elements.gain <= 0 or not elements.ranks.keys() & elements.loaded.keys():
+        return False
+    if not optimization_allowed("scalarize_loops"):
+        return False
+    update("scalarize_loops", "Versions for elements of {}", loop)
+    graph = loop.owning_graph()
+    choices = []
+    for dtypes in _versions(elements):
+        choice = _guard(graph, loop, elements, dtypes)
+        choices.append(choice)
+        version = graph.create_clone(loop, _Same())
+        choice.blocks()[0].append_node(version)
+        _LoopVersion(version, Elements(version, elements.fresh), dtypes).write()
+        ask_lengths_before(graph, version, {x: elements.ranks.get(x, 0) for x in elements.loaded})
+    _nest(loop, choices)
+    return True
+
+
+def _has_versions(loop: Node) -> bool:
+    """Whether this is the loop as it was."""
+    choice = loop.owning_block().owning_node()
+    if choice is None or choice.kind() != "prim::If" or loop.owning_block() is not choice.blocks()[1]:
+        return False
+    question = choice.input().node()
+    while question.kind() == "prim::If":
+        question = question.input().node()
+    return question.kind() == "prim::HasElements"
+
+
+class _Same(dict[Value, Value]):
+    """Values from outside of what is copied are themselves."""
+
+    def __missing__(self, value: Value) -> Value:
+        return value
+
+
+class _Dtypes(NamedTuple):
+    """Of what dtype the elements of each set are: floats are of one dtype in a version."""
+
+    floats: int
+    ints: frozenset[Value]  # the tensors from outside whose elements are ints
+
+    def of(self, elements: Elements, member: Value) -> int:
+        chosen = elements.set_of(member)
+        return INT64 if any(elements.set_of(tensor) is chosen for tensor in self.ints) else self.floats
+
+
+def _versions(elements: Elements) -> Iterator[_Dtypes]:
+    """What the loop may be for: nobody says so in the program, but some things are of one kind only."""
+    floats = {elements.set_of(member) for member in elements.floats}
+    indices = {elements.set_of(member) for member in elements.indices} - floats
+    tensors = frozenset(elements.loaded)
+    ints = frozenset(tensor for tensor in tensors if elements.set_of(tensor) in indices)
+    either = frozenset(tensor for tensor in tensors if elements.set_of(tensor) not in floats)
+    for chosen in dict.fromkeys((ints, either)):
+        if chosen == tensors:
+            yield _Dtypes(FLOAT64, chosen)
+        else:
+            yield _Dtypes(FLOAT32, chosen)
+            yield _Dtypes(FLOAT64, chosen)
+
+
+def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Node:
+    """The question whether the tensors are as a version wants them, and the choice by it, before the loop."""
+
+    def ask(tensor: Value) -> Value:
+        node = graph.create("prim::HasElements", [tensor])
+        node.set("dtype", dtypes.of(elements, tensor), "i")
+        node.set("rank", elements.ranks.get(tensor, 0), "i")
+        node.set("written", int(tensor in elements.written), "i")
+        return graph.insert_node(node).output().set_type(BOOL)
+
+    with graph.inserting_before(loop), graph.at_range(loop.range):
+        holds = insert_all(graph, [partial(ask, tensor) for tensor in elements.loaded])
+        choice = graph.insert_node(graph.create_if(holds, loop.outputs_size()))
+    choice.copy_metadata(loop)
+    for output, original in zip(choice.outputs(), loop.outputs(), strict=True):
+        output.copy_metadata(original)
+    return choice
+
+
+def _nest(loop: Node, choices: list[Node]) -> None:
+    """Each choice stands where the one before it fails, with its questions; the loop as it was, at last."""
+    first, *others = choices
+    for original, output in zip(loop.outputs(), first.outputs(), strict=True):
+        original.replace_all_uses_with(output)
+    last = first
+    for choice in others:
+        _move_between(first, choice, last.blocks()[1])
+        for output in choice.outputs():
+            last.blocks()[1].register_output(output)
+        last = choice
+    loop.move_before(last.blocks()[1].return_node())
+    for output in loop.outputs():
+        last.blocks()[1].register_output(output)
+
+
+def _move_between(first: Node, last: Node, block: Block) -> None:
+    """Move what stands behind a node, up to another, to the end of a block."""
+    node = first.next()
+    while True:
+        following = node.next()
+        node.move_before(block.return_node())
+        if node is last:
+            return
+        node = following
+
+
+class _LoopVersion:
+    """One version of a loop under way: from nodes on tensors to nodes on numbers."""
+
+    def __init__(self, loop: Node, elements: Elements, dtypes: _Dtypes) -> None:
+        self.loop = loop
+        self.elements = elements
+        self.dtypes = dtypes
+        self.graph = loop.owning_graph()
+        self.numbers: dict[Value, Value] = {}  # of elements that are no views
+        self.indices: dict[Value, list[Value]] = {}  # of views
+        self.known: dict[tuple[Value, ...], Value] = {}  # what was loaded, while nothing is written
+        self.leftover: list[Node] = []  # nodes on tensors that others stand for
+        self.slots: list[tuple[Node, Value]] = []  # results of branches and loops for which numbers stand
+
+    def write(self) -> None:
+        """Rewrite the loop, and give its results to the block that it is in."""
+        block = self.loop.owning_block()
+        outputs = list(self.loop.outputs())
+        self._loop(self.loop)
+        for output in outputs:
+            block.register_output(self._result(output, block.return_node()))
+        self._clean()
+
+    # ---- values ----------------------------------------------------------------------------------------
+
+    def _dtype(self, member: Value) -> int:
+        return self.dtypes.of(self.elements, member)
+
+    def _type(self, member: Value) -> Type:
+        return INT if self._dtype(member) == INT64 else FLOAT
+
+    def _indices_of(self, value: Value) -> list[Value]:
+        """The indices of a view."""
+        if value not in self.indices:
+            self.indices[value] = self.elements.place(value)[1]
+        return self.indices[value]
+
+    def _place(self, value: Value) -> tuple[Value, list[Value]]:
+        """The tensor and the indices of an element that lies in memory."""
+        kind = self.elements.kind(value)
+        if isinstance(kind, View):
+            return kind.source, self._indices_of(value)
+        assert isinstance(kind, Source)
+        return kind.value, []
+
+    def _read(self, value: Value, before: Node) -> Value:
+        """The number that an element is, for a node that needs it."""
+        if value in self.numbers:
+            return self.numbers[value]
+        source, indices = self._place(value)
+        key = (source, *indices)
+        if key not in self.known:
+            self.known[key] = self._load(source, indices, before)
+        return self.known[key]
+
+    def _load(self, source: Value, indices: list[Value], before: Node) -> Value:
+        node = self._new("prim::LoadElement", [source, *indices], before, self._type(source))
+        return node.set("dtype", self._dtype(source), "i").output()
+
+    def _store(self, number: Value, source: Value, indices: list[Value], before: Node) -> None:
+        node = self._new("prim::StoreElement", [number, source, *indices], before, None)
+        node.set("dtype", self._dtype(source), "i")
+        self.known = {(source, *indices): number}
+
+    def _operand(self, value: Value, member: Value, before: Node) -> Value:
+        """The number that an operand is, as elements of a set are."""
+        if self.elements.member(value) is not None:
+            return self._read(value, before)
+        number = self.numbers.get(value, value)
+        if self._dtype(member) == INT64:
+            return number
+        constant = constant_value(number)
+        if isinstance(constant, int | float):
+            return self._constant(self._rounded_constant(float(constant), member), before)
+        if number.type() is INT:
+            number = self._new("aten::Float", [number], before, FLOAT).output()
+        return self._rounded(number, member, before)
+
+    def _rounded_constant(self, number: float, member: Value) -> float:
+        return _as_float32(number) if self._dtype(member) == FLOAT32 else number
+
+    def _rounded(self, number: Value, member: Value, before: Node) -> Value:
+        if self._dtype(member) != FLOAT32:
+            return number
+        return self._new("prim::RoundFloat32", [number], before, FLOAT).output()
+
+    def _constant(self, value: object, before: Node) -> Value:
+        with self.graph.inserting_before(before):
+            return self.graph.insert_constant(value)
+
+    def _new(self, kind: str, inputs: list[Value], before: Node, type: Type | None) -> Node:
+        node = self.graph.create(kind, inputs, 0 if type is None else 1).insert_before(before)
+        node.copy_metadata(before if before is not before.owning_block().return_node() else self.loop)
+        if type is not None:
+            node.output().set_type(type)
+        return node
+
+    # ---- blocks ----------------------------------------------------------------------------------------
+
+    def _block(self, block: Block) -> None:
+        first = next(iter(block.nodes()), block.return_node())
+        for value in block.inputs():
+            self._give_tensor(value, first)
+        for node in list(block.nodes()):
+            following = node.next()
+            self._node(node)
+            for output in list(node.outputs()):
+                self._give_tensor(output, following)
+
+    def _node(self, node: Node) -> None:
+        kind = node.kind()
+        if kind == "prim::Constant":
+            return
+        if kind == "prim::Loop":
+            self._loop(node)
+        elif kind == "prim::If":
+            self._choice(node)
+        elif self.elements.is_converted(node):
+            _WRITERS[kind](self, node)
+            self.leftover.append(node)
+        elif node.outputs_size() == 1 and isinstance(self.elements.kinds.get(node.output()), View):
+            self._view(node)
+        elif kind == "prim::dtype" and self.elements.member(node.input()) is not None:
+            member = self.elements.member(node.input())
+            assert member is not None
+            node.output().replace_all_uses_with(self._constant(self._dtype(member), node))
+            self.leftover.append(node)
+        elif kind == "prim::device" and self.elements.member(node.input()) is not None:
+            node.replace_input(0, next(iter(self.elements.loaded)))
+            self.leftover.append(node)
+        elif node.schema() is None or node.schema().is_mutable:  # type: ignore[union-attr]
+            self.known = {}
+
+    def _give_tensor(self, value: Value, before: Node) -> None:
+        """A number, or a view by its indices, becomes a tensor for those that need one."""
+        if value not in self.elements.boxed:
+            return
+        tensor = self._as_tensor(value, before)
+        for use in list(value.uses()):
+            if not self._takes_numbers(use.user, use.offset):
+                use.user.replace_input(use.offset, tensor)
+
+    def _as_tensor(self, value: Value, before: Node) -> Value:
+        kind = self.elements.kinds[value]
+        with self.graph.inserting_before(before), self.graph.at_range(before.range):
+            if isinstance(kind, View):
+                tensor = kind.source
+                for index in self.indices[value]:
+                    tensor = self.graph.insert("aten::select", [tensor, 0, index])
+                return tensor
+            none = self.graph.insert_constant(None)
+            return self.graph.insert(
+                "aten::scalar_tensor", [self.numbers[value], self._dtype(value), none, none, none]
+            )
+
+    def _takes_numbers(self, user: Node, offset: int) -> bool:
+        """Whether a node that uses an element reads it as a number, or carries it on as one."""
+        kind = user.kind()
+        if kind == "prim::Loop":
+            user, carried = user.blocks()[0].param_node(), offset - LOOP_INPUTS + BODY_INPUTS
+            is_number = self.elements.kinds.get(user.outputs()[carried]) is NUMBER
+            return is_number or self._is_view(user, carried)
+        if kind == "prim::Return":
+            owner = user.owning_block().owning_node()
+            assert owner is not None
+            place = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
+            is_number = self.elements.kinds.get(owner.outputs()[place]) is NUMBER
+            return is_number or self._is_view(owner, place)
+        if kind == "aten::select":  # of a number it has none to read
+            return self._is_view(user, 0)
+        return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
+
+    def _is_view(self, node: Node, i: int) -> bool:
+        return isinstance(self.elements.kinds.get(node.outputs()[i]), View)
+
+    # ---- nodes -----------------------------------------------------------------------------------------
+
+    def _view(self, node: Node) -> None:
+        """A view's indices; an element is loaded here, since an index may be wrong."""
+        value, base = node.output(), self.elements.kind(node.input())
+        before = self._indices_of(node.input()) if isinstance(base, View) else []
+        self.indices[value] = [*before, node.input(2)]
+        self.leftover.append(node)
+        is_read = any(self.elements.is_converted(u.user) and _loads(u.user, u.offset) for u in value.uses())
+        if is_read and self.elements.member(value) in self.elements.loaded:
+            self._read(value, node)
+
+    def _arithmetic(self, node: Node) -> None:
+        name = IN_PLACE.get(node.kind(), node.kind())
+        member = self._member_of(node)
+        x, y = (self._operand(value, member, node) for value in self.elements.operands(node))
+        if name == "aten::rsub":
+            name, x, y = "aten::sub", y, x
+        if name in CHOICES:
+            result = self._chosen(CHOICES[name], x, y, node)
+        else:
+            result = self._rounded(self._new(name, [x, y], node, x.type()).output(), member, node)
+        if node.kind() in IN_PLACE:
+            self._write(node, result)
+        else:
+            self.numbers[node.output()] = result
+
+    def _member_of(self, node: Node) -> Value:
+        values = (*self.elements.operands(node), node.output())
+        return next(m for m in map(self.elements.member, values) if m is not None)
+
+    def _chosen(self, comparison: str, x: Value, y: Value, node: Node) -> Value:
+        """The first of two, if it stands in a relation to the second or is no number; else the second."""
+        first = self._new(comparison, [x, y], node, BOOL).output()
+        if x.type() is FLOAT:
+            absent = self._new("aten::ne", [x, x], node, BOOL).output()
+            first = self._new("aten::__or__", [first, absent], node, BOOL).output()
+        choice = self.graph.create_if(first, 1).insert_before(node)
+        choice.copy_metadata(node)
+        for block, value in zip(choice.blocks(), (x, y), strict=True):
+            block.register_output(value)
+        return choice.output().set_type(x.type())
+
+    def _unary(self, node: Node) -> None:
+        member, x = self._member_of(node), self._read(node.input(), node)
+        if node.kind() == "aten::reciprocal":
+            quotient = self._new("aten::div", [self._constant(1.0, node), x], node, FLOAT).output()
+            self.numbers[node.output()] = self._rounded(quotient, member, node)
+        elif node.kind() == "aten::sqrt":  # of a 32-bit float, rounded twice, it is what it is rounded once
+            root = self._new(node.kind(), [x], node, FLOAT).output()
+            self.numbers[node.output()] = self._rounded(root, member, node)
+        else:
+            name = "prim::abs" if node.kind() == "aten::abs" else node.kind()
+            self.numbers[node.output()] = self._new(name, [x], node, x.type()).output()
+
+    def _comparison(self, node: Node) -> None:
+        member = self._member_of(node)
+        x, y = (self._operand(value, member, node) for value in self.elements.operands(node))
+        self.numbers[node.output()] = self._new(node.kind(), [x, y], node, BOOL).output()
+
+    def _made(self, node: Node) -> None:
+        self.numbers[node.output()] = self._operand(node.input(), node.output(), node)
+
+    def _copy(self, node: Node) -> None:
+        member = self.elements.member(node.input())
+        assert member is not None
+        self._write(node, self._operand(node.input(1), member, node))
+
+    def _write(self, node: Node, result: Value) -> None:
+        """What an operator in place gives: to memory, or to a number that has none."""
+        target = node.input()
+        if self.elements.kind(target) is NUMBER:
+            self.numbers[node.output()] = result
+            return
+        source, indices = self._place(target)
+        self._store(result, source, indices, node)
+        node.output().replace_all_uses_with(target)
+
+    def _conversion(self, node: Node) -> None:
+        """From an element to a number of Python's."""
+        kind, number = node.kind(), self._read(node.input(), node)
+        if kind == "aten::Bool" and number.type() is not BOOL:
+            zero = self._constant(0 if number.type() is INT else 0.0, node)
+            number = self._new("aten::ne", [number, zero], node, BOOL).output()
+        elif kind in ("aten::Float", "aten::FloatImplicit") and number.type() is INT:
+            number = self._new("aten::Float", [number], node, FLOAT).output()
+        elif kind == "aten::Int" and number.type() is FLOAT:
+            number = self._whole(node, number)
+        elif kind == "aten::IntImplicit" and number.type() is FLOAT:
+            number = self._no_int(node, number)
+        elif kind == "aten::item":  # of a type that holds any number
+            any_number = self._new("prim::unchecked_cast", [number], node, node.output().type())
+            self.leftover.append(any_number)
+            self.numbers[any_number.output()] = number
+            number = any_number.output()
+        node.output().replace_all_uses_with(number)
+
+    def _whole(self, node: Node, number: Value) -> Value:
+        """The int of a float; for large ones, and what is no number, as the operator on tensors has it."""
+        insert = self.graph.insert
+        with self.graph.inserting_before(node), self.graph.at_range(node.range):
+            is_small = insert("aten::lt", [insert("prim::abs", [number]), _SAFE_INT])
+            choice = self.graph.insert_node(self.graph.create_if(is_small, 1))
+            small, large = choice.blocks()
+            with self.graph.inserting_at_end(small):
+                small.register_output(insert("aten::Int", [number]))
+            with self.graph.inserting_at_end(large):
+                none = self.graph.insert_constant(None)
+                tensor = insert("aten::scalar_tensor", [number, none, none, none, none])
+                large.register_output(insert("aten::Int", [tensor]))
+        return choice.output().set_type(INT)
+
+    def _no_int(self, node: Node, number: Value) -> Value:
+        """A float where an int is wanted: the operator on tensors refuses it."""
+        member = self.elements.member(node.input())
+        assert member is not None
+        with self.graph.inserting_before(node), self.graph.at_range(node.range):
+            none = self.graph.insert_constant(None)
+            tensor = self.graph.insert("aten::scalar_tensor", [number, self._dtype(member), none, none, none])
+            return self.graph.insert("aten::IntImplicit", [tensor])
+
+    # ---- control flow ----------------------------------------------------------------------------------
+
+    def _choice(self, node: Node) -> None:
+        """What branches give: numbers, or the indices of one element or the other."""
+        known = self.known
+        for block in node.blocks():
+            self.known = dict(known)
+            self._block(block)
+        self.known = {}
+        for i, output in enumerate(list(node.outputs())):
+            kind = self.elements.kinds.get(output)
+            results = [block.outputs()[i] for block in node.blocks()]
+            if kind is NUMBER:
+                ends = [block.return_node() for block in node.blocks()]
+                numbers = [self._read(value, end) for value, end in zip(results, ends, strict=True)]
+                self.numbers[output] = _add_result(node, numbers)
+            elif isinstance(kind, View):
+                places = zip(*map(self._indices_of, results), strict=True)
+                self.indices[output] = [_add_result(node, list(values)) for values in places]
+            elif isinstance(kind, Source):
+                output.replace_all_uses_with(kind.value)
+            else:
+                continue
+            self.slots.append((node, output))
+
+    def _loop(self, loop: Node) -> None:
+        """What a loop carries: numbers, or the indices of one element or another."""
+        body = loop.blocks()[0]
+        variables = list(zip(body.inputs()[BODY_INPUTS:], loop.outputs(), strict=True))
+        for i, (value, output) in enumerate(variables):
+            kind, initial = self.elements.kinds.get(value), loop.input(LOOP_INPUTS + i)
+            if kind is NUMBER:
+                self.numbers[value] = _carry(loop, self._initial(loop, initial))
+            elif isinstance(kind, View):
+                self.indices[value] = [_carry(loop, index) for index in self._indices_of(initial)]
+            elif isinstance(kind, Source):
+                value.replace_all_uses_with(kind.value)
+                output.replace_all_uses_with(kind.value)
+        self.known = {}
+        self._block(body)
+        for i, (value, output) in enumerate(variables):
+            kind, result = self.elements.kinds.get(value), body.outputs()[BODY_INPUTS + i]
+            if kind is NUMBER:
+                (self.numbers[output],) = _carry_back(loop, [self._read(result, body.return_node())])
+            elif isinstance(kind, View):
+                self.indices[output] = _carry_back(loop, self._indices_of(result))
+            elif not isinstance(kind, Source):
+                continue
+            self.slots.append((loop, output))
+        self.known = {}
+
+    def _initial(self, loop: Node, initial: Value) -> Value:
+        if loop is self.loop and initial in self.elements.fresh:
+            return self._load(initial, [], loop)
+        return self._read(initial, loop)
+
+    def _result(self, output: Value, before: Node) -> Value:
+        """What stands for a result of the version behind it."""
+        i = self.loop.outputs().index(output)
+        kind = self.elements.kinds.get(self.loop.blocks()[0].inputs()[BODY_INPUTS + i])
+        if isinstance(kind, Source):
+            return kind.value
+        if isinstance(kind, View):
+            self.elements.kinds[output] = kind
+            return self._as_tensor(output, before)
+        if kind is NUMBER:
+            initial = self.loop.input(LOOP_INPUTS + i)
+            self._store(self.numbers[output], initial, [], before)
+            return initial
+        return output
+
+    def _clean(self) -> None:
+        """Take away the nodes on tensors, and what loops and branches carried for them."""
+        some = next(iter(self.elements.loaded))
+        for node, output in self.slots:
+            i = node.outputs().index(output)
+            if node.kind() == "prim::Loop":
+                node.replace_input(LOOP_INPUTS + i, some)
+                node.blocks()[0].replace_output(BODY_INPUTS + i, some)
+            else:
+                for block in node.blocks():
+                    block.replace_output(i, some)
+        for node in reversed(self.leftover):
+            if not any(output.has_uses() for output in node.outputs()):
+                node.destroy()
+        for node, output in reversed(self.slots):
+            i = node.outputs().index(output)
+            if node.kind() == "prim::Loop":
+                body = node.blocks()[0]
+                body.erase_output(BODY_INPUTS + i)
+                body.erase_input(BODY_INPUTS + i)
+                node.remove_input(LOOP_INPUTS + i)
+            else:
+                for block in node.blocks():
+                    block.erase_output(i)
+            node.erase_output(i)
+
+
+def _loads(user: Node, offset: int) -> bool:
+    """Whether a node reads an element, and does not only write it."""
+    others = (*ASSIGNMENTS, "aten::select", "prim::dtype", "prim::device")
+    return offset > 0 or user.kind() not in others
+
+
+def _add_result(choice: Node, results: list[Value]) -> Value:
+    for block, value in zip(choice.blocks(), results, strict=True):
+        block.register_output(value)
+    return choice.add_output(type=results[0].type())
+
+
+def _carry(loop: Node, initial: Value) -> Value:
+    loop.add_input(initial)
+    return loop.blocks()[0].add_input(type=initial.type())
+
+
+def _carry_back(loop: Node, results: list[Value]) -> list[Value]:
+    for value in results:
+        loop.blocks()[0].register_output(value)
+    return [loop.add_output(type=value.type()) for value in results]
+
+
+def _as_float32(x: float) -> float:
+    try:
+        rounded: float = struct.unpack("<f", struct.pack("<f", x))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
+    return rounded
+
+
+_Writer = Callable[[_LoopVersion, Node], None]
+
+_WRITERS: Final[dict[str, _Writer]] = {
+    **dict.fromkeys((*ARITHMETIC, *IN_PLACE, *CHOICES, "aten::rsub"), _LoopVersion._arithmetic),
+    **dict.fromkeys(UNARY, _LoopVersion._unary),
+    **dict.fromkeys(COMPARISONS, _LoopVersion._comparison),
+    **dict.fromkeys(CONVERSIONS, _LoopVersion._conversion),
+    **dict.fromkeys(ASSIGNMENTS, _LoopVersion._copy),
+    "aten::tensor": _LoopVersion._made,
+}

@@ -1,0 +1,202 @@
+"""Nodes that PyTorch's executor puts into graphs become what they mean, so that any graph's text runs.
+
+    prim::profile, prim::profile_ivalue                 what they look at
+    prim::TypeCheck[types=[...]](%x...)                 the inputs, and whether all are of their types
+    prim::RequiresGradCheck[types=[...]](%x...)         the same of who wants gradients
+    prim::CudaFusionGuard, prim::TensorExprDynamicGuard     the same; the bool alone where that is all
+    prim::Guard[profiled_type=...](%x)                  the tensor, or an error where it is of another type
+    prim::BailOut(%x, %captured...)                     the tensor; the graph of the node goes on instead of
+                                                        all that follows where it is of another type
+    prim::FusionGroup, TensorExprGroup, FallbackGraph, DifferentiableGraph, FunctionalGraph ...
+                                                        the nodes of their graph
+
+    prim::ConstantChunk[chunks=3, dim=1](%x)            the chunks, unpacked
+    prim::MMTreeReduce(%a, %c, %b, %d)                  the sum of the products of left and right factors
+    prim::MMBatchSide[side=0](%a, %b, %c)               the products with a common factor
+
+The frontend makes no such nodes: those who make functions of graphs ask for this pass, on a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
+
+from ts.analysis.effects import GROUPS
+from ts.errors import CompilationError
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import TENSOR, ListType, TensorType
+from ts.passes.exit_transform import exit_transform
+from ts.passes.insert_type_checks import Question, insert_all, insert_gradient_check, insert_type_check
+from ts.passes.pass_logging import optimization_allowed, update
+
+_CHECKS: Final = ("prim::TypeCheck", "prim::CudaFusionGuard", "prim::TensorExprDynamicGuard")
+
+
+def lower_executor_nodes(graph: Graph) -> bool:
+    """Replace the nodes of executors by nodes that programs have."""
+    bails_out = graph.find_node("prim::BailOut") is not None
+    changed = _visit(graph.block())
+    if changed and bails_out:
+        exit_transform(graph)
+    return changed
+
+
+def has_executor_nodes(graph: Graph) -> bool:
+    """Whether there is anything to replace."""
+    return not graph.kinds().isdisjoint(_MEANINGS)
+
+
+def with_executor_nodes_lowered(graph: Graph) -> Graph:
+    """What to run for a graph: a copy if there is anything to replace."""
+    if not has_executor_nodes(graph):
+        return graph
+    copy = graph.copy()
+    lower_executor_nodes(copy)
+    return copy
+
+
+def _visit(block: Block) -> bool:
+    changed = False
+    for node in block.nodes():
+        for inner in node.blocks():
+            changed |= _visit(inner)
+        meaning = _MEANINGS.get(node.kind())
+        if meaning is None or not optimization_allowed("lower_executor_nodes"):
+            continue
+        update("lower_executor_nodes", "Replacing {}", node)
+        graph = node.owning_graph()
+        with graph.inserting_before(node), graph.at_range(node.range):
+            results = meaning(graph, node)
+        for output, result in zip(node.outputs(), results, strict=True):
+            output.replace_all_uses_with(result)
+        node.destroy()
+        changed = True
+    return changed
+
+
+def _looked_at(graph: Graph, node: Node) -> list[Value]:
+    return node.inputs()[: len(node.outputs())]
+
+
+def _guard(graph: Graph, node: Node) -> list[Value]:
+    choice = graph.insert_node(graph.create_if(_is_as_profiled(graph, node, node.output().type())))
+    with graph.inserting_at_end(choice.blocks()[1]):
+        message = f"a tensor is not {node.get('profiled_type', node.output().type())}, as a guard has it"
+        arguments = [graph.insert_constant(message), graph.insert_constant(None)]
+        graph.insert_node(graph.create("prim::RaiseException", arguments, 0))
+    return [node.input()]
+
+
+def _is_as_profiled(graph: Graph, node: Node, type: object) -> Value:
+    profiled = node.get("profiled_type", type)
+    if not isinstance(profiled, TensorType):
+        raise CompilationError(f"{node.kind()} needs a type of tensors, but has {profiled}", node.range)
+    return insert_type_check(graph, node.input(), profiled)
+
+
+def _bail_out(graph: Graph, node: Node) -> list[Value]:
+    if not node.has_attribute("Subgraph"):
+        raise CompilationError(f"{node.kind()} has no graph to go on with", node.range)
+    choice = graph.insert_node(graph.create_if(_is_as_profiled(graph, node, node.output().type())))
+    with graph.inserting_at_end(choice.blocks()[1]):
+        results = graph.insert_graph(node["Subgraph"], node.inputs())
+        graph.insert_node(graph.create("prim::ReturnStmt", results, 0))
+    _visit(choice.blocks()[1])
+    return [node.input()]
+
+
+def _check(insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, node: Node) -> list[Value]:
+    inputs = node.inputs()
+    holds = insert_all(graph, _checks(insert, graph, node))
+    return [*inputs[: len(node.outputs()) - 1], holds]
+
+
+def _checks(
+    insert: Callable[[Graph, Value, TensorType], Value], graph: Graph, node: Node
+) -> Iterator[Question]:
+    types = node.get("types")
+    if types is None or len(types) != len(node.inputs()):
+        raise CompilationError(f"{node.kind()} needs as many types as tensors", node.range)
+    for value, type in zip(node.inputs(), types, strict=True):
+        if isinstance(type, TensorType):
+            yield partial(insert, graph, value, type)
+
+
+def _group(graph: Graph, node: Node) -> list[Value]:
+    if not node.has_attribute("Subgraph"):
+        raise CompilationError(f"{node.kind()} has no graph", node.range)
+    subgraph = node["Subgraph"]
+    _visit(subgraph.block())
+    return graph.insert_graph(subgraph, node.inputs())
+
+
+def _chunks(graph: Graph, node: Node) -> list[Value]:
+    dim = graph.insert_constant(node.get("dim", 0))
+    chunks = graph.insert("aten::chunk", [node.input(), graph.insert_constant(node["chunks"]), dim])
+    unpack = graph.insert_node(graph.create("prim::ListUnpack", [chunks], len(node.outputs())))
+    return unpack.outputs()
+
+
+def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
+    """One product of what stands side by side, if all products are of one shape; else they are added."""
+    half = len(node.inputs()) // 2
+    lefts, rights = node.inputs()[:half], node.inputs()[half:]
+    choice = graph.insert_node(graph.create_if(_of_one_shape(graph, [lefts, rights]), 1))
+    joined, added = choice.blocks()
+    with graph.inserting_at_end(joined):
+        factors = [_side_by_side(graph, lefts, 1), _side_by_side(graph, rights, 0)]
+        joined.register_output(graph.insert("aten::mm", factors))
+    with graph.inserting_at_end(added):
+        total, *others = [graph.insert("aten::mm", [*pair]) for pair in zip(lefts, rights, strict=True)]
+        for other in others:
+            total = graph.insert("aten::add", [total, other, 1])
+        added.register_output(total)
+    return choice.outputs()
+
+
+def _batch_side(graph: Graph, node: Node) -> list[Value]:
+    """One product with what stands side by side, if it is of one shape; else one for each."""
+    common, *others = node.inputs()
+    side = node["side"]
+
+    def product(other: Value) -> Value:
+        return graph.insert("aten::mm", [common, other] if side == 0 else [other, common])
+
+    choice = graph.insert_node(graph.create_if(_of_one_shape(graph, [others]), len(others)))
+    joined, each = choice.blocks()
+    with graph.inserting_at_end(joined):
+        whole = product(_side_by_side(graph, others, 1 - side))
+        parts = graph.insert("aten::chunk", [whole, len(others), 1 - side])
+        for part in graph.insert_node(graph.create("prim::ListUnpack", [parts], len(others))).outputs():
+            joined.register_output(part)
+    with graph.inserting_at_end(each):
+        for result in [product(other) for other in others]:
+            each.register_output(result)
+    return choice.outputs()
+
+
+def _side_by_side(graph: Graph, tensors: list[Value], dim: int) -> Value:
+    made = graph.insert("prim::ListConstruct", tensors, ListType(TENSOR))
+    return graph.insert("aten::cat", [made, dim])
+
+
+def _of_one_shape(graph: Graph, groups: list[list[Value]]) -> Value:
+    def same(first: Value, other: Value) -> Value:
+        return graph.insert("aten::eq", [graph.insert("aten::size", [x]) for x in (first, other)])
+
+    return insert_all(graph, [partial(same, group[0], x) for group in groups for x in group[1:]])
+
+
+_MEANINGS: Final[dict[str, Callable[[Graph, Node], list[Value]]]] = {
+    **dict.fromkeys(("prim::profile", "prim::profile_ivalue"), _looked_at),
+    **dict.fromkeys(_CHECKS, partial(_check, insert_type_check)),
+    "prim::RequiresGradCheck": partial(_check, insert_gradient_check),
+    "prim::Guard": _guard,
+    "prim::BailOut": _bail_out,
+    "prim::ConstantChunk": _chunks,
+    "prim::MMTreeReduce": _sum_of_products,
+    "prim::MMBatchSide": _batch_side,
+    **dict.fromkeys(GROUPS, _group),
+}

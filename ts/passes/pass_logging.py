@@ -1,0 +1,162 @@
+"""Logging and limits of passes, switched by environment variables.
+
+    TS_JIT_LOG_LEVEL=dce:>cse        dumps and updates of `dce`; debug output of `cse` as well
+    TS_JIT_OPT_LIMIT=cse=3:dce=10    at most 3 changes by `cse`, 10 by `dce`: bisects a wrong optimisation
+
+PyTorch's names of the variables (`PYTORCH_JIT_LOG_LEVEL`, `PYTORCH_JIT_OPT_LIMIT`) and of its files
+(`dead_code_elimination`) are understood, too. Three levels, by detail: `dump` whole graphs, `update` one
+change, `debug` a pass's reasoning. Lines go to the standard error stream:
+
+    [DUMP dce] After dce:
+    [DUMP dce] graph(%x : int): ...
+
+A message is a template and its values, so that nothing is formatted while logging is off. The variables are
+read when this module is imported; `configure` sets the same from a program. How much types say in graph text
+is PYTORCH_JIT_TYPE_VERBOSITY (0 to 3, `ts.ir.lexer`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Final, TextIO
+
+DUMP: Final = 0
+UPDATE: Final = 1
+DEBUG: Final = 2
+_LABELS: Final = ("DUMP", "UPDATE", "DEBUG")
+
+# PyTorch's file names, for those who know them by heart.
+_ALIASES: Final = {
+    "autodiff": "create_autodiff_subgraphs",
+    "bailout_graph": "guards",
+    "common_subexpression_elimination": "cse",
+    "dead_code_elimination": "dce",
+    "device_type_analysis": "shape_analysis",
+    "dtype_analysis": "shape_analysis",
+    "exit_transforms": "exit_transform",
+    "fixup_trace_scope_blocks": "trace_scopes",
+    "freeze_module": "freezing",
+    "frozen_concat_linear": "concat_frozen_linear",
+    "guard_elimination": "guards",
+    "inline_autodiff_subgraphs": "create_autodiff_subgraphs",
+    "inline_forked_closures": "lift_closures",
+    "inliner": "inline",
+    "insert_guards": "guards",
+    "integer_value_refinement": "refine_integer_values",
+    "peephole_alias_sensitive": "peephole",
+    "peephole_non_tensor": "peephole",
+    "restore_mutation": "inplace_activations",
+    "symbolic_shape_analysis": "shape_analysis",
+    "tensorexpr_fuser": "graph_fuser",
+}
+
+# What stands beside the passes.
+_NO_PASSES: Final = frozenset(
+    {
+        "__init__",
+        "pass_utils",
+        "constant_evaluation",
+        "lint",
+        "pass_logging",
+        "pipelines",
+        "insert_type_checks",
+    }
+)
+
+_levels: dict[str, int] = {}
+_limits: dict[str, int] = {}
+_stream: TextIO | None = None
+
+
+def configure(
+    levels: str = "", limits: str = "", stream: TextIO | None = None, source: str = "limits"
+) -> None:
+    """Set what is logged and how much is optimised, in the spelling of the environment variables.
+
+    A name that no pass has is warned about; it may be one of PyTorch's that has no counterpart.  `source`
+    is where the limits stand, for the message where they are no numbers.
+    """
+    global _stream
+    _levels.clear()
+    _limits.clear()
+    _stream = stream
+    for entry in filter(None, levels.split(":")):
+        name = entry.lstrip(">")
+        _levels[_pass_name(name)] = UPDATE + min(len(entry) - len(name), 1)
+    for entry in filter(None, limits.split(":")):
+        name, _, count = entry.partition("=")
+        if not count.isdecimal():
+            raise ValueError(f"{source}: a limit reads pass=number, as in cse=3, but this one is {entry!r}")
+        _limits[_pass_name(name)] = int(count)
+    unknown = {*_levels, *_limits} - _known_names() if _levels or _limits else None
+    if unknown:
+        wrong, right = ", ".join(sorted(unknown)), ", ".join(sorted(_known_names()))
+        warnings.warn(f"no pass has the name {wrong}; there are {right}", stacklevel=2)
+
+
+def _known_names() -> set[str]:
+    """The files of this folder that are passes."""
+    return {path.stem for path in Path(__file__).parent.glob("*.py")} - _NO_PASSES
+
+
+def _pass_name(name: str) -> str:
+    stem = name.rpartition("/")[2].removesuffix(".cpp").removesuffix(".py")
+    return _ALIASES.get(stem, stem)
+
+
+def is_configured() -> bool:
+    """Whether anything is logged or limited."""
+    return bool(_levels or _limits)
+
+
+def enabled(name: str, level: int = UPDATE) -> bool:
+    """Whether pass `name` logs messages of `level`."""
+    return bool(_levels) and _levels.get(name, -1) >= level
+
+
+def dump(name: str, template: str, *values: object) -> None:
+    """Log a whole graph."""
+    _log(name, DUMP, template, values)
+
+
+def update(name: str, template: str, *values: object) -> None:
+    """Log one change of the graph."""
+    _log(name, UPDATE, template, values)
+
+
+def debug(name: str, template: str, *values: object) -> None:
+    """Log why a pass does what it does."""
+    _log(name, DEBUG, template, values)
+
+
+def _log(name: str, level: int, template: str, values: tuple[object, ...]) -> None:
+    if enabled(name, level):
+        stream = _stream or sys.stderr
+        for line in template.format(*values).rstrip("\n").split("\n"):
+            print(f"[{_LABELS[level]} {name}] {line}", file=stream)
+
+
+def optimization_allowed(name: str) -> bool:
+    """Whether pass `name` may make one more change; counts it."""
+    if not _limits or name not in _limits:
+        return True
+    if _limits[name] <= 0:
+        return False
+    _limits[name] -= 1
+    return True
+
+
+def _variable(suffix: str) -> str:
+    """Which of the names is set; "" for none of them."""
+    names = (f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}")
+    return next((name for name in names if os.environ.get(name)), "")
+
+
+configure(
+    os.environ.get(_variable("LOG_LEVEL"), ""),
+    os.environ.get(_variable("OPT_LIMIT"), ""),
+    source=_variable("OPT_LIMIT"),
+)

@@ -1,0 +1,93 @@
+"""Switches of the whole process that programs set and ask for.
+
+    ts.use_deterministic_algorithms(True)
+    ts.set_float32_matmul_precision("high")
+
+Operators here are deterministic, compute float32 in full and keep subnormal numbers, whatever is set: the
+switches remember what they were told.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ts._core.thread.warnings import warn_always
+
+_deterministic = {"mode": 0}  # 0: off, 1: warn, 2: error
+_others: dict[str, Any] = {"precision": "highest", "warn always": False}
+_MODES = {"default": 0, "warn": 1, "error": 2}
+_PRECISIONS = ("highest", "high", "medium")
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Ask for deterministic operators, which they are."""
+    _deterministic["mode"] = (1 if warn_only else 2) if mode else 0
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Whether deterministic operators were asked for."""
+    return _deterministic["mode"] > 0
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether they were asked for with `warn_only`."""
+    return _deterministic["mode"] == 1
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """The same switch as a number or "default", "warn", "error"."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    mode = _MODES.get(debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if mode not in _MODES.values():
+        if isinstance(debug_mode, str):
+            raise RuntimeError(
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+                f"{debug_mode}"
+            )
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    assert mode is not None
+    _deterministic["mode"] = mode
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2."""
+    return _deterministic["mode"]
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """How exact products of float32 have to be; they are exact."""
+    if precision in _PRECISIONS:
+        _others["precision"] = precision
+    else:
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current "
+            "setFloat32MatmulPrecision "
+            "call has no effect.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def get_float32_matmul_precision() -> str:
+    """What was set."""
+    return str(_others["precision"])
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether subnormal numbers could be switched to zero: no, they are kept."""
+    return not mode
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Have what is warned of once warned of each time; Python's filters decide of other warnings."""
+    if not isinstance(b, bool):
+        raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _others["warn always"] = b
+    warn_always(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """Whether warnings each time were asked for."""
+    return bool(_others["warn always"])

@@ -1,0 +1,99 @@
+"""The types of storages of old: `FloatStorage` and its like, which make a `TypedStorage` of one dtype.
+
+ts.IntStorage([1, 2]).float().tolist()            [1.0, 2.0]
+ts.ShortStorage.from_buffer(data, "big")          the numbers in bytes of either order
+isinstance(x.storage(), ts.FloatStorage)          a dtype
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.tensor import factories
+from ts._core.tensor.storage import TYPE_NAMES, TypedStorage, UntypedStorage
+
+_ORDERS: Final = {"native": sys.byteorder, "big": "big", "little": "little"}
+
+
+class StorageType:
+    """The storages of one dtype on the CPU."""
+
+    def __init__(self, dtype: dtypes.dtype, name: str) -> None:
+        self.dtype: Final = dtype
+        self.__module__, self.__name__ = "torch", name
+        self.__qualname__ = name
+
+    def __repr__(self) -> str:
+        return f"<class 'torch.{self.__name__}'>"
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return (
+            isinstance(instance, TypedStorage)
+            and instance.dtype is self.dtype
+            and instance.device.type == "cpu"
+        )
+
+    def __call__(self, values: Any = 0) -> TypedStorage:
+        """A storage of as many elements, whose values nobody has set, or of these values."""
+        if isinstance(values, UntypedStorage):
+            return TypedStorage(values, self.dtype)
+        if isinstance(values, int):
+            return TypedStorage(UntypedStorage(values * self.dtype.itemsize), self.dtype)
+        array = factories.tensor(values, dtype=self.dtype).array
+        return TypedStorage(UntypedStorage.of(array), self.dtype)
+
+    def from_file(self, filename: str, shared: bool, size: int) -> TypedStorage:
+        """Return a storage over the first `size` elements of a file, mapped as `UntypedStorage` does."""
+        untyped = UntypedStorage.from_file(filename, shared, size * self.dtype.itemsize)
+        return TypedStorage(untyped, self.dtype)
+
+    def from_buffer(
+        self, buffer: Any, byte_order: str | None = None, offset: int = 0, count: int = -1
+    ) -> TypedStorage:
+        """A copy of the numbers in a buffer of bytes, whose order is to be said where they are of several."""
+        size = self.dtype.itemsize
+        if byte_order is None and self.dtype not in (dtypes.uint8, dtypes.int8):
+            raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
+        order = _ORDERS.get(byte_order or "native")
+        if order is None:
+            raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
+        try:
+            data = memoryview(buffer).cast("B")
+        except TypeError:
+            raise TypeError(f"a bytes-like object is required, not '{type(buffer).__name__}'") from None
+        left = len(data) - offset
+        if offset < 0 or left < 0:
+            raise ValueError(
+                f"offset must be non-negative and no greater than buffer length ({len(data)}) , but got "
+                f"{offset}"
+            )
+        if count < 0 and left % size:
+            raise ValueError(f"buffer size ({len(data)}) must be a multiple of element size ({size})")
+        wanted = left // size if count < 0 else count
+        if wanted * size > left:
+            raise ValueError(
+                f"buffer has only {left // size} elements after offset {offset}, but specified a size of "
+                f"{wanted}"
+            )
+        given = np.frombuffer(data, np.uint8, wanted * size, offset)
+        if self.dtype is dtypes.bool_:
+            given = given != 0
+        elif order != sys.byteorder:
+            unit = size // 2 if self.dtype.is_complex else size
+            given = given.reshape(-1, unit)[:, ::-1]
+        return TypedStorage(UntypedStorage.of(np.array(given).reshape(-1).view(np.uint8)), self.dtype)
+
+
+_TYPES: Final = {f"{name}Storage": StorageType(dtype, f"{name}Storage") for dtype, name in TYPE_NAMES.items()}
+
+
+def __getattr__(name: str) -> StorageType:
+    if name == "Storage":
+        return next(kind for kind in _TYPES.values() if kind.dtype is dtypes.get_default_dtype())
+    if name in _TYPES:
+        return _TYPES[name]
+    raise AttributeError(f"module 'ts.python_api.storage_types' has no attribute '{name}'")

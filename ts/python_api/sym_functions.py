@@ -1,0 +1,139 @@
+"""Arithmetic on numbers that may be symbols, and checks of them.
+
+    >>> sym_max(3, 4.5), sym_int(-3.7)
+    (4.5, -3)
+
+Of a symbol (`ts.SymInt`, while something is exported) the result is one, too, and a check holds from then on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ts
+from ts._core.tensor.sym_types import SymBool, SymFloat, SymInt, SymNumber
+from ts._core.tensor.tensor import Tensor
+
+FAILED = "Expected cond to be True, but got False."
+
+
+def _of_symbols(name: str, *arguments: Any) -> Any:
+    """What the first symbol among the arguments makes of them; None where there is none."""
+    for x in arguments:
+        if isinstance(x, SymNumber):
+            return x.node.operate(name, *arguments)
+    return None
+
+
+def sym_int(a: Any) -> Any:
+    """`a` towards zero."""
+    return a.node.operate("sym_int", a) if isinstance(a, SymNumber) else math.trunc(a)
+
+
+def sym_float(a: Any) -> Any:
+    """`a` as a float."""
+    return a.node.operate("sym_float", a) if isinstance(a, SymNumber) else float(a)
+
+
+def sym_not(a: Any) -> Any:
+    """The other truth."""
+    return a.node.operate("sym_not", a) if isinstance(a, SymBool) else not a
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger one; a float where one of them is."""
+    found = _of_symbols("sym_max", a, b)
+    if found is not None:
+        return found
+    return type(a + b)(max(a, b)) if isinstance(a, float) or isinstance(b, float) else max(a, b)
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller one; a float where one of them is."""
+    found = _of_symbols("sym_min", a, b)
+    if found is not None:
+        return found
+    return type(a + b)(min(a, b)) if isinstance(a, float) or isinstance(b, float) else min(a, b)
+
+
+def sym_ite(b: Any, t: Any, f: Any) -> Any:
+    """`t` if `b`, else `f`."""
+    return b.node.operate("sym_ite", b, t, f) if isinstance(b, SymBool) else t if b else f
+
+
+def sym_sqrt(a: Any) -> Any:
+    """The square root."""
+    return a.node.operate("sym_sqrt", a) if isinstance(a, SymInt | SymFloat) else math.sqrt(a)
+
+
+def sym_sum(args: Iterable[Any]) -> Any:
+    """The sum."""
+    given = list(args)
+    found = _of_symbols("sym_sum", *given)
+    return sum(given) if found is None else found
+
+
+def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise `error` unless `cond` holds; of a symbol, let it hold from now on."""
+    if isinstance(cond, SymNumber):
+        cond.node.require(_text_of(message))
+        return
+    if isinstance(cond, bool):
+        if not cond:
+            raise error(_text_of(message) or FAILED)
+        return
+    if isinstance(cond, Tensor):
+        raise TypeError(
+            "cond must be a bool, but got a Tensor. For tensor conditions, use torch._check_tensor_all() to "
+            "assert that all elements are true."
+        )
+    raise TypeError(f"cond must be a bool, but got {type(cond)}")
+
+
+def _text_of(message: Callable[[], str] | None) -> str:
+    if message is None:
+        return ""
+    if not callable(message):
+        raise TypeError("message must be a callable")
+    return str(message())
+
+
+def _check(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """RuntimeError with `message()` unless `cond` holds."""
+    _check_with(RuntimeError, cond, message)
+
+
+def _check_value(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """ValueError with `message()` unless `cond` holds."""
+    _check_with(ValueError, cond, message)
+
+
+def _check_index(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """IndexError with `message()` unless `cond` holds."""
+    _check_with(IndexError, cond, message)
+
+
+def _check_type(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """TypeError with `message()` unless `cond` holds."""
+    _check_with(TypeError, cond, message)
+
+
+def _check_not_implemented(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """NotImplementedError with `message()` unless `cond` holds."""
+    _check_with(NotImplementedError, cond, message)
+
+
+def _check_tensor_all(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """RuntimeError with `message()` unless all elements of a tensor of bools are True."""
+    if not isinstance(cond, Tensor):
+        raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    _check(ts._is_all_true(cond).item(), message)  # type: ignore[attr-defined]
+
+
+def _check_is_size(i: Any, message: Callable[[], str] | None = None, *, max: int | None = None) -> None:
+    """RuntimeError unless a number can be a size: it is not negative, and at most `max`."""
+    _check(i >= 0, message)
+    if max is not None:
+        _check(i <= max, message)

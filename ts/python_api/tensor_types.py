@@ -1,0 +1,115 @@
+"""The types of tensors of old: `FloatTensor` and its like, which say a dtype and a place.
+
+    ts.FloatTensor(2, 3)                     a tensor of that shape, whose elements have no set values
+    ts.LongTensor([1, 2])                    those values
+    isinstance(x, ts.cuda.FloatTensor)       a dtype and a device type
+    x.type(ts.DoubleTensor)
+
+They are no classes: every tensor is a `Tensor`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final, Union
+
+from ts import backends, dtypes
+from ts._core.tensor import factories
+from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor_conversion_methods import type_name
+
+
+class TensorType:
+    """The tensors of one dtype on one kind of device."""
+
+    is_sparse = False
+    layout = dtypes.strided
+
+    def __init__(self, dtype: dtypes.dtype, place: str) -> None:
+        self.dtype: Final = dtype
+        self.place: Final = place
+        self.__module__, _, self.__name__ = type_name(dtype, place).rpartition(".")
+        self.__qualname__ = self.__name__
+
+    @property
+    def __ts_annotation__(self) -> str | None:
+        """What scripts take it for as an annotation."""
+        return None if self.is_cuda else "Tensor"
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether these are tensors on CUDA devices."""
+        return self.place == "cuda"
+
+    def __repr__(self) -> str:
+        return f"<class '{self.__module__}.{self.__name__}'>"
+
+    def __or__(self, other: Any) -> Any:
+        return Union.__getitem__((self, other))  # as in `LongTensor | None`
+
+    def __ror__(self, other: Any) -> Any:
+        return Union.__getitem__((other, self))
+
+    def __instancecheck__(self, instance: object) -> bool:
+        if not isinstance(instance, Tensor) or instance.layout is not dtypes.strided:
+            return False
+        return instance.dtype is self.dtype and instance.device.type == self.place
+
+    def __call__(self, *args: Any, **options: Any) -> Tensor:
+        device = options.pop("device", None)
+        args = factories.positional_arguments(args, options)
+        self.check_available()
+        if len(args) == 1 and isinstance(args[0], Tensor) and args[0] not in self:
+            given = type_name(args[0].dtype, args[0].device.type)
+            raise TypeError(f"expected {self.__module__}.{self.__name__} (got {given})")
+        factories.check_legacy_device(device, self.place)
+        return factories.legacy(args, device or self.place, self.dtype)
+
+    def __contains__(self, tensor: Tensor) -> bool:
+        return self.__instancecheck__(tensor)
+
+    def check_available(self) -> None:
+        """Refuse the types of CUDA tensors where there are none."""
+        if self.place == "cuda" and "cuda" not in backends.available():
+            name = f"{self.__module__}.{self.__name__}"
+            raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
+
+
+_WITH_TYPE: Final = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
+BY_NAME: Final = {f"{d.type_name}Tensor": d for d in dtypes.ALL if d.type_name in _WITH_TYPE}
+CPU: Final = {name: TensorType(dtype, "cpu") for name, dtype in BY_NAME.items()}
+CUDA: Final = {name: TensorType(dtype, "cuda") for name, dtype in BY_NAME.items()}
+_BY_FULL_NAME: Final = {f"torch.{name}": t for name, t in CPU.items()} | {
+    f"torch.cuda.{name}": t for name, t in CUDA.items()
+}
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Let new tensors of floats have the dtype of a type of tensors."""
+    warnings.warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and torch.set_default_device() as alternatives.",
+        stacklevel=2,
+    )
+    found = _BY_FULL_NAME.get(t) if isinstance(t, str) else t
+    if found is None:
+        raise AttributeError(f"module 'torch' has no attribute '{str(t).removeprefix('torch.')}'")
+    if found is Tensor:
+        return
+    if not isinstance(found, TensorType):
+        raise TypeError("invalid type object")
+    if not found.dtype.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    found.check_available()
+    if found.place != "cpu":
+        raise TypeError(
+            f"{found.__module__}.{found.__name__}: new tensors are made on the CPU; give `device=`"
+        )
+    dtypes.set_default_dtype(found.dtype)
+
+
+def __getattr__(name: str) -> TensorType:
+    try:
+        return CPU[name]
+    except KeyError:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None

@@ -1,0 +1,163 @@
+"""Facts as one page of HTML, which needs nothing but itself.
+
+In: `ReportData`.  Out: the text of a file.  What stands in it was written by anybody: every text is escaped,
+and the page's policy lets it run its own script and style, known by their hashes, and load nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+
+import ts
+from ts.ir.visualization import STYLE
+from ts.profiler.table import time_text
+from ts.report.report_data import FunctionReport, Line, Module, ReportData, Row
+
+_HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # shares of the call from which a line is warmer
+_MAX_OPEN = 6  # parts that are open when the page is
+
+
+def page(facts: ReportData) -> str:
+    """The page."""
+    style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style += STYLE
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    name = escape(facts.name)
+    return "".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
+            '<meta name="viewport" content="width=device-width">\n',
+            '<meta name="referrer" content="no-referrer">\n',
+            f"<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n",
+            f"<header><h1>{name}</h1><p>{_summary(facts)}</p>",
+            '<span id="count"></span><input id="search" type="search" placeholder="search  /" ',
+            'aria-label="search"></header>\n<main>\n',
+            *_modules(facts),
+            *_parts(facts),
+            *_section("plan", "what runs as one", f"<pre>{_rows(map(Row, facts.plan.splitlines()))}</pre>"),
+            *_operators(facts),
+            *_section("optimised", "the graph that runs", f"<pre>{_rows(facts.optimised)}</pre>"),
+            *_section("bytecode", "bytecode", f"<pre>{_rows(map(Row, facts.bytecode.splitlines()))}</pre>"),
+            f"<footer>{_footer(facts)}</footer>\n</main>\n<script>{script}</script>\n</body>\n</html>\n",
+        ]
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _section(id: str, title: str, content: str, open: bool = False) -> Iterable[str]:
+    yield f'<details id="{id}"{" open" * open}><summary>{title}</summary>\n{content}</details>\n'
+
+
+def _seconds(seconds: float) -> str:
+    return time_text(seconds * 1e6)
+
+
+def _summary(facts: ReportData) -> str:
+    count = f"{len(facts.parts)} function{'s' * (len(facts.parts) != 1)}"
+    if facts.call is None:
+        return f"{count}, not measured"
+    return f"{_seconds(facts.call)} a call, of that {_seconds(facts.between)} between operators; {count}"
+
+
+def _footer(facts: ReportData) -> str:
+    made = f"Made by ts {escape(ts.version.ts)}."
+    if facts.call is None:
+        return f"{made} With arguments, lines have times."
+    counted, uncounted = "shared out by the instructions of each line", "no line's: counting took too long"
+    return (
+        f"{made} Times are those of the best of several calls on {ts.get_num_threads()} threads. Operators "
+        "were measured in a call of their own; a group's time is shared by the lines with a dot, whose "
+        f"operators are in it. What no operator takes is {counted if facts.is_counted else uncounted}. "
+        "In brackets: what runs in functions that a line calls."
+    )
+
+
+# ---- modules -----------------------------------------------------------------------------------------
+
+
+def _modules(facts: ReportData) -> Iterable[str]:
+    if facts.modules is not None:
+        yield from _section("modules", "modules", _module(facts.modules, facts.parts, 0), open=True)
+
+
+def _module(module: Module, parts: Sequence[FunctionReport], depth: int) -> str:
+    methods = [(number, escape(parts[number].name.rpartition(".")[2])) for number in module.parts]
+    links = " ".join(f'<a href="#part{number}">{name}</a>' for number, name in methods)
+    count = f"{module.parameters:,} parameters" if module.parameters else "no parameters"
+    name = f"<code>{escape(module.name or 'model')}</code> {escape(module.kind)}"
+    inside = "".join(_module(child, parts, depth + 1) for child in module.children)
+    shown = f"{' open' * (depth < 2)}{' class=leaf' * (not module.children)}"
+    return f"<details{shown}><summary>{name}<small>{count} {links}</small></summary>{inside}</details>\n"
+
+
+# ---- source and graph --------------------------------------------------------------------------------
+
+
+def _parts(facts: ReportData) -> Iterable[str]:
+    hottest = sorted(range(len(facts.parts)), key=lambda number: -facts.parts[number].seconds)
+    shown = {0, *hottest[:_MAX_OPEN]}
+    for number, part in enumerate(facts.parts):
+        share = f"{_seconds(part.seconds)}, {100 * part.seconds / facts.call:.0f}%" if facts.call else ""
+        title = f"<code>{escape(part.name)}</code><small>{share} {escape(part.file)}</small>"
+        lines = "".join(_line(number, line, facts) for line in part.lines)
+        content = (
+            f'<div class="beside"><div><table class="source">{_heading(facts)}{lines}</table></div>'
+            f"<pre>{_rows(part.graph)}</pre></div>"
+        )
+        if part.picture:
+            picture = f'<div class="picture">{part.picture}</div>'
+            content += f"<details><summary>picture of the graph</summary>{picture}</details>"
+        yield from _section(f"part{number}", title, content, open=number in shown)
+
+
+def _heading(facts: ReportData) -> str:
+    if not facts.call:
+        return ""
+    return '<tr><th></th><th class="time">time</th><th class="number">runs</th><th></th></tr>\n'
+
+
+def _line(part: int, line: Line, facts: ReportData) -> str:
+    cells = f'<td class="number">{line.number}</td>'
+    heat = 0
+    if facts.call:
+        heat = sum((line.seconds + line.below) / facts.call >= least for least in _HEATS)
+        own = _seconds(line.seconds) if line.seconds > 0 else ""
+        below = f" ({_seconds(line.below)})" if line.below > 0 else ""
+        grouped = " grouped" * line.is_grouped
+        cells += f'<td class="time{grouped}">{own}{below}</td>'
+        cells += f'<td class="number">{line.times or ""}</td>'
+    warm = f' class="heat{heat}"' if heat else ""
+    return f'<tr{warm} data-at="{part}:{line.number}">{cells}<td>{escape(line.text)}</td></tr>\n'
+
+
+def _rows(rows: Iterable[Row]) -> str:
+    return "".join(
+        f"<span{_at(row)}>{escape(row.text)}</span>" if row.text else "<span></span>" for row in rows
+    )
+
+
+def _at(row: Row) -> str:
+    return "" if row.place is None else f' data-at="{row.place[0]}:{row.place[1]}"'
+
+
+def _operators(facts: ReportData) -> Iterable[str]:
+    if not facts.operators:
+        return
+    rows = "".join(
+        f"<tr><td><code>{escape(work.name)}</code></td><td>{escape(work.kernel)}</td>"
+        f'<td class="number">{work.times}</td><td class="time">{_seconds(work.seconds)}</td></tr>\n'
+        for work in facts.operators
+    )
+    heading = '<tr><th>name</th><th>kernel</th><th class="number">runs</th><th class="time">time</th></tr>\n'
+    yield from _section("operators", "operators", f'<table class="plain">{heading}{rows}</table>')

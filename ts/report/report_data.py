@@ -1,0 +1,360 @@
+"""What there is to say of a scripted function: its parts, their lines, and how long these take.
+
+In: a function or a method, and arguments, if it is to be measured.  Out: `ReportData`, plain data:
+
+    Facts
+      call                   seconds of a call that nobody watches, the best of several
+      parts                  the function, then those that it calls, each once
+        lines                of the source, with seconds, how often each ran
+        graph                rows of text, each with the line that it is from
+        picture              the same in SVG, unless there are too many nodes to look at
+      modules                of a method: the tree of the modules, with the parts that are theirs
+      operators              by time, with the kernels that computed them
+
+How a line gets its time: operators are measured in a call that a profiler watches; a group's time is that of
+the lines whose operators are in it, in equal shares.  What a call that nobody watches takes longer than its
+operators is the interpreter's, and is shared out by the instructions of each line, which are counted in a
+third call.  Both are scaled to the call that nobody watches.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import Counter as Bag
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ts._core.dispatch.operator import Operator
+from ts._core.dispatch.recorder import Event, Recorder
+from ts._core.thread.context import GradMode
+from ts.bytecode.instruction_counter import InstructionCounter
+from ts.bytecode.opcodes import NUMBER
+from ts.errors import LimitExceeded
+from ts.fusion.program import GroupRecord
+from ts.ir.graph import Graph, Node
+from ts.ir.graph_printer import to_pieces
+from ts.ir.source import SourceRange
+from ts.ir.visualization import arrange, picture_of, svg
+from ts.passes.inline import called_function
+from ts.profiler.averages import EventList
+from ts.profiler.events import FunctionEvent, function_events
+from ts.runtime.executor import executed_graph
+from ts.runtime.function import ScriptFunction
+from ts.runtime.instruction_counting import CountedFunction
+from ts.runtime.limits import limits
+from ts.runtime.module import ScriptModule, method_names
+from ts.runtime.script_method import ScriptMethod
+
+Place = tuple[str, int]  # a file, or a text without one, and the number of a line
+_MAX_DRAWN: Final = 2_000  # nodes
+_MAX_MEASURING_SECONDS: Final = 0.5  # seconds of calls that are measured; at least three are
+_MAX_CALLS: Final = 200
+_INSTRUCTION: Final = 2e-9  # seconds, at the least
+_COUNTING: Final = 10.0  # seconds: counted, a program runs at a hundredth of its speed
+
+
+@dataclass
+class Line:
+    """A line of a source; seconds are those of one call of the whole function."""
+
+    number: int
+    text: str
+    seconds: float = 0.0  # of what is written in it
+    below: float = 0.0  # of what it calls, where that was inlined
+    times: int = 0  # how often it ran
+    is_grouped: bool = False  # whether operators of it ran in a group
+
+
+@dataclass
+class Row:
+    """A piece of a graph's text: one line, but for graphs with several inputs."""
+
+    text: str
+    place: tuple[int, int] | None = None  # the number of a part, and of a line of it
+
+
+@dataclass
+class FunctionReport:
+    """One function."""
+
+    name: str
+    file: str
+    lines: list[Line]
+    graph: list[Row] = field(default_factory=list)
+    picture: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Of its lines."""
+        return sum(line.seconds for line in self.lines)
+
+
+@dataclass
+class Module:
+    """A module of a model: its name in its parent, its class, and what is in it."""
+
+    name: str
+    kind: str
+    parameters: int  # elements, those of its parts too
+    parts: list[int]  # the numbers of its methods' parts
+    children: list[Module]
+
+
+@dataclass
+class EventGroup:
+    """The events of one name."""
+
+    name: str
+    kernel: str
+    times: int
+    seconds: float
+
+
+@dataclass
+class ReportData:
+    """What there is to say."""
+
+    name: str
+    parts: list[FunctionReport]
+    plan: str
+    optimised: list[Row]
+    bytecode: str
+    modules: Module | None = None
+    call: float | None = None  # None: it was not measured
+    between: float = 0.0  # of it, seconds that are no operator's
+    is_counted: bool = False  # whether that is shared out among the lines
+    operators: list[EventGroup] = field(default_factory=list)
+
+
+def collect(
+    function: ScriptFunction | ScriptMethod,
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+) -> ReportData:
+    """The facts; measured if there are arguments."""
+    script = function.function if isinstance(function, ScriptMethod) else function
+    parts = _Parts(script)
+    measured = None
+    if args is not None:  # first: the plan says what ran
+        receiver = (function.owner._object,) if isinstance(function, ScriptMethod) else ()
+        measured = _Measurements(script, receiver, tuple(args), dict(kwargs or {}))
+    facts = ReportData(
+        script.qualified_name.removeprefix("__torch__."),
+        parts.found,
+        script.plan,
+        parts.rows(executed_graph(script)),
+        script.bytecode,
+    )
+    if isinstance(function, ScriptMethod):
+        facts.modules = _module("", function.owner, parts.numbers)
+    if measured is not None:
+        measured.tell(facts, parts.lines)
+    return facts
+
+
+# ---- functions and their lines -----------------------------------------------------------------------
+
+
+class _Parts:
+    """The functions that one calls, itself first."""
+
+    def __init__(self, root: ScriptFunction) -> None:
+        self.numbers: dict[Any, int] = {}  # of functions
+        self.found: list[FunctionReport] = []
+        self.lines: dict[Place, Line] = {}
+        self._places: dict[Place, tuple[int, int]] = {}
+        waiting = [root]
+        for function in waiting:
+            if function not in self.numbers:
+                self.numbers[function] = len(self.found)
+                self.found.append(self._part(function))
+                waiting += _callees(function.graph)
+        for function, number in self.numbers.items():  # now: graphs name lines of each other
+            self.found[number].graph = self.rows(function.graph)
+            self.found[number].picture = self.picture(function.graph)
+
+    def _part(self, function: ScriptFunction) -> FunctionReport:
+        name = function.qualified_name.removeprefix("__torch__.")
+        parsed = function.definition()
+        if parsed is None:  # of a graph: there is no source but that
+            lines = [Line(number, text) for number, text in enumerate(function.code.splitlines(), 1)]
+            return FunctionReport(name, "", lines)
+        source, first, last = parsed.source, parsed.node.lineno, parsed.node.end_lineno
+        texts = source.text.split("\n")[first - 1 : last]
+        indent = min((len(text) - len(text.lstrip()) for text in texts if text.strip()), default=0)
+        lines = []
+        for number, text in enumerate(texts, source.first_line + first - 1):
+            place = source.filename or source.text, number
+            line = self.lines.setdefault(place, Line(number, text[indent:].rstrip()))
+            self._places.setdefault(place, (len(self.found), number))
+            lines.append(line)
+        return FunctionReport(name, source.filename or "", lines)
+
+    def rows(self, graph: Graph) -> list[Row]:
+        """The text of a graph, with the lines that its nodes are from."""
+        return [
+            Row(text.rstrip("\n"), None if node is None else self._places.get(_place(node.range)))
+            for text, node in to_pieces(graph, show_ranges=False)
+        ]
+
+    def picture(self, graph: Graph) -> str:
+        """A graph as a picture, whose boxes have the same lines; none where it is large."""
+        if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN:
+            return ""
+        drawn = picture_of(graph)
+        arrange(drawn)
+        return svg(drawn, style="", attributes=self._at)
+
+    def _at(self, node: Node) -> str:
+        place = self._places.get(_place(node.range))
+        return "" if place is None else f' data-at="{place[0]}:{place[1]}"'
+
+
+def _callees(graph: Graph) -> Iterator[Any]:
+    for kind in ("prim::CallFunction", "prim::CallMethod"):
+        for call in graph.find_all_nodes(kind):
+            found = called_function(call)
+            if isinstance(found, ScriptFunction):
+                yield found
+
+
+def _place(range: SourceRange | None) -> Place:
+    return ("", 0) if range is None else (range.source.filename or range.source.text, range.line)
+
+
+def _module(name: str, module: ScriptModule, numbers: Mapping[Any, int]) -> Module:
+    methods = [getattr(module, each) for each in method_names(module)]
+    parts = [numbers[each.function] for each in methods if getattr(each, "function", None) in numbers]
+    count = sum(parameter.numel() for parameter in module.parameters())
+    named: list[tuple[str, Any]] = list(module.named_children())
+    children = [_module(each, child, numbers) for each, child in named]
+    kind = str(getattr(module, "original_name", type(module).__name__))
+    return Module(name, kind, count, parts, children)
+
+
+# ---- time --------------------------------------------------------------------------------------------
+
+
+class _Measurements:
+    """Calls of a function: unwatched, profiled, counted."""
+
+    def __init__(
+        self,
+        function: ScriptFunction,
+        receiver: tuple[Any, ...],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self._receiver = receiver
+        self._given = args, kwargs
+        self._seconds(function)  # compiles
+        taken = [self._seconds(function)]
+        while len(taken) < 3 or (sum(taken) < _MAX_MEASURING_SECONDS and len(taken) < _MAX_CALLS):
+            taken.append(self._seconds(function))
+        self.call = min(taken)
+        self.events = min((self._profiled(function) for _ in range(3)), key=_total)
+        self.instructions, self.times = self._counted(function)
+
+    def _seconds(self, function: Any) -> float:
+        args, kwargs = copy.deepcopy(self._given)  # it may write them
+        with GradMode(False):
+            start = time.perf_counter()
+            function(*self._receiver, *args, **kwargs)
+            return time.perf_counter() - start
+
+    def _profiled(self, function: ScriptFunction) -> list[tuple[Event, FunctionEvent]]:
+        recorder = Recorder()
+        recorder.start()
+        try:
+            self._seconds(function)
+        finally:
+            recorder.stop()
+        return list(zip(recorder.events, function_events(recorder.events, 0), strict=True))
+
+    def _counted(self, function: ScriptFunction) -> tuple[Bag[Place], Bag[Place]]:
+        """Instructions of each line, and how often the line ran; nothing where that takes too long."""
+        counter = InstructionCounter()
+        instructions: Bag[Place] = Bag()
+        times: Bag[Place] = Bag()
+        try:
+            with limits(seconds=_COUNTING):
+                self._seconds(CountedFunction(function, counter))
+        except LimitExceeded:
+            return instructions, times
+        for program in counter.programs():
+            for stack, count in zip(program.lines, counter.counts_of(program), strict=False):
+                if stack:
+                    place = _place(stack[-1][1])
+                    instructions[place] += count
+                    times[place] = max(times[place], count)
+        return instructions, times
+
+    def tell(self, facts: ReportData, lines: Mapping[Place, Line]) -> None:
+        """Write it down."""
+        facts.call = self.call
+        found = [pair for pair in self.events if _is_called_for(*pair)]
+        operators = sum(event.cpu_time_total for _, event in found) / 1e6
+        counted = sum(self.instructions.values())
+        between = max(self.call - operators, counted * _INSTRUCTION)
+        scale = self.call / (operators + between)  # of small operators, the profiler's own time is in it
+        own: dict[Place, float] = defaultdict(float)
+        below: dict[Place, float] = defaultdict(float)
+        grouped: set[Place] = set()
+        for raw, event in found:
+            stacks = _stacks(raw)
+            for stack in stacks:
+                share = event.cpu_time_total / 1e6 * scale / len(stacks)
+                places = [_place(range) for _, range in stack if range is not None]
+                own[places[-1]] += share
+                for place in {*places[:-1]} - {places[-1]}:
+                    below[place] += share
+                if _is_group(raw.what):
+                    grouped.add(places[-1])
+        facts.between = between * scale
+        facts.is_counted = counted > 0
+        for place, count in self.instructions.items():
+            own[place] += facts.between * count / counted
+        for place, line in lines.items():
+            line.seconds, line.below, line.times = own[place], below[place], self.times[place]
+            line.is_grouped = place in grouped
+        averages = EventList(event for raw, event in self.events if raw.kind == "operator").key_averages()
+        works = [EventGroup(a.key, a.kernel, a.count, a.self_cpu_time_total / 1e6 * scale) for a in averages]
+        facts.operators = sorted(works, key=lambda work: -work.seconds)
+
+
+def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
+    return sum(event.cpu_time_total for raw, event in pairs if _is_called_for(raw, event))
+
+
+def _is_called_for(raw: Event, event: FunctionEvent) -> bool:
+    """Whether an instruction called for it; what runs inside of such an operator is a part of it."""
+    around = event.cpu_parent
+    while around is not None and around.kind != "operator":
+        around = around.cpu_parent
+    return raw.kind == "operator" and raw.code is not None and around is None and bool(_stacks(raw))
+
+
+def _is_group(what: object) -> bool:
+    return isinstance(what, Operator) and isinstance(what.record, GroupRecord)
+
+
+def _stacks(raw: Event) -> list[Any]:
+    """The places that called for an operator; of a group, for each of those that are in it."""
+    code = raw.code
+    number = code.number_at(raw.instruction)
+    if not code.lines:
+        return []
+    found = [code.lines[number]]
+    if _is_group(raw.what) and number + 1 < len(code.instructions):
+        opcode, target, *_ = code.instructions[number + 1]  # past them, where the group has done their work
+        if opcode == NUMBER["JUMP_IF"] and target > number:
+            called = [
+                code.lines[at]
+                for at in range(number + 2, target)
+                if code.instructions[at][0] == NUMBER["CALL_OPERATOR"]
+            ]
+            found = called or found
+    return [stack for stack in found if any(range is not None for _, range in stack)]

@@ -1,0 +1,107 @@
+"""Flags of PyTorch's executor and fusers, accepted and stored without effect.
+
+    torch._C._jit_set_profiling_executor(False)         returns the previous value: True
+    with torch.jit.fuser("fuser1"): ...
+
+Here a single executor without profiling runs executes everything, with its own fusion rules
+(`optimized_execution(False)` and `set_fusion_strategy` control it).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from ts.frontend.compile_directives import is_scripting
+
+# Default values of PyTorch.
+_values: dict[str, Any] = {
+    "profiling_executor": True, "profiling_mode": True, "bailout_depth": 12, "num_profiled_runs": 1,
+    "texpr_fuser": True, "can_fuse_on_cpu": True, "can_fuse_on_gpu": True, "can_fuse_on_cpu_legacy": False,
+    "texpr_reductions": False, "texpr_dynamic_shape": False, "texpr_fallback_allowed": True, "nvfuser": False,
+    "nvfuser_horizontal_mode": True, "nvfuser_single_node_mode": False, "nvfuser_guard_mode": True,
+    "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
+    "cat_wo_conditionals": False, "opt_conditionals": False,
+}  # fmt: skip
+# PyTorch's setters and getters by flag; a setter returns the previous value or None.
+_SETTERS: Final = {
+    "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
+    "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",
+    "_jit_set_texpr_fuser_enabled": "texpr_fuser", "_jit_override_can_fuse_on_cpu": "can_fuse_on_cpu",
+    "_jit_override_can_fuse_on_gpu": "can_fuse_on_gpu",
+    "_jit_override_can_fuse_on_cpu_legacy": "can_fuse_on_cpu_legacy",
+    "_jit_set_texpr_reductions_enabled": "texpr_reductions",
+    "_jit_set_texpr_dynamic_shape_enabled": "texpr_dynamic_shape",
+    "_jit_texpr_set_fallback_allowed": "texpr_fallback_allowed", "_jit_set_nvfuser_enabled": "nvfuser",
+    "_jit_set_nvfuser_horizontal_mode": "nvfuser_horizontal_mode",
+    "_jit_set_nvfuser_single_node_mode": "nvfuser_single_node_mode",
+    "_jit_set_nvfuser_guard_mode": "nvfuser_guard_mode", "_jit_set_llga_enabled": "llga",
+    "_jit_set_te_must_use_llvm_cpu": "te_must_use_llvm_cpu",
+    "_jit_set_te_generate_block_code": "te_generate_block_code", "_jit_set_autocast_mode": "autocast_mode",
+    "_jit_cat_wo_conditionals": "cat_wo_conditionals", "_jit_opt_conditionals": "opt_conditionals",
+}  # fmt: skip
+_GETTERS: Final = {
+    "_jit_get_num_profiled_runs": "num_profiled_runs", "_jit_texpr_fuser_enabled": "texpr_fuser",
+    "_jit_can_fuse_on_cpu": "can_fuse_on_cpu", "_jit_can_fuse_on_gpu": "can_fuse_on_gpu",
+    "_jit_can_fuse_on_cpu_legacy": "can_fuse_on_cpu_legacy",
+    "_jit_texpr_reductions_enabled": "texpr_reductions",
+    "_jit_texpr_dynamic_shape_enabled": "texpr_dynamic_shape",
+    "_jit_texpr_fallback_allowed": "texpr_fallback_allowed", "_jit_nvfuser_enabled": "nvfuser",
+    "_jit_llga_enabled": "llga", "_jit_get_te_must_use_llvm_cpu": "te_must_use_llvm_cpu",
+    "_jit_get_te_generate_block_code": "te_generate_block_code",
+}  # fmt: skip
+_SETTERS_WITHOUT_RESULT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat_", "opt_")
+
+
+def switch(name: str) -> Callable[..., Any] | None:
+    """Return PyTorch's setter or getter of that name in `torch._C`, None for other names."""
+    if name in _SETTERS:
+        key = _SETTERS[name]
+
+        def change(value: Any) -> Any:
+            before, _values[key] = _values[key], value
+            return None if key.startswith(_SETTERS_WITHOUT_RESULT) else before
+
+        return change
+    if name in _GETTERS:
+        return lambda: _values[_GETTERS[name]]
+    return None
+
+
+@contextmanager
+def fuser(name: str) -> Iterator[None]:
+    """Context manager that accepts PyTorch's fuser names "fuser0" to "fuser3"; Exception for other names."""
+    if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
+        raise Exception(f"unrecognized fuser option (name: {name})")
+    yield
+
+
+class strict_fusion:
+    """Context manager in scripts that has no effect; in PyTorch it rejects unfused nodes.
+
+    `fn.plan` reports unfused nodes.
+    """
+
+    __module__ = "ts.jit"  # the qualified name of the class in graphs
+
+    def __init__(self) -> None:
+        if not is_scripting():
+            warnings.warn("Only works in script mode", stacklevel=2)
+
+    def __enter__(self) -> None:
+        """Change nothing."""
+
+    def __exit__(self, type: Any, value: Any, tb: Any) -> None:
+        """Change nothing."""
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Store the flag of PyTorch's oneDNN fuser."""
+    _values["llga"] = enabled
+
+
+def onednn_fusion_enabled() -> bool:
+    """Return the flag of PyTorch's oneDNN fuser."""
+    return bool(_values["llga"])

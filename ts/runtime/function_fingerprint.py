@@ -1,0 +1,242 @@
+"""Fingerprint of a Python function: a digest of its source and of the globals that it uses.
+
+    fingerprint = surroundings_of(function)       None if a name cannot be encoded
+    fingerprint.digest                            equal in another process only if all of it is equal
+    fingerprint.frozen                            the function, with its globals as they are now
+    fingerprint.source                            its source, as it is now
+
+Encodable are numbers, strings and tuples of them, dtypes, devices, types of annotations, functions and
+operators of `ts`, functions of `math` and the builtins, and scripted functions with a fingerprint.  Functions
+that reference anything else (for example a class or a list) are not cached across processes.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import collections
+import json
+import math
+import re
+import sys
+import typing
+from collections.abc import Iterator
+from types import BuiltinFunctionType, CellType, EllipsisType, FunctionType, ModuleType
+from typing import Any, Final
+
+from ts import devices, dtypes
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.dispatch.overrides import Overridable
+from ts._core.tensor.tensor import Tensor
+from ts.bytecode import disk_cache
+from ts.frontend import python_syntax
+from ts.frontend.function_source import FunctionText, text_of
+from ts.frontend.resolve import attribute, closure_of, of_ts
+from ts.module_names import is_own
+from ts.ops.namespace import OpOverload
+
+_CONSTANT_MODULES: Final = ("math", "typing")  # Python modules whose attributes are constant
+_SCALAR_TYPES: Final = frozenset({type(None), bool, int, float, complex, str, EllipsisType})
+_MODULES_BY_NAME: Final = {module.__name__: module for module in (builtins, typing, collections, math)}
+_NAME: Final = r"[^\W\d]\w*"
+_PACKAGE_NAMES: Final = ("ts", "torch")
+
+
+class _NotFingerprintableError(Exception):
+    """Raised for a value that cannot be encoded."""
+
+
+class FunctionFingerprint:
+    """A function's source and globals at the time of scripting."""
+
+    __slots__ = ("digest", "frozen", "scripted", "source")
+
+    def __init__(
+        self, digest: str, source: FunctionText, frozen: FunctionType, scripted: tuple[Any, ...]
+    ) -> None:
+        self.digest = digest
+        self.source = source
+        self.frozen = frozen
+        self.scripted = scripted  # the scripted functions that it references
+
+
+def fingerprint_of(function: FunctionType) -> FunctionFingerprint | None:
+    """Return the fingerprint of a function; None if it depends on a value that cannot be encoded."""
+    observed = sys.modules.get("ts.frontend.example_types")  # not imported unless example calls were observed
+    if observed is not None and observed.is_observed(function):
+        return None
+    if vars(function).keys() - {"__ts_script__"}:  # attributes may change how it is compiled
+        return None
+    try:
+        source = text_of(function)
+        tree = python_syntax.module(source.dedented)
+        names = _Names(function, tree, source.text)
+        words = [
+            [function.__name__, source.text, source.filename, source.first_line],
+            str(dtypes.get_default_dtype()),
+            names.encode(),
+            [[name, _encode(value)] for name, value in sorted(function.__annotations__.items())],
+            [_encode(value) for value in function.__defaults__ or ()],
+            [[name, _encode(value)] for name, value in (function.__kwdefaults__ or {}).items()],
+        ]
+    except (_NotFingerprintableError, OSError, SyntaxError, ValueError, AttributeError):
+        return None
+    except (RecursionError, MemoryError):  # too deeply nested source: the compiler reports it
+        return None
+    digest = disk_cache.digest(json.dumps(words).encode())
+    return FunctionFingerprint(digest, source, names.frozen(), tuple(names.scripted))
+
+
+class _Names:
+    """The names used in a function's source, including those in strings, which may be annotations."""
+
+    def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
+        if "type:" in text and re.search(r"#\s*type:", text):  # type comments are not in the tree
+            raise _NotFingerprintableError
+        self._function = function
+        self._closure = closure_of(function)
+        self._words: set[str] = set()
+        self._attributes: dict[str, Any] = {}
+        self.scripted: list[Any] = []
+        prose: set[ast.AST] = set()
+        texts = [value for value in function.__annotations__.values() if isinstance(value, str)]
+        for node in [*ast.walk(tree), *(node for text in texts for node in _parse_annotation(text))]:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):  # a docstring
+                prose.add(node.value)
+            elif node in prose:
+                continue
+            elif isinstance(node, ast.Name):
+                self._words.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                self._record_attribute(node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._words.update(re.findall(_NAME, node.value))
+                for inner in _parse_annotation(node.value):
+                    if isinstance(inner, ast.Attribute):
+                        self._record_attribute(inner)
+
+    def encode(self) -> list[Any]:
+        """Return each name with its encoded value, and each attribute of a module."""
+        encoded = [[word, self._meaning(word)] for word in sorted(self._words)]
+        return [*encoded, *sorted(self._attributes.items())]
+
+    def _meaning(self, word: str) -> Any:
+        value = self._lookup(word)
+        if not hasattr(type(value), "ensure_compiled"):
+            return _encode(value)
+        digest = getattr(value, "digest", None)
+        if digest is None:
+            raise _NotFingerprintableError(word)
+        self.scripted.append(value)
+        return ["scripted", digest]
+
+    def frozen(self) -> FunctionType:
+        """Return a copy of the function whose globals are fixed to their current values."""
+        function, code = self._function, self._function.__code__
+        values = function.__globals__
+        scope = {word: values[word] for word in self._words if word in values}
+        captured = ([self._closure[name]] if name in self._closure else [] for name in code.co_freevars)
+        cells = tuple(CellType(*contents) for contents in captured)
+        copied = FunctionType(code, scope, function.__name__, function.__defaults__, cells)
+        copied.__kwdefaults__ = dict(function.__kwdefaults__ or {}) or None
+        copied.__annotations__ = dict(function.__annotations__)
+        copied.__doc__, copied.__module__ = function.__doc__, function.__module__
+        copied.__qualname__ = function.__qualname__
+        return copied
+
+    def _lookup(self, name: str) -> Any:
+        """Look up a name as `Resolver.lookup` does; return `_ABSENT` if it is undefined."""
+        for scope in (self._closure, self._function.__globals__):
+            if name in scope:
+                return of_ts(scope[name])
+        if name in _PACKAGE_NAMES:
+            return sys.modules["ts"]
+        if name == self._function.__name__:  # refers to the function that is being scripted
+            raise _NotFingerprintableError
+        return vars(builtins).get(name, _ABSENT)
+
+    def _record_attribute(self, node: ast.Attribute) -> None:
+        """Record the value of an attribute of a module, such as `ts.nn.functional.relu`."""
+        path: list[str] = []
+        inner: ast.expr = node
+        while isinstance(inner, ast.Attribute):
+            path.append(inner.attr)
+            inner = inner.value
+        if not isinstance(inner, ast.Name):
+            return
+        value = self._lookup(inner.id)
+        text = inner.id
+        while isinstance(value, ModuleType) and path:
+            _encode(value)  # raises unless the module's attributes are constant
+            name = path.pop()
+            text += f".{name}"
+            try:
+                value = attribute(value, name)
+            except AttributeError:
+                value = _ABSENT
+        self._attributes[text] = _encode(value)
+
+
+_ABSENT: Final = object()
+
+
+def _parse_annotation(text: str) -> Iterator[ast.AST]:
+    """Yield the syntax nodes of a string that may be an annotation."""
+    try:
+        yield from ast.walk(python_syntax.expression(text))
+    except (SyntaxError, ValueError):
+        return
+
+
+def _encode(value: Any) -> Any:
+    """Return a unique JSON encoding of a value; raise `_NotFingerprintableError` if there is none."""
+    kind = type(value)
+    if value is _ABSENT:
+        return "absent"
+    if kind in _SCALAR_TYPES:
+        return [kind.__name__, repr(value)]
+    if kind is tuple:
+        return ["tuple", *map(_encode, value)]
+    if kind in (dtypes.dtype, dtypes.layout, dtypes.memory_format, devices.device):
+        return [kind.__name__, str(value)]
+    if kind is OverloadSet:
+        return ["operator", value.name]
+    if kind is OpOverload:
+        return ["overload", value.name()]
+    if kind is ModuleType:
+        return ["module", _module(value)]
+    arguments = typing.get_args(value)
+    if arguments:
+        return ["of", _encode(typing.get_origin(value)), *map(_encode, arguments)]
+    return _encode_global(value)
+
+
+def _module(module: ModuleType) -> str:
+    name = module.__name__
+    if sys.modules.get(name) is not module or name.partition(".")[0] not in ("ts", *_CONSTANT_MODULES):
+        raise _NotFingerprintableError(name)
+    return name
+
+
+def _encode_global(value: Any) -> list[str]:
+    """Encode a class or function by its module and name; raise `_NotFingerprintableError` if they do not lead
+    to it."""
+    value = _unwrap(value)
+    if value in (Tensor, type(None)):
+        return ["class", value.__name__]
+    name = getattr(value, "_name", None) or getattr(value, "__name__", "")
+    module: Any = None
+    if isinstance(value, type | BuiltinFunctionType):
+        module = _MODULES_BY_NAME.get(value.__module__ or "")
+    elif type(value).__module__ == "typing":
+        module = typing
+    elif isinstance(value, FunctionType) and is_own(value.__module__):
+        module = sys.modules.get(value.__module__)
+    if module is None or _unwrap(vars(module).get(name)) is not value:
+        raise _NotFingerprintableError(name)
+    return [type(value).__name__, module.__name__, name]
+
+
+def _unwrap(value: Any) -> Any:
+    """Return the function that an overridable function wraps."""
+    return value.__wrapped__ if isinstance(value, Overridable) else value

@@ -1,0 +1,172 @@
+"""Graph variants of functions, as written, optimized or differentiated, and their code.
+
+In: a function's graph.  Out: a transformed copy; its `Code`.
+
+    graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
+
+`executor` selects the variant for a call; `specialized` has the code specialized to arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ts._core.dispatch.op_log import PauseLogging
+from ts._core.dispatch.recorder import Stage
+from ts._core.thread.context import CompileTimeMode
+from ts._core.value.build_lock import build_lock
+from ts.errors import LimitExceeded
+from ts.frontend.load_policy import ANY_TERMS, LoadPolicy
+from ts.runtime.deep_recursion import run_with_large_stack
+from ts.runtime.gc_pause import gc_disabled
+
+if TYPE_CHECKING:
+    from ts.bytecode.serialized_code import SerializedCode
+    from ts.ir.graph import Graph
+    from ts.ir.source import SourceRange
+    from ts.runtime.code_cache import Entry
+    from ts.runtime.function import ScriptFunction
+
+CompiledCode = tuple[Any, "SerializedCode | None"]  # a Code, and its program if it can be cached
+AnyCompiledCode = TypeVar("AnyCompiledCode", bound=CompiledCode)
+
+
+class GraphVariant(Enum):
+    """Variant of a function's graph; the value is the name of the callee's method that returns it."""
+
+    WRITTEN = "without_optimisation"  # as the user wrote it
+    OPTIMIZED = ""
+    DIFFERENTIATED = "with_gradients"
+
+
+def optimized(graph: Graph) -> Graph:
+    """Return an optimized copy of a graph."""
+    return transform_graph(graph, GraphVariant.OPTIMIZED)
+
+
+def transform_graph(graph: Graph, form: GraphVariant) -> Graph:
+    """Return a transformed copy of a graph, for any arguments; unoptimized if it has autocast regions."""
+    graph = copy_unoptimized(graph)
+    if not enter_autocast(graph) and form is not GraphVariant.WRITTEN:
+        run_early_passes(graph)
+        run_late_passes(graph, form)
+    return graph
+
+
+def has_autocast(graph: Graph) -> bool:
+    """Return whether a graph has autocast regions."""
+    if "prim::Enter" not in graph.kinds():
+        return False
+    from ts.analysis.autocast_regions import autocast_blocks  # few programs need it
+
+    return bool(autocast_blocks(graph))
+
+
+def enter_autocast(graph: Graph) -> bool:
+    """Make autocast regions of a graph executable; return whether it has any."""
+    if not has_autocast(graph):
+        return False
+    from ts.runtime.autocast_blocks import enter_blocks
+
+    enter_blocks(graph)
+    return True
+
+
+def run_early_passes(graph: Graph) -> None:
+    """Run the passes that precede the specialization to arguments."""
+    from ts.passes.pipelines import BEFORE_SPECIALIZING, run_pipeline
+
+    run_pipeline(graph, BEFORE_SPECIALIZING)
+
+
+def run_late_passes(graph: Graph, form: GraphVariant) -> None:
+    """Run the passes that follow the specialization to arguments."""
+    from ts.passes.pipelines import BEFORE_SPECIALIZING, DIFFERENTIATE, OPTIMIZE, run_pipeline
+
+    passes = DIFFERENTIATE if form is GraphVariant.DIFFERENTIATED else OPTIMIZE
+    run_pipeline(graph, passes[len(BEFORE_SPECIALIZING) :])
+
+
+def copy_unoptimized(graph: Graph) -> Graph:
+    """Return a copy with the semantics of the program, without PyTorch's deviations."""
+    from ts.passes.preserve_raising_code import faithful
+
+    return faithful(graph).copy()
+
+
+def load_or_compile(function: ScriptFunction, entry: Entry | None, make: Callable[[], CompiledCode]) -> Any:
+    """Return cached code of a function, or compile it and store it in the cache."""
+    if entry is None:
+        return make()[0]
+    if function.cached_code is not None and function.cached_code[0] == entry.path:
+        return function.cached_code[1]
+    with function.terms.within():
+        code = entry.read()
+    if code is None:
+        code, program = make()
+        if program is not None:
+            entry.store(program)
+    return code
+
+
+def lower_to_program(*args: Any) -> tuple[Any, SerializedCode]:
+    """Import `ts.bytecode.lower` lazily, as only compilation needs it, and lower a graph."""
+    from ts.bytecode import lower
+
+    return lower.lower_to_program(*args)
+
+
+def _place(graph: Graph) -> SourceRange | None:
+    """Return the first source range of a graph."""
+    return next((node.range for node in graph.all_nodes() if node.range is not None), None)
+
+
+def prepare_graph(
+    graph: Graph, name: str, terms: LoadPolicy = ANY_TERMS, form: GraphVariant = GraphVariant.OPTIMIZED
+) -> Any:
+    """Return the code of a graph, compiled within the limits of its terms."""
+    return prepare_program(graph, name, terms, form)[0]
+
+
+def prepare_program(
+    graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant = GraphVariant.OPTIMIZED
+) -> tuple[Any, SerializedCode]:
+    """Return the code of a graph, compiled within the limits of its terms, and its program."""
+    if has_autocast(graph):
+        form = GraphVariant.WRITTEN
+
+    def run() -> tuple[Any, SerializedCode]:
+        with Stage("compile: optimise", name):
+            ready = transform_graph(graph, form)
+        return lower_graph(ready, name, terms, form)
+
+    return within_terms(run, graph, name, terms)
+
+
+def lower_graph(graph: Graph, name: str, terms: LoadPolicy, form: GraphVariant) -> tuple[Any, SerializedCode]:
+    """Return the code of a transformed graph, and its program."""
+    twin = methodcaller(form.value) if form.value else None
+    of_parts = partial(prepare_graph, terms=terms, form=form)
+    of_ways = partial(prepare_graph, terms=terms)
+    with Stage("compile: lower", name):
+        return lower_to_program(graph, name, of_parts, twin, of_ways)
+
+
+def within_terms(
+    run: Callable[[], AnyCompiledCode], graph: Graph, name: str, terms: LoadPolicy
+) -> AnyCompiledCode:
+    """Compile something within the limits of its terms, one thread at a time."""
+
+    def located() -> AnyCompiledCode:
+        try:
+            return run()
+        except LimitExceeded as error:
+            error.stack = error.stack or [(name, _place(graph))]
+            raise
+
+    with terms.within(), build_lock(), gc_disabled(), CompileTimeMode(), PauseLogging():
+        return run_with_large_stack(located)

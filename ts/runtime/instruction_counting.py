@@ -1,0 +1,49 @@
+"""Functions instrumented to count executed instructions, including those of called functions.
+
+    counter = Counter()
+    Counted(f, counter)(3)                    returns f(3)
+    counter.instructions()                    Counter({"ADD_I64": 12, ...})
+
+Functions called through interfaces, forked, or created by closures run without counting.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.vm.function import Function
+from ts.bytecode.instruction_counter import InstructionCounter
+from ts.bytecode.serialized_code import SerializedCode
+from ts.frontend.load_policy import ANY_TERMS
+from ts.runtime.function import ScriptFunction
+from ts.runtime.graph_variants import prepare_program
+
+
+class CountedFunction(Function):
+    """Instrumented scripted function; `instrumented` maps originals to their instrumented functions."""
+
+    def __init__(
+        self,
+        original: ScriptFunction,
+        counter: InstructionCounter,
+        instrumented: dict[ScriptFunction, CountedFunction] | None = None,
+    ) -> None:
+        original.ensure_compiled()
+        super().__init__(original.name, original.arguments, original.declaration, result=original.result)
+        self._original = original
+        self._counter = counter
+        self._instrumented = {} if instrumented is None else instrumented
+        self._instrumented[original] = self
+        self.program: SerializedCode | None = None  # the instrumented program, from the first call on
+
+    def _prepare(self) -> Any:
+        _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)
+        self.program = program._replace(functions=[self._instrument(each) for each in program.functions])
+        return self._counter.instrument(self.program)
+
+    def _instrument(self, function: Any) -> Any:
+        if not isinstance(function, ScriptFunction):
+            return function
+        return self._instrumented.get(function) or CountedFunction(
+            function, self._counter, self._instrumented
+        )

@@ -1,0 +1,386 @@
+"""Optimization report of a function (`fn.plan`): fused groups, and reasons why nodes are not fused.
+
+    plan of f
+      fused mul_add_tanh (lines 3 to 4)
+        x float32, y float32, 2 (number): ran fused 12 times
+        x complex64, y float32, 2 (number): not fused, as aten::mul has no loop for that dtype
+        2 calls not fused: shapes or layouts
+      in no group
+        it is not a pointwise operator on tensors: mm (line 5)
+      moved out of loops: t (line 5)
+      loops become machine code once they are hot (line 7)
+      the loop in line 9 is interpreted: it prints (line 10)
+
+Groups have the same names in profiles.  Executions are counted at run time; reasons are computed by running
+the passes again on a copy of the graph.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ts._core.dispatch.recorder import Recorder
+from ts._core.value.spec import KINDS
+from ts._core.vm.function import is_optimizing
+from ts.bytecode.native.background_compilation import is_available, is_compiling, is_wanted, why
+from ts.bytecode.native.side_exits import LARGE, REASON_NO_LOOP, STOPS, Loop, loops_of
+from ts.bytecode.subgraph_functions import SubgraphFunction
+from ts.fusion.fusion_rules import CALLS, program_of_graph
+from ts.fusion.program import ARGUMENT, KIND, GroupRecord
+from ts.ir.graph import Graph, Node, Value
+from ts.ir.source import SourceRange, in_program
+from ts.passes.graph_fuser import fuse_graph
+from ts.passes.pipelines import BEFORE_SPECIALIZING, OPTIMIZE, run_pass
+from ts.runtime.deep_recursion import run_with_large_stack
+from ts.runtime.graph_variants import copy_unoptimized
+from ts.runtime.specialization import MAX_SPECIALIZATIONS, specializer_of
+
+_MAX_LISTED_LINES: Final = 5  # longer lists of lines are printed as a range
+_TENSOR: Final = KINDS["TensorType"]
+_PACKAGE_FOLDER: Final = f"{Path(__file__).parents[1]}{os.sep}"
+_ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
+
+
+class PlanText(str):
+    """String whose `repr` is the string itself, for interactive use."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def plan_of(function: Any, name: str) -> PlanText:
+    """Return the report of a scripted function: its groups with their inputs, and nodes in no group."""
+    code = _code_of(function)
+    if not is_optimizing():
+        lines = iter(["  nothing is fused: `optimized_execution(False)` is in force"])
+    elif function.holds_breakpoint:
+        lines = iter(["  nothing is fused: it calls `breakpoint()`, which may stop in any line"])
+    else:
+        lines = _plan_lines(function, code)
+    more = [*_loop_lines(code), *_tape_lines(function), *_memory_lines(function)]
+    return PlanText("\n".join([f"plan of {name}", *lines, *more]))
+
+
+def _tape_lines(function: Any) -> Iterator[str]:
+    """Yield a line if calls recorded gradients and ran the differentiated variant."""
+    twin = getattr(function, "_differentiated", None)
+    if twin is not None and twin.made_code is not None:
+        yield "  gradients were recorded: it ran as differentiable graphs, which `graph_for` shows"
+
+
+def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
+    """Return the peak memory in bytes of the second of two calls."""
+    function(*args, **kwargs)
+    recorder = Recorder(memory=True)
+    recorder.start()
+    try:
+        result = function(*args, **kwargs)
+    finally:
+        recorder.stop()
+    del result
+    return recorder.most_bytes
+
+
+def _memory_lines(function: Any) -> Iterator[str]:
+    if function.peak is not None:
+        yield f"  peak memory of the last measured call: {function.peak:,} bytes besides its arguments"
+
+
+def _code_of(function: Any) -> Any:
+    """Return the code to report: that of the first specialization, or the general code."""
+    if not is_optimizing():
+        return function.compiled_code
+    plans = _plans_of(function)
+    if plans is None:
+        return function.compiled_code
+    return next((code for code, _ in plans.made if code is not None), None) or plans.code_for_all()
+
+
+def _plans_of(function: Any) -> Any:
+    if function.made_code is None:
+        function.compiled_code  # noqa: B018 -- access creates the code
+    return function.plans
+
+
+def _plan_lines(function: Any, code: Any) -> Iterator[str]:
+    """Yield lines for the specializations, or for the general code."""
+    plans = _plans_of(function)
+    if plans is None:
+        graph = copy_unoptimized(function.as_compiled())
+        yield from _code_lines(code, run_with_large_stack(partial(_run_passes, graph)))
+        if any(spec.kind == _TENSOR for _, spec, *_ in function.arguments):
+            yield "  one code for all arguments: no branch depends on them"
+        return
+    specializer = specializer_of(plans)
+    names = [name for name, *_ in function.arguments]
+    tested = ", ".join(names[i] for i in plans.registers)
+    count = _format_count(len(plans.made), "plan")
+    yield f"  specialised by {tested}: {count} of {MAX_SPECIALIZATIONS} at most"
+    general = []
+    for (plan, runs), kind in zip(plans.made, specializer.kinds, strict=True):
+        if plan is None:
+            general.append(kind.describe(names))
+            continue
+        yield f"  specialised to ({kind.describe(names)}): ran {_format_count(runs, 'time')}"
+        graph, decided = specializer.base_graph_for(kind)
+        if decided:
+            yield f"    decided: {_format_nodes(decided)}"
+        result = run_with_large_stack(partial(_run_passes, graph, is_begun=True))
+        yield from (f"  {line}" for line in _code_lines(plan, result))
+    if plans.general_code is not None:
+        yield f"  general code, for arguments without a plan: ran {_format_count(plans.left, 'time')}"
+        for kind_text in general:
+            yield f"    ({kind_text}): no branch depends on them"
+        graph = specializer.base_graph_for(None)[0]
+        result = run_with_large_stack(partial(_run_passes, graph, is_begun=True))
+        yield from (f"  {line}" for line in _code_lines(plans.general_code, result))
+
+
+def _format_count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _code_lines(code: Any, result: tuple[Graph, _UngroupedNodes]) -> Iterator[str]:
+    graph, ungrouped = result
+    records = [op.record for op in code.operators if isinstance(op.record, GroupRecord) and op.record.program]
+    if not records:
+        yield "  nothing is fused"
+    for record, group in _match_groups(records, graph):
+        yield from _group_lines(record, group)
+    yield from _ungrouped_lines(ungrouped.refused)
+    if ungrouped.moved:
+        yield f"  moved out of loops: {_format_nodes(ungrouped.moved)}"
+    elements = [node for node in graph.all_nodes() if node.kind() in _ELEMENTS]
+    if elements:
+        yield f"  direct accesses to tensor elements:{_format_lines(elements)}"
+    for callee in code.functions:
+        if isinstance(callee, SubgraphFunction) and callee.made_code is not None:
+            result = run_with_large_stack(partial(_run_passes, copy_unoptimized(callee.graph)))
+            yield "  in a forked task"
+            yield from (f"  {line}" for line in _code_lines(callee.made_code, result))
+
+
+# ---- results of the passes ---------------------------------------------------------------------------
+
+
+class _UngroupedNodes(NamedTuple):
+    """Nodes in no group, with the reasons, and nodes moved out of loops."""
+
+    refused: dict[Node, str]
+    moved: dict[Node, None]
+
+
+def _run_passes(graph: Graph, is_begun: bool = False) -> tuple[Graph, _UngroupedNodes]:
+    """Run the passes on a graph and return it with the reasons.
+
+    With `is_begun`, the passes that precede specialization have run already.
+    """
+    ungrouped = _UngroupedNodes({}, {})
+
+    def fuse(graph: Graph) -> bool:
+        return fuse_graph(graph, ungrouped.refused)
+
+    for run in OPTIMIZE[len(BEFORE_SPECIALIZING) if is_begun else 0 :]:
+        if run is fuse_graph:
+            run_pass(graph, fuse)
+        else:
+            places = {node: node.owning_block() for node in graph.all_nodes() if _computes_tensors(node)}
+            run_pass(graph, run)
+            moved = (n for n, block in places.items() if n.in_block() and n.owning_block() is not block)
+            ungrouped.moved.update(dict.fromkeys(moved))
+    return graph, ungrouped
+
+
+def _computes_tensors(node: Node) -> bool:
+    """Return whether a node is an operator or call that returns tensors."""
+    kind = node.kind()
+    named = kind in CALLS or not kind.startswith("prim::")
+    return named and any("Tensor" in value.type().str() for value in node.outputs())
+
+
+class _Group(NamedTuple):
+    """Graph nodes and input names of a fusion group."""
+
+    nodes: list[Node]
+    names: list[str]
+
+
+def _match_groups(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
+    """Yield each group record of a code with the matching group of the graph, or None."""
+    unmatched = []
+    for node in graph.find_all_nodes(KIND):
+        subgraph = node.get("Subgraph")
+        program, values = program_of_graph(subgraph)
+        outside = dict(zip(subgraph.inputs(), node.inputs(), strict=True))
+        names = [_name(outside.get(value, value)) for value in values]
+        unmatched.append((program, _Group(list(subgraph.nodes()), names)))
+    for record in records:
+        at = next((i for i, (program, _) in enumerate(unmatched) if program == record.program), None)
+        yield record, None if at is None else unmatched.pop(at)[1]
+
+
+def _name(value: Value) -> str:
+    """Return the user-visible name of a value."""
+    if value.has_debug_name():
+        name, _, number = value.debug_name().rpartition(".")
+        return name if name and number.isdecimal() else value.debug_name()
+    node = value.node()
+    if node.kind() == "prim::unchecked_cast":
+        return _name(node.input())
+    return str(node.get("value")) if node.kind() == "prim::Constant" else _short(node.kind())
+
+
+def _short(name: str) -> str:
+    return name.partition("::")[2]
+
+
+# ---- lines -------------------------------------------------------------------------------------------
+
+
+def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
+    program, on_cpu = record.program, record.group
+    names = group.names if group else [""] * len(program.inputs)
+    yield f"  fused {program.name}{_format_lines(group.nodes) if group else ''}"
+    if on_cpu is None and not record.groups_by_backend:
+        yield "    has not run yet"
+    for other in filter(None, record.groups_by_backend.values()):
+        for plan in other.plans:
+            yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
+            for value, reason in plan.unfused.items():
+                end = program.ends[value - len(program.inputs) - len(program.rows)]
+                yield f"      {_short(end.operator.name)} separately, as {reason}"
+        if other.unfused_calls:
+            count = other.unfused_calls
+            yield f"    {count} calls on {other.device} not fused: devices, numbers, replaced operators"
+    if on_cpu is None:
+        return
+    for plan in on_cpu.plans:
+        inputs = zip(names, plan.inputs(len(names)), program.inputs, strict=True)
+        yield _plan_line(plan, [f"{name} {kind}".strip() for name, kind, x in inputs if x != ARGUMENT])
+    for count, reason in (
+        (on_cpu.left_to_limits, "limits count every operator"),
+        (on_cpu.left_for_inputs, "devices, dtypes or numbers"),
+        (on_cpu.left_for_shapes, "shapes or layouts"),
+    ):
+        if count:
+            yield f"    {count} {'call' if count == 1 else 'calls'} not fused: {reason}"
+
+
+def _plan_line(plan: Any, inputs: list[str]) -> str:
+    times = "time" if plan.runs == 1 else "times"
+    ending = f"not fused, as {plan.refused}" if plan.refused else f"ran fused {plan.runs} {times}"
+    return f"    {', '.join(inputs)}: {ending}"
+
+
+def _ungrouped_lines(refused: dict[Node, str]) -> Iterator[str]:
+    """Yield the operators in no group, by reason."""
+    listed = (node for node in refused if node.in_block() and _computes_tensors(node))
+    by_reason = _group_by(refused.__getitem__, listed)
+    if by_reason:
+        yield "  in no group"
+    for reason, nodes in by_reason.items():
+        yield f"    {reason}: {_format_nodes(nodes)}"
+
+
+def _format_nodes(nodes: Iterable[Node]) -> str:
+    """Return operator names with their lines, each name once."""
+    by_name = _group_by(lambda node: _short(node.kind()), nodes)
+    return ", ".join(f"{name}{_format_lines(each)}" for name, each in by_name.items())
+
+
+def _group_by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, list[Node]]:
+    grouped: dict[Any, list[Node]] = {}
+    for node in nodes:
+        grouped.setdefault(key(node), []).append(node)
+    return grouped
+
+
+def _format_lines(nodes: Iterable[Node]) -> str:
+    """Return the source lines of nodes, for inlined nodes those of the calls; constants have none."""
+    computing = (node for node in nodes if node.kind() != "prim::Constant")
+    ranges = (_find_user_range([*(at for _, at in node.callstack), node.range]) for node in computing)
+    return _format_line_numbers(range.line for range in ranges if range is not None)
+
+
+def _find_user_range(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
+    """Return the outermost source range of a call stack outside the package itself."""
+    places = (in_program(at) for at in ranges if at is not None)
+    return next(
+        (at for at in places if at and not (at.source.filename or "").startswith(_PACKAGE_FOLDER)), None
+    )
+
+
+def _format_line_numbers(numbers: Iterable[int]) -> str:
+    lines = sorted(set(numbers))
+    if not lines:
+        return ""
+    if len(lines) > _MAX_LISTED_LINES or (len(lines) > 2 and lines[-1] - lines[0] == len(lines) - 1):
+        return f" (lines {lines[0]} to {lines[-1]})"
+    return f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))})"
+
+
+def _loop_lines(code: Any) -> Iterator[str]:
+    reason = why(code)
+    if reason == REASON_NO_LOOP:
+        return
+    if not is_wanted and code.machine_code is None:
+        yield "  loops are interpreted: TS_NATIVE=0 forbids machine code"
+    elif not is_available():
+        yield "  loops are interpreted: llvmlite is not installed (the extra `native`)"
+    elif reason in (LARGE, STOPS):
+        yield f"  loops are interpreted: {reason}"
+    else:
+        yield from _each_loop(code, loops_of(code))
+
+
+def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
+    """Yield the state of each loop; loops that are interpreted with the reason."""
+    left = [loop for loop in loops if loop.refusal]
+    entered = [loop.end for loop in loops if not loop.refusal]
+    own = set(_lines_at(code, [end for end in entered if _is_in_line(code, end)]))
+    called = set(_lines_at(code, entered)) - own
+    if entered:
+        if code.machine_code is not None:
+            when = "are machine code"
+        elif is_compiling(code):
+            when = "are being compiled to machine code"
+        else:
+            when = "become machine code once they are hot"
+        own_lines = _format_line_numbers(own) if left or called else ""
+        yield f"  loops {when}{own_lines}{_format_call_lines(called)}"
+    for loop in left:
+        line = next(_lines_at(code, [loop.end]), None)
+        if line is None:
+            named = "a loop"
+        elif not _is_in_line(code, loop.end):
+            named = f"a loop in a function called in line {line}"
+        else:
+            # A loop may have two versions: for tensor elements, and for other arguments.
+            named = f"{'a version of ' if line in own else ''}the loop in line {line}"
+        cause = _format_line_numbers(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
+        yield f"  {named} is interpreted: {loop.refusal}{cause}"
+
+
+def _format_call_lines(lines: set[int]) -> str:
+    """Return the call lines of loops in called functions that are not inlined."""
+    return f" (in functions called{_format_line_numbers(lines).replace(' (', ' in ')}" if lines else ""
+
+
+def _is_in_line(code: Any, at: int) -> bool:
+    """Return whether an instruction belongs to the line itself, not to a function called in it."""
+    places = code.lines[at] if code.lines else None
+    return not places or places[-1][1] == _find_user_range(place for _, place in places)
+
+
+def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
+    """Yield the program's lines of instructions, for inlined ones those of the calls."""
+    for at in instructions:
+        place = (
+            _find_user_range(place for _, place in code.lines[at]) if code.lines and code.lines[at] else None
+        )
+        if place is not None:
+            yield place.line

@@ -1,0 +1,235 @@
+"""Specialization of functions: code for one kind of arguments, compiled at the first such call.
+
+In: a function whose graph branches on properties of its arguments (`x.dim()`, `x.dtype == ...`, `b is None`).
+Out: its `Specializations`, which the instruction ENTER_PLAN selects from, and the code of each.
+
+    def f(x, b: Optional[Tensor]):          f(ones(2, 3), None)      compiles for (x float32[2], b None)
+        if x.dim() == 1: ...                f(ones(4, 5), None)      runs that code
+        if b is not None: ...               f(ones(3), None)         compiles another specialization
+
+General code is compiled only for arguments without a specialization: their number is limited (`Plans.made`),
+and there is none if the properties of the arguments do not simplify the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from ts._core.dispatch.recorder import Stage
+from ts._core.tensor.tensor import Tensor
+from ts._core.vm.plan import MAX_SPECIALIZATIONS_PER_FUNCTION, Specializations
+from ts.bytecode.opcodes import NUMBER
+from ts.bytecode.serialized_code import SerializedCode
+from ts.runtime.gc_pause import gc_disabled
+from ts.runtime.graph_variants import (
+    CompiledCode,
+    GraphVariant,
+    copy_unoptimized,
+    load_or_compile,
+    lower_graph,
+    prepare_graph,
+    run_early_passes,
+    run_late_passes,
+    within_terms,
+)
+from ts.runtime.python_frame_stack import preallocate_frames
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Graph, Node
+    from ts.ir.types import Type
+    from ts.runtime.code_cache import Entry
+    from ts.runtime.function import ScriptFunction
+
+MAX_SPECIALIZATIONS: Final = MAX_SPECIALIZATIONS_PER_FUNCTION
+_ALL: Final = "all"  # cache key of the general code
+
+
+class Specializer:
+    """Compiles the specializations of a function."""
+
+    def __init__(self, function: ScriptFunction, form: GraphVariant, graph: Graph | None = None) -> None:
+        self._function = function
+        self._form = form
+        self._base_graph = graph  # the graph before specialization; None if the entry program was cached
+        self.kinds: list[ArgumentSignature] = []  # of each specialization, in order
+
+    def entry_program(self, tested_arguments: Sequence[int]) -> SerializedCode:
+        """Return the program that selects a specialization by `tested_arguments`."""
+        from ts.bytecode.typespec import register_class, result_spec, type_spec
+
+        graph = self._begin()
+        specs = tuple(type_spec(value.type()) for value in graph.inputs())
+        plans = self.plans(specs, result_spec(graph), tested_arguments)
+        classes = "".join(register_class(value.type()) for value in graph.inputs())
+        rows = [(NUMBER["ENTER_PLAN"], 0, 0, 0)]
+        name = self._function.name
+        return SerializedCode(name, rows, classes, specs, (), (), (), (plans,), (), (), (), plans.result)
+
+    def plans(self, specs: tuple[Any, ...], result: Any, tested_arguments: Sequence[int]) -> Specializations:
+        """Return the specializations, of which none is compiled yet."""
+        self._tested_arguments = list(tested_arguments)
+        return Specializations(
+            self._function.name, specs, result, self._tested_arguments, self.make, self.make_general
+        )
+
+    def make(self, values: Sequence[Any]) -> Any:
+        """Return the code for arguments like these; None if it would equal the general code."""
+        kind = ArgumentSignature.of(zip(self._tested_arguments, values, strict=True))
+        self.kinds.append(kind)
+        try:
+            return self._code(kind.text, lambda: self._program(kind))
+        except _NothingToSpecialize:
+            return None
+
+    def make_general(self) -> Any:
+        """Return the code for all arguments."""
+        return self._code(_ALL, lambda: self._program(None))
+
+    def graph(self, kind: ArgumentSignature | None) -> Graph:
+        """Return a copy of the optimized graph for a kind of arguments, or the general one."""
+        graph = self._begin()
+        if kind is not None:
+            kind.specialize(graph)
+        run_late_passes(graph, self._form)
+        return graph
+
+    def base_graph_for(self, kind: ArgumentSignature | None) -> tuple[Graph, list[Node]]:
+        """Return a copy of the unoptimized graph for a kind of arguments, and the branches decided in it."""
+        from ts.passes.specialize_to_arguments import type_queries
+
+        graph = self._begin()
+        branches = list(type_queries(graph))
+        if kind is not None:
+            kind.specialize(graph)
+        return graph, [node for node in branches if not node.in_block() or not node.has_uses()]
+
+    def graph_of_last(self, plans: Specializations) -> Graph:
+        """Return the graph that ran last, with the types of its tensors."""
+        from ts.passes.shape_analysis import rank_types  # for inspection only
+
+        number = plans.chosen_plan
+        if number is None:
+            return self.graph(None)
+        kind = self.kinds[number]
+        return rank_types(self.graph(kind), kind.tensors)
+
+    def _code(self, kind: str, make: Callable[[], CompiledCode]) -> Any:
+        with gc_disabled():
+            return preallocate_frames(load_or_compile, self._function, self._entry(kind), make)
+
+    def _entry(self, kind: str) -> Entry | None:
+        """Return the cache entry of a specialization's code, None if it is not cached."""
+        function = self._function
+        if function.unit is None and function.digest is None:
+            return None
+        from ts.runtime.code_cache import entry_of  # only archives and Python functions need it
+
+        prepare = partial(prepare_graph, terms=function.terms)
+        return entry_of(function, prepare, f"{self._form.value}({kind})", None)
+
+    def _program(self, kind: ArgumentSignature | None) -> CompiledCode:
+        function = self._function
+
+        def run() -> CompiledCode:
+            graph = self._begin()
+            with Stage("compile: optimise", function.name):
+                if kind is not None and not kind.specialize(graph):
+                    raise _NothingToSpecialize
+                run_late_passes(graph, self._form)
+            return lower_graph(graph, function.name, function.terms, self._form)
+
+        return within_terms(run, function.as_compiled(), function.name, function.terms)
+
+    def _begin(self) -> Graph:
+        """Return a copy of the graph before specialization."""
+        if self._base_graph is None:
+            graph = copy_unoptimized(self._function.as_compiled())
+            run_early_passes(graph)
+            self._base_graph = graph
+        return self._base_graph.copy()
+
+
+def specializer_of(plans: Specializations) -> Specializer:
+    """Return the specializer that compiles these specializations."""
+    made_by = plans.make.__self__  # type: ignore[attr-defined]
+    assert isinstance(made_by, Specializer)
+    return made_by
+
+
+def codes_with_descriptions(plans: Specializations, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the compiled specializations and the general code, each with a description of its arguments."""
+    for (code, _), kind in zip(plans.made, specializer_of(plans).kinds, strict=False):
+        if code is not None:
+            yield kind.describe(names), code
+    everything = specializer_of(plans).make_general() if plans.general_code is None else plans.general_code
+    yield "all other arguments" if plans.made else "all arguments", everything
+
+
+class _NothingToSpecialize(Exception):
+    """Raised if the properties of the arguments do not simplify the graph."""
+
+
+class ArgumentSignature:
+    """Properties of arguments: dtype, rank, device and requires_grad of tensors; None; numbers."""
+
+    def __init__(self, types: Mapping[int, Any], text: str) -> None:
+        self._types = types  # type by argument index; None for other objects
+        self.text = text  # equal for equal kinds, in every process
+
+    @classmethod
+    def of(cls, values: Iterable[tuple[int, Any]]) -> ArgumentSignature:
+        """Return the kind of arguments, given by their indices."""
+        types = {i: _type_of(value) for i, value in values}
+        return cls(types, ", ".join(f"{i}: {'object' if t is None else t}" for i, t in types.items()))
+
+    def specialize(self, graph: Graph) -> bool:
+        """Specialize a graph; return whether that simplified it."""
+        from ts.passes.specialize_to_arguments import specialize_to_arguments
+
+        known_types = {}
+        for i, type in self._types.items():
+            declared = graph.inputs()[i].type()
+            if type is None or type.kind() not in ("TensorType", "NoneType"):
+                inner = getattr(declared, "elem", None) if declared.kind() == "OptionalType" else None
+                type = inner or type
+            if type is not None:
+                known_types[i] = type
+        return specialize_to_arguments(graph, known_types)
+
+    @property
+    def tensors(self) -> dict[int, Type]:
+        """The types of tensor arguments, by index."""
+        return {i: t for i, t in self._types.items() if t is not None and t.kind() == "TensorType"}
+
+    def describe(self, names: Sequence[str]) -> str:
+        """Return a description for users: `x float32[2], b None`."""
+        return ", ".join(f"{names[i]} {_describe_type(type)}" for i, type in self._types.items())
+
+
+def _type_of(value: Any) -> Type | None:
+    from ts.ir.types import BOOL, FLOAT, INT, NONE, TensorType
+
+    if isinstance(value, Tensor):
+        sizes = [None] * value.dim()
+        return TensorType(value.dtype.code, sizes, None, str(value.device), bool(value.requires_grad))
+    if value is None:
+        return NONE
+    return {bool: BOOL, int: INT, float: FLOAT}.get(type(value))
+
+
+def _describe_type(type: Any) -> str:
+    """Return dtype and rank of a tensor, with device and gradient unless they are the default."""
+    from ts.dtypes import BY_CODE
+
+    if type is None:
+        return "given"
+    if type.kind() != "TensorType":
+        return str(type.str()).removesuffix("Type")
+    words = [f"{BY_CODE[type.scalar_type]}".removeprefix("torch.") + f"[{type.dim()}]"]
+    if str(type.device()) != "cpu":
+        words.append(f"on {type.device()}")
+    if type.requires_grad():
+        words.append("with gradient")
+    return " ".join(words)

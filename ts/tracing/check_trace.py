@@ -1,0 +1,170 @@
+"""The check of a trace: it is made a second time and run beside the function.
+
+In: a function, its trace, a way to trace it again, inputs.  Out: nothing, where all is well; a TracerWarning
+where results differ; a TracingCheckError, with the differences, where the second trace is another program:
+
+    Tracing failed sanity checks!
+    ERROR: Graphs differed across invocations!
+        Graph diff: ...
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import textwrap
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor
+from ts.autograd.grad_mode import no_grad
+from ts.ir.graph import Graph
+from ts.ir.graph_printer import hide_source_ranges
+from ts.passes.canonicalize import canonicalize
+from ts.passes.erase_shapes import erase_shape_information
+from ts.tracing.tracer import TracerWarning
+
+_MANGLED: Final = re.compile(
+    r"___torch_mangle_[0-9]+\."
+)  # part of a class's name where it is not the only one
+
+
+class TracingCheckError(Exception):
+    """A function that was traced twice gave two programs."""
+
+    def __init__(
+        self, graph_diff_error: str | None, tensor_compare_error: str | None, extra_msg: str | None = None
+    ) -> None:
+        parts = ["Tracing failed sanity checks!"]
+        parts += [part for part in (extra_msg, graph_diff_error, tensor_compare_error) if part is not None]
+        self.message = "\n".join(parts)
+        super().__init__(self.message)
+
+
+def check_trace(
+    function: Callable[..., Any],
+    traced: Any,
+    trace_again: Callable[[Sequence[Any]], Any],
+    inputs: Callable[[], Sequence[Any]],
+    tolerance: float,
+) -> None:
+    """Compare a trace with a second one and with the function, on fresh copies that `inputs` gives."""
+    with no_grad():
+        again = trace_again(inputs())
+        differences = _graph_difference(traced, again), _constant_difference(traced, again)
+
+        def run(what: Callable[..., Any], name: str) -> list[Tensor]:
+            try:
+                result = what(*inputs())
+            except Exception as error:
+                raise TracingCheckError(
+                    *differences,
+                    f"encountered an exception while running the {name} with test inputs.\nException:\n"
+                    + textwrap.indent(str(error), "\t"),
+                ) from error
+            outputs = result if isinstance(result, tuple) else (result,)
+            return [x for x in outputs if isinstance(x, Tensor)]
+
+        results = run(traced, "trace")
+        if _same_results(traced, results, run(function, "Python function"), "Python function", tolerance):
+            _same_results(traced, results, run(again, "repeated trace"), "repeated trace", tolerance)
+    if any(differences):
+        raise TracingCheckError(*differences)
+
+
+def _same_results(
+    traced: Any, results: list[Tensor], expected: list[Tensor], of: str, tolerance: float
+) -> bool:
+    """Whether the results agree; a warning where they do not."""
+    same = True
+    for i, (got, wanted) in enumerate(zip(results, expected, strict=False)):
+        problem = _difference(got, wanted, tolerance)
+        if problem is None:
+            continue
+        if same:
+            _warn_of_randomness(traced)
+        same = False
+        _warn(
+            f"Output nr {i + 1}. of the traced function does not match the corresponding output of the {of}. "
+            f"Detailed error:\n{problem}"
+        )
+    return same
+
+
+def _difference(got: Tensor, wanted: Tensor, tolerance: float) -> str | None:
+    if got.shape != wanted.shape:
+        return f"The values for attribute 'shape' do not match: {got.shape} != {wanted.shape}."
+    if got.is_meta:
+        return None
+    a, b = got._host(), wanted._host()
+    if not a.dtype.isbuiltin:
+        a, b = a.astype(np.float32), b.astype(np.float32)
+    close = np.isclose(a, b, rtol=tolerance, atol=1e-5, equal_nan=True)
+    wrong = int(close.size - np.count_nonzero(close))
+    if not wrong:
+        return None
+    share = f"{wrong} / {close.size} ({100 * wrong / close.size:.1f}%)"
+    return f"Tensor-likes are not close!\n\nMismatched elements: {share}"
+
+
+def _warn_of_randomness(traced: Any) -> None:
+    nodes = [node for node in traced.graph.all_nodes() if node.is_nondeterministic()]
+    if nodes:
+        shown = "".join(f"\t{node}" for node in nodes[:20])
+        _warn(
+            f"Trace had nondeterministic nodes. Did you forget call .eval() on your model? Nodes:\n{shown}"
+            "This may cause errors in trace checking. To disable trace checking, pass check_trace=False to "
+            "torch.jit.trace()"
+        )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, TracerWarning, stacklevel=6)
+
+
+# ---- graphs ----------------------------------------------------------------------------------------
+
+
+def _plain(traced: Any) -> Graph:
+    """The graph with all calls inlined, named anew and without shapes."""
+    graph = canonicalize(traced.inlined_graph)
+    erase_shape_information(graph)
+    return graph
+
+
+def _graph_difference(traced: Any, again: Any) -> str | None:
+    with hide_source_ranges():
+        before, after = (_MANGLED.sub("", str(_plain(each))) for each in (traced, again))
+    if before == after:
+        return None
+    lines = difflib.ndiff(before.splitlines(True), after.splitlines(True))
+    text = f"Graph diff:\n{textwrap.indent(''.join(lines), chr(9))}\n"
+    for first, second in zip(_plain(traced).nodes(), _plain(again).nodes(), strict=False):
+        if _MANGLED.sub("", str(first)) != _MANGLED.sub("", str(second)):
+            nodes = "".join(difflib.ndiff(str(first).splitlines(True), str(second).splitlines(True)))
+            text += f"First diverging operator:\nNode diff:\n{textwrap.indent(nodes, chr(9))}\n"
+            for name, node in (("Trace", first), ("Check", second)):
+                text += f"{name} source location:\n{textwrap.indent(node.source_range(), chr(9))}\n"
+            break
+    return f"ERROR: Graphs differed across invocations!\n{textwrap.indent(text, chr(9))}"
+
+
+def _constant_difference(traced: Any, again: Any) -> str | None:
+    """The constants that are other tensors in the second trace."""
+    for first, second in zip(_plain(traced).nodes(), _plain(again).nodes(), strict=False):
+        if first.kind() != second.kind():
+            break
+        a, b = first.get("value"), second.get("value")
+        if first.kind() != "prim::Constant" or not isinstance(a, Tensor) or not isinstance(b, Tensor):
+            continue
+        if _difference(a, b, 0.0) is not None:
+            node = textwrap.indent(f"Node:\n{textwrap.indent(str(first), chr(9))}", "\t")
+            return (
+                "ERROR: Tensor-valued Constant nodes differed in value across invocations. This often "
+                "indicates that the tracer has encountered untraceable code.\n"
+                f"{node}\tCompare Tensors {a} and {b}"
+            )
+    return None

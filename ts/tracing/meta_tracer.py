@@ -1,0 +1,56 @@
+"""What a tracer of tensors without elements answers: all that is known of them without running anything.
+
+Between tracers that record what they see (`ts.export.tracer`) and those that only look (previews of control
+flow, `ts.fake`) only the operators differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ts._core.dispatch.overloads import overloads
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import TracingScope
+from ts.tracing.indexing import get_index, put_index
+
+
+class MetaTracer:
+    """A tracer whose tensors have shapes of numbers."""
+
+    def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
+        """function(*args) as it is."""
+        with TracingScope(None):
+            return function(*args)
+
+    def size(self, x: Tensor, dim: Any = None) -> Any:
+        """x.size(dim)"""
+        return self.unrecorded(x.size) if dim is None else self.unrecorded(x.size, dim)
+
+    def shape(self, x: Tensor) -> Any:
+        """x.shape"""
+        return self.unrecorded(lambda: x.shape)
+
+    def numel(self, x: Tensor) -> Any:
+        """x.numel()"""
+        return self.unrecorded(x.numel)
+
+    def like(self, x: Any) -> Any:
+        """The tensor without elements that stands for one of the program; other values as they are."""
+        raise NotImplementedError
+
+    def get(self, x: Tensor, index: Any) -> Any:
+        """x[index]"""
+        return get_index(self.like(x), index)
+
+    def put(self, x: Tensor, index: Any, value: Any) -> None:
+        """x[index] = value"""
+        put_index(self.like(x), index, value)
+
+    def iterate(self, x: Tensor) -> Iterator[Tensor]:
+        """The rows of `x`."""
+        return iter(overloads("unbind")(x, 0))
+
+    def forward_of(self, module: Any) -> Callable[..., Any]:
+        """A module's `forward`."""
+        return module.forward  # type: ignore[no-any-return]

@@ -1,0 +1,90 @@
+"""Where the program is while it is traced: its frame, its line, the expression that is being evaluated.
+
+frame = program_frame()          the innermost frame of Python that is not the recorder's
+expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
+only_complains(frame)            whether the answer can do no more than end in an error or a warning
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+import sys
+from functools import cache
+from types import FrameType
+from typing import Final
+
+from ts.module_names import is_own, own_name
+
+_RECORDER: Final = (
+    "ts.tracing.", "ts.jit.tracing", "ts._core.", "ts.autograd.function", "ts.python_api.tensor_types",
+    "contextlib",
+)  # fmt: skip
+
+
+def program_frame() -> FrameType:
+    """The innermost frame of Python that is not the recorder's."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and own_name(frame.f_globals.get("__name__")).startswith(_RECORDER):
+        frame = frame.f_back
+    return frame
+
+
+def expression(frame: FrameType) -> str:
+    """The source of what a frame is evaluating: "" where there is none."""
+    code = frame.f_code
+    first, last, begin, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+    if first is None or last is None or begin is None or end is None:
+        return linecache.getline(code.co_filename, frame.f_lineno).strip()
+    parts = [line.encode() for line in linecache.getlines(code.co_filename)[first - 1 : last]]
+    if parts:  # places in a line count bytes
+        parts[-1] = parts[-1][:end]
+        parts[0] = parts[0][begin:]
+    return " ".join(part.decode().strip() for part in parts)
+
+
+def only_complains(frame: FrameType) -> bool:
+    """Whether a test of `ts`'s own functions is evaluated that chooses an error or a warning at most.
+
+    Of users' functions no test is: what they raise is part of what they do.
+    """
+    if not is_own(frame.f_globals.get("__name__")):
+        return False
+    return frame.f_lineno in _complaints(frame.f_code.co_filename)
+
+
+@cache
+def _complaints(filename: str) -> frozenset[int]:
+    """The lines of all such tests in a file."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse("".join(linecache.getlines(filename)))):
+        if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and _chooses_nothing(node)):
+            lines.update(range(node.test.lineno, (node.test.end_lineno or node.test.lineno) + 1))
+    return frozenset(lines)
+
+
+def _chooses_nothing(node: ast.If) -> bool:
+    """Whether one branch of an `if` always raises, or neither does more than warn."""
+    return _raises(node.body) or _raises(node.orelse) or (_warns(node.body) and _warns(node.orelse))
+
+
+def _raises(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Raise)
+
+
+def _warns(body: list[ast.stmt]) -> bool:
+    """Whether statements give warnings and errors at most."""
+    return all(
+        _is_warning(each)
+        if isinstance(each, ast.Expr)
+        else isinstance(each, ast.If)
+        and all(_raises(branch) or _warns(branch) for branch in (each.body, each.orelse))
+        for each in body
+    )
+
+
+def _is_warning(each: ast.Expr) -> bool:
+    """`warnings.warn(...)`, or a function that is named after what it warns of."""
+    call = each.value
+    return isinstance(call, ast.Call) and ast.unparse(call.func).startswith(("warnings.warn", "_warn_"))

@@ -1,0 +1,190 @@
+"""Traced functions and modules: what `ts.jit.trace` makes of a recorded graph.
+
+In: a function or module of Python and example inputs.  Out: a `ScriptFunction`, or a `TopLevelTracedModule`,
+whose submodules are `TracedModule`s with a `forward` each, as far as the trace came by:
+
+    traced = trace_function(f, (x,), ...)            traced.graph, traced(x)
+    traced = trace_methods(net, {"forward": (x,)}, ...)      traced.layers[0].graph, traced.weight
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts._core.value.build_lock import build_lock
+from ts.frontend import modules, naming
+from ts.frontend.modules import ConcreteModule
+from ts.ir.graph import Graph
+from ts.ir.schema import Argument, FunctionSchema
+from ts.ir.types import TENSOR, Type, unshaped
+from ts.passes.dce import eliminate_dead_code
+from ts.passes.erase_shapes import erase_shape_information
+from ts.passes.inline import inline_if_everything
+from ts.passes.preserve_raising_code import run_instead
+from ts.passes.trace_scopes import settle_scopes
+from ts.passes.unwrap_numbers import unwrap_numbers
+from ts.runtime.function import ScriptFunction
+from ts.runtime.module import RecursiveScriptModule, ScriptModule, compile_entry_points, object_tree
+from ts.tracing.tracer import Options, Tracer
+
+ROOT = "__module"
+
+
+class TracedModule(RecursiveScriptModule):
+    """A module whose methods are traces."""
+
+    def _get_name(self) -> str:
+        return type(self).__name__ if self.__dict__.get("_object") is None else self.original_name
+
+
+class TopLevelTracedModule(TracedModule):
+    """The module that was given to `ts.jit.trace`."""
+
+
+def trace_function(
+    function: Callable[..., Any],
+    inputs: Sequence[Any],
+    names: Sequence[str],
+    options: Options,
+) -> ScriptFunction:
+    """The trace of a call of `function`."""
+    graph, _ = record(function, inputs, names, Tracer(options))
+    settle_scopes(graph, None, _no_methods)
+    eliminate_dead_code(graph)
+    traced = _named(function)
+    traced.__doc__ = getattr(function, "__doc__", None)
+    return finish(traced, graph)
+
+
+def record(
+    function: Callable[..., Any],
+    inputs: Sequence[Any],
+    names: Sequence[str],
+    tracer: Tracer,
+) -> tuple[Graph, Any]:
+    """The graph of a call as it was recorded, and the call's result."""
+    given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
+    with tracer.recording():
+        result = function(*given)
+        tracer.add_output(result)
+    return tracer.graph, result
+
+
+def trace_methods(
+    module: Any,
+    inputs: Mapping[str, Sequence[Any]],
+    names_of: Callable[[Any], list[str]],
+    options: Options,
+) -> TopLevelTracedModule:
+    """The traced form of a module, with a method for each entry of `inputs`."""
+    with build_lock():
+        concrete = modules.concrete_module(module, share_types=False, traced=True)
+        handle, children = object_tree(module, concrete, TracedModule)
+    made = TopLevelTracedModule(concrete, handle, children)
+    by_path: dict[str, ConcreteModule] = {}
+    _take_names(concrete, ROOT, by_path)
+    for name, arguments in inputs.items():
+        method = getattr(module, name)
+        tracer = Tracer(options)
+        self_value = tracer.graph.add_input("self", concrete.type)
+        tracer.know(handle, self_value)
+        _add_attributes(tracer, module, made, ROOT)
+        graph, _ = record(module if name == "forward" else method, arguments, names_of(method), tracer)
+        settle_scopes(graph, ROOT, lambda path, body: _declare(by_path[path], body, "forward"))
+        eliminate_dead_code(graph)
+        _declare(concrete, graph, name)
+    compile_entry_points(concrete)
+    return made
+
+
+def _take_names(concrete: ConcreteModule, path: str, by_path: dict[str, ConcreteModule]) -> None:
+    by_path[path] = concrete
+    for name, submodule in concrete.submodules.items():
+        _take_names(submodule, f"{path}.{name}", by_path)
+
+
+def _add_attributes(tracer: Tracer, module: Any, made: ScriptModule, path: str) -> None:
+    """Let the tracer know the tensors and submodules of a module, as attributes of its traced form."""
+    if path != ROOT:
+        tracer.paths.setdefault(id(module), path)
+    for name, type in made._concrete.type.attributes.items():
+        below = f"{path}.{name}"
+        child = module._modules.get(name)
+        if child is not None:
+            inner = made._modules[name]
+            tracer.add_attribute(below, inner._object, type)
+            _add_attributes(tracer, child, inner, below)
+        else:
+            value = getattr(module, name, None)
+            if isinstance(value, Tensor):
+                tracer.add_attribute(below, value, TENSOR)
+
+
+def _declare(concrete: ConcreteModule, graph: Graph, name: str) -> tuple[str, Type]:
+    """Enter a method of a module; a second trace of one is `forward1`."""
+    methods = concrete.type.methods
+    free, count = name, 0
+    while free in methods:
+        count += 1
+        free = f"{name}{count}"
+    eliminate_dead_code(graph)
+    method = ScriptFunction(free, f"{concrete.type.qualified_name()}.{free}")
+    methods[free] = finish(method, graph)
+    return free, method.schema.returns[0].type
+
+
+def _no_methods(path: str, graph: Graph) -> tuple[str, Type]:
+    raise AssertionError("a function has no submodules")
+
+
+def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
+    """Give a function the graph of a trace."""
+    inline_if_everything(graph)
+    arguments = tuple(
+        Argument(v.debug_name_base() if v.has_debug_name() else f"argument_{i}", unshaped(v.type()))
+        for i, v in enumerate(graph.inputs())
+    )
+    returns = tuple(Argument("", unshaped(v.type())) for v in graph.outputs())
+    function.finish(graph, FunctionSchema(function.name, "", arguments, returns))
+    runs = graph.copy()
+    erase_shape_information(runs)
+    unwrap_numbers(runs)
+    run_instead(graph, runs)
+    return function
+
+
+def _named(function: Any) -> ScriptFunction:
+    """A function to be given a trace, under a name that no other has."""
+    function = getattr(function, "__func__", function)
+    name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "_lambda")
+    is_plain = isinstance(function, FunctionType)
+    qualified = naming.unique_name(naming.qualified_name(function) if is_plain else f"__torch__.{name}")
+    traced = ScriptFunction(name, qualified)
+    return traced
+
+
+def lowered(
+    module: Any,
+    function: Callable[..., Any],
+    inputs: Sequence[Any],
+    names: Sequence[str],
+    options: Options,
+) -> tuple[Graph, Any, list[Tensor]]:
+    """The graph of a call with a module's tensors as inputs, the result, and those tensors."""
+    tracer = Tracer(options)
+    given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
+    state: list[Tensor] = []
+    if hasattr(module, "named_parameters"):
+        for name, tensor in (*module.named_parameters(), *module.named_buffers()):
+            if tracer.find(tensor) is None:
+                tracer.add_input(tensor, name)
+                state.append(tensor)
+    with tracer.recording():
+        result = function(*given)
+        tracer.add_output(result)
+    settle_scopes(tracer.graph, None, _no_methods)
+    eliminate_dead_code(tracer.graph)
+    return tracer.graph, result, state

@@ -1,0 +1,77 @@
+"""Placeholders for PyTorch modules and names that `ts` does not implement: they import, and raise when used.
+
+    import ts.onnx                          works; its classes can be base classes and annotations
+    ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
+
+`api.txt` records the names of PyTorch's modules; `placeholders` creates objects for those that `ts` lacks.
+`ts.import_hook` makes each module of `ts` that PyTorch has, too, resolve missing names here; recorded modules
+without a file are created here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+
+def spec_of(module: str) -> ModuleSpec | None:
+    """Return the import spec of a PyTorch module without a file in `ts` (`ts.onnx`), or None."""
+    from ts.unsupported import placeholders
+
+    return placeholders.spec_of(module)
+
+
+def find(name: str) -> Any:
+    """Return the placeholder of a top-level `torch` name, or None."""
+    from ts.unsupported import placeholders
+
+    try:
+        return placeholders.attribute("ts", name)
+    except AttributeError:
+        return None
+
+
+def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
+    """Return a module `__getattr__` that tries `own`, then submodules, then placeholders."""
+
+    def __getattr__(name: str) -> Any:
+        if own is not None:
+            try:
+                return own(name)
+            except AttributeError as error:
+                if getattr(error, "name", None) != name and f"'{name}'" not in str(error):
+                    raise  # error of another attribute
+                missing = error
+        else:
+            missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        if name.startswith("__") and name != "__all__":
+            raise missing
+        file = _file_inside(module, name)  # `from package import module` reads the attribute first
+        if file is not None:
+            return file
+        from ts.unsupported import api, placeholders
+
+        if own is not None and name not in api.entries(module.removeprefix("ts").removeprefix(".")):
+            raise missing
+        return placeholders.attribute(module, name)
+
+    return __getattr__
+
+
+def _file_inside(module: str, name: str) -> ModuleType | None:
+    """Import a submodule from its file; return None if the package has no such file."""
+    places = vars(sys.modules[module]).get("__path__")
+    if not places or PathFinder.find_spec(f"{module}.{name}", places) is None:
+        return None
+    return import_module(f"{module}.{name}")
+
+
+def absent_operator(name: str) -> Any:
+    """Return the placeholder of an operator that `ts` lacks, by its name without `aten::`; or None."""
+    from ts.unsupported import placeholders, unsupported_ops
+
+    return placeholders.placeholder(f"ops.aten.{name}") if name in unsupported_ops.OPERATORS else None

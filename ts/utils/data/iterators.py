@@ -1,0 +1,312 @@
+"""One pass through the data of a loader: batches made in this process, or by workers ahead of time.
+
+In: a loader; out: an iterator over its batches.
+
+    InProcess(loader)       ByWorkers(loader)
+
+Each worker has a pipe of its own, and whoever waits for its batch waits for the end of its process, too: a
+worker that dies is noticed at once.  In order, nobody but the worker whose turn it is is listened to, so that
+nothing has to be kept until its turn comes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import signal
+import time
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, NoReturn
+
+import ts
+from ts.utils.data.batch_transport import IN_PIPE, BatchReceiver
+from ts.utils.data.collate import mapped
+from ts.utils.data.exception_wrapper import ExceptionWrapper
+from ts.utils.data.fetch import Fetching, fetcher
+from ts.utils.data.worker import EXHAUSTED, SHUTDOWN_TIMEOUT_SECONDS, Job, Task, work
+
+
+class Batches(Iterator[Any]):
+    """What the two ways share: the order of the indices, seeds, pinned memory, and warnings."""
+
+    # A loader may keep its iteration, which therefore does not keep the loader.
+
+    def __init__(self, loader: Any) -> None:
+        self._index_sampler = loader._index_sampler
+        self._num_workers = loader.num_workers
+        self._how = Fetching(
+            loader.dataset,
+            loader._by_index,
+            loader.batch_sampler is not None,
+            loader.collate_fn,
+            loader.drop_last,
+        )
+        self._pins = _pins(loader)
+        self._indices = iter(self._index_sampler)
+        self._base_seed = int(ts.empty((), dtype=ts.int64).random_(generator=loader.generator).item())
+        self._count = 0
+        self._length = loader._length_told
+
+    def start(self, length: int | None) -> None:
+        """Begin a pass; `length` is what the loader has said of an iterable data set, if it was asked."""
+        self._indices = iter(self._index_sampler)
+        self._count = 0
+        self._length = length
+
+    def _next(self) -> Any:
+        raise NotImplementedError
+
+    def __next__(self) -> Any:
+        batch = self._next()
+        self._count += 1
+        if self._length is not None and self._count > self._length:
+            self._warn()
+        return mapped(_pinned, batch) if self._pins else batch
+
+    def _warn(self) -> None:
+        text = (
+            f"Length of IterableDataset {self._how.dataset} was reported to be {self._length}"
+            f"(when accessing len(dataloader)), but {self._count} samples have been fetched. "
+        )
+        if self._num_workers > 0:
+            text += (
+                "For multiprocessing data-loading, this could be caused by not properly configuring the "
+                "IterableDataset replica at each worker. Please see "
+                "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
+            )
+        warnings.warn(text, stacklevel=3)
+
+    def __len__(self) -> int:
+        return len(self._index_sampler)
+
+    def __getstate__(self) -> Any:
+        raise NotImplementedError("{} cannot be pickled", type(self).__name__)
+
+
+def _pins(loader: Any) -> bool:
+    if not loader.pin_memory:
+        return False
+    if loader.pin_memory_device:
+        warnings.warn(
+            "pin_memory_device is deprecated, the current accelerator will be used as the device,"
+            f"ignore pin_memory_device='{loader.pin_memory_device}'.",
+            stacklevel=5,
+        )
+    if ts.cuda.is_available():
+        return True
+    warnings.warn(
+        "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
+        "won't be used.",
+        stacklevel=5,
+    )
+    return False
+
+
+def _pinned(value: Any) -> Any:
+    return value.pin_memory() if hasattr(value, "pin_memory") else value
+
+
+class SingleProcessIterator(Batches):
+    """Batches made when they are asked for."""
+
+    def __init__(self, loader: Any) -> None:
+        if loader.timeout:
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
+        super().__init__(loader)
+        self._fetch = fetcher(self._how)
+
+    def _next(self) -> Any:
+        return self._fetch(next(self._indices))
+
+
+class MultiProcessingIterator(Batches):
+    """Batches that worker processes make, `prefetch_factor` of them each ahead."""
+
+    def __init__(self, loader: Any) -> None:
+        super().__init__(loader)
+        self._prefetch = 2 if loader.prefetch_factor is None else loader.prefetch_factor
+        if self._prefetch <= 0:
+            raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
+        self._timeout = loader.timeout
+        self._in_order = loader.in_order
+        self._is_persistent = loader.persistent_workers
+        self._epoch = -1
+        self._workers: list[_Worker] = []
+        self._close = weakref.finalize(self, _end, self._workers, os.getpid())
+        context = loader.multiprocessing_context or multiprocessing
+        for number in range(loader.num_workers):
+            job = Job(
+                self._how,
+                self._base_seed,
+                loader.worker_init_fn,
+                number,
+                loader.num_workers,
+                IN_PIPE // self._prefetch,
+            )
+            self._workers.append(_Worker(context, job))
+        self.start(loader._length_told)
+
+    def start(self, length: int | None) -> None:
+        """Begin a pass; what the workers still make of the one before is thrown away as it comes."""
+        super().start(length)
+        self._epoch += 1
+        for worker in self._workers:
+            worker.is_active, worker.waiting = True, 0
+        self._turns = itertools.cycle(self._workers)
+        self._order: deque[_Worker] = deque()
+        for _ in range(self._prefetch * len(self._workers)):
+            self._give_task()
+
+    def _give_task(self) -> None:
+        """Give the next worker, if any is active, the next index, if there is one."""
+        try:
+            index = next(self._indices)
+        except StopIteration:
+            return
+        active = sum(worker.is_active for worker in self._workers)
+        for worker in itertools.islice(self._turns, len(self._workers)):
+            if not worker.is_active:
+                continue
+            if self._in_order or worker.waiting < self._most_tasks() // active:
+                worker.send(Task(self._epoch, index, worker.inbox.freed()))
+                self._order.append(worker)
+                return
+
+    def _most_tasks(self) -> int:
+        return self._prefetch * len(self._workers)
+
+    def _next(self) -> Any:
+        while worker := self._whose_turn():
+            header, inside = parcel = self._receive(worker)
+            if header.label[0] != self._epoch:
+                worker.inbox.discard(parcel)
+                self._order.appendleft(worker)
+                worker.waiting += 1
+                continue
+            if header.label[1] == EXHAUSTED:
+                worker.is_active = False
+                self._give_task()
+                continue
+            batch = worker.inbox.open(parcel)
+            del parcel, inside
+            self._give_task()
+            if isinstance(batch, ExceptionWrapper):
+                batch.reraise()
+            return batch
+        if not self._is_persistent:
+            self._close()
+        raise StopIteration
+
+    def _whose_turn(self) -> _Worker | None:
+        """The worker whose batch is next, off the list; None when there is none."""
+        self._order = deque(worker for worker in self._order if worker.is_active)
+        if not self._order:
+            return None
+        if self._in_order:
+            worker = self._order.popleft()
+        else:
+            worker = self._first_ready(list(dict.fromkeys(self._order)))
+            self._order.remove(worker)
+        worker.waiting -= 1
+        return worker
+
+    def _receive(self, worker: _Worker) -> Any:
+        self._first_ready([worker])
+        try:
+            return worker.inbox.receive()
+        except (EOFError, OSError):
+            worker.has_died()
+
+    def _first_ready(self, workers: list[_Worker]) -> _Worker:
+        """The first of these that has sent something; RuntimeError where one has died, or time is up."""
+        timeout = self._timeout or None
+        for worker in workers:
+            if worker.connection.poll():
+                return worker
+        events = {event: w for w in workers for event in (w.connection, w.process.sentinel)}
+        ready = wait(list(events), timeout)
+        if not ready:
+            raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
+        for event in ready:
+            if isinstance(event, Connection):
+                return events[event]
+        failed = events[ready[0]]
+        if failed.connection.poll():  # what it sent before
+            return failed
+        failed.has_died()
+
+
+class _Worker:
+    """A worker process as the program sees it."""
+
+    def __init__(self, context: Any, job: Job) -> None:
+        self.connection, theirs = multiprocessing.Pipe()
+        _open.add(self.connection)
+        self.inbox = BatchReceiver(self.connection)
+        self.is_active = True  # whether it has data left in this pass
+        self.waiting = 0  # tasks whose batches have not been fetched
+        self.process = context.Process(target=work, args=(theirs, job), daemon=True)
+        try:
+            self.process.start()
+        finally:
+            theirs.close()
+
+    def send(self, task: Task) -> None:
+        """Give it a task."""
+        self.waiting += 1
+        try:
+            self.connection.send_bytes(ForkingPickler.dumps(tuple(task)))
+        except (BrokenPipeError, ConnectionResetError):
+            self.has_died()
+
+    def has_died(self) -> NoReturn:
+        """Raise RuntimeError that says how the worker ended, in PyTorch's words."""
+        self.process.join(SHUTDOWN_TIMEOUT_SECONDS)
+        pid, code = self.process.pid, self.process.exitcode
+        if code is not None and code < 0:
+            how = f"is killed by signal: {signal.strsignal(-code)}. "
+        else:
+            how = (
+                f"exited unexpectedly with exit code {code}. Details are lost due to multiprocessing. "
+                "Rerunning with num_workers=0 may give better error trace."
+            )
+        raise RuntimeError(f"DataLoader worker (pid(s) {pid}) exited unexpectedly") from RuntimeError(
+            f"DataLoader worker (pid {pid}) {how}"
+        )
+
+
+_open: weakref.WeakSet[Connection] = weakref.WeakSet()  # the program's ends of the pipes to workers
+
+
+def _let_go() -> None:
+    """In a forked process: who holds the pipes hides the end of the program from its workers."""
+    for connection in list(_open):
+        connection.close()
+    _open.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
+
+
+def _end(workers: list[_Worker], owner: int) -> None:
+    """End the processes: those that do not go by themselves are killed."""
+    if os.getpid() != owner:
+        return  # a fork of the program has the objects, but not the children
+    for worker in workers:
+        with suppress(OSError):  # it may be gone already
+            worker.connection.send_bytes(b"")
+        worker.connection.close()
+    deadline = time.monotonic() + SHUTDOWN_TIMEOUT_SECONDS + 1
+    for worker in workers:
+        worker.process.join(max(0.0, deadline - time.monotonic()))
+        if worker.process.is_alive():
+            worker.process.kill()
+            worker.process.join()
+        worker.process.close()
