@@ -14,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from tests import cli_page, operators, page_samples, readme_performance, stubs
+from tests import bytecode_page, cli_page, operators, page_samples, readme_performance, stubs
 
 MOST_LINES = 60  # of a difference that is shown
 
@@ -26,6 +26,7 @@ def texts() -> dict[Path, str]:
         **page_samples.pages(),
         readme_performance.PAGE: readme_performance.page(readme_performance.PAGE.read_text()),
         **cli_page.pages(),
+        bytecode_page.PAGE: bytecode_page.page(),
         **operators.pages(),
         operators.DIRECTORY: operators.directory(),
         operators.KERNELS: operators.kernel_directory(),
