@@ -3,7 +3,7 @@
     python -m tests.regenerate            writes all of it
     python -m tests.regenerate --check    writes nothing: shows what differs, and fails where anything does
 
-In: `tests.generate_operator_index` (the page of operators, the directories), `tests.stubs` (the stubs) and `tests.doc_samples` (the
+In: `tests.generate_operator_index` (the pages of operators, the directories), `tests.stubs` (the stubs) and `tests.doc_samples` (the
 code on the pages).  Out: files.
 """
 
@@ -14,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from tests import cli_page, generate_operator_index, doc_samples, readme_performance, stubs
+from tests import bytecode_page, cli_page, generate_operator_index, doc_samples, readme_performance, stubs
 
 MAX_LINES = 60  # of a difference that is shown
 
@@ -26,6 +26,7 @@ def texts() -> dict[Path, str]:
         **doc_samples.pages(),
         readme_performance.PAGE: readme_performance.page(readme_performance.PAGE.read_text()),
         **cli_page.pages(),
+        bytecode_page.PAGE: bytecode_page.page(),
         **generate_operator_index.pages(),
         generate_operator_index.DIRECTORY: generate_operator_index.directory(),
         generate_operator_index.KERNELS: generate_operator_index.kernel_directory(),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ts
-from tests import cli_page, doc_samples, passes_page, readme_performance
+from tests import bytecode_page, cli_page, doc_samples, passes_page, readme_performance
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -124,10 +124,11 @@ def test_a_mark_without_a_block_is_found():
 
 def test_texts_that_are_explained_line_by_line():
     """Words in the tables' first columns stand in what the program gives."""
-    page = (DOCS / "explanation" / "reading-ir-and-bytecode.md").read_text()
+    pages = ("ir-and-bytecode", "optimized-graphs", "loops", "containers")
+    page = "".join((DOCS / "explanation" / f"reading-{name}.md").read_text() for name in pages)
     shown = doc_samples.SHOWN.findall(page)
     named = [expression.partition("(")[0].split(".") for _, _, expression, _ in shown]
-    assert [what for name, what in named if name == "weigh"] == ["graph", "plan", "graph_for", "bytecode"]
+    assert [what for name, what in named if name == "weigh"] == ["graph", "bytecode", "plan", "graph_for"]
     for name in ("first_above", "weighted", "doubled", "counted"):
         assert [what for other, what in named if other == name] == ["graph", "bytecode"]
     said = " ".join(" ".join(text for *_, text in shown).split())
@@ -195,6 +196,11 @@ def test_the_passes():
 def test_the_command_line():
     """`python -m tests.regenerate` writes its pages."""
     assert {path: path.read_text() for path in cli_page.pages()} == cli_page.pages()
+
+
+def test_the_instructions():
+    """`python -m tests.regenerate` writes them."""
+    assert bytecode_page.PAGE.read_text() == bytecode_page.page()
 
 
 # ---- the way to each page ----------------------------------------------------------------------------
