@@ -224,7 +224,7 @@ class Reader(TensorLoader):
 
 
 def _fits_program(value: Any) -> bool:
-    """Whether the ints of a constant are ints of programs."""
+    """Return whether the ints of a constant are ints of programs."""
     if isinstance(value, list | tuple):
         return all(map(_fits_program, value))
     if isinstance(value, dict):
@@ -268,7 +268,7 @@ _CALLS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def may_be_named(module: str, name: str) -> bool:
-    """Whether pickles of archives may name this of PyTorch and Python."""
+    """Return whether pickles of archives may name this of PyTorch and Python."""
     full = f"{module}.{name}"
     known = (_TENSOR, quantized.REBUILD, *_CALLS, *quantized.SCHEMES)
     return full in known or (module == "torch" and storage_type(name, in_module=True) is not None)

@@ -100,7 +100,7 @@ def _is_generated(cls: type, name: str) -> bool:
 
 
 def _made_by_dataclass(cls: type, function: Any) -> bool:
-    """Whether `@dataclass` made the method."""
+    """Return whether `@dataclass` made the method."""
     if not is_dataclass(cls):
         return False
     from ts.frontend.dataclasses import is_generated

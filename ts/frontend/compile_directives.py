@@ -69,7 +69,7 @@ def wait(future: Any) -> Any:
 
 
 def is_scripting() -> bool:
-    """Whether this is compiled code: known at compile time, so the other branch need not compile."""
+    """Return whether this is compiled code: known at compile time, so the other branch need not compile."""
     return False
 
 
@@ -253,7 +253,8 @@ def unwrap_optional(value: T | None) -> T:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Whether `obj` is of a type as compiled code understands it: containers with all their elements."""
+    """Return whether `obj` is of a type as compiled code understands it: containers with all their elements.
+    """
     if builtins.isinstance(target_type, tuple | list):
         return any(isinstance(obj, each) for each in target_type)
     origin, arguments = typing.get_origin(target_type), typing.get_args(target_type)
@@ -321,7 +322,7 @@ def callable_argument_names(function: Callable[..., Any]) -> list[str]:
 
 
 def is_optional(annotation: Any) -> bool:
-    """Whether an annotation is `Optional[T]`: a union of two, one of them None."""
+    """Return whether an annotation is `Optional[T]`: a union of two, one of them None."""
     arguments = typing.get_args(annotation)
     is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     return is_union and len(arguments) == 2 and type(None) in arguments

@@ -54,7 +54,9 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
 
 
 def is_generated(function: Any) -> bool:
-    """Whether `@dataclass` made the function of its class, or gave it its own (`__replace__`, since 3.13)."""
+    """Return whether `@dataclass` made the function of its class, or gave it its own (`__replace__`, since
+    3.13).
+    """
     return inspect.unwrap(function).__code__.co_filename in ("<string>", dataclasses.__file__)
 
 

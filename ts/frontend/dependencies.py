@@ -44,7 +44,7 @@ def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
 
 
 def is_operator(name: str) -> bool:
-    """Whether there is an operator of that name, of whatever overloads."""
+    """Return whether there is an operator of that name, of whatever overloads."""
     return bool(candidates(name) or builtin_functions(name))
 
 

@@ -61,7 +61,7 @@ def annotation_of(function: FunctionType | MethodType | None, name: str) -> Any 
 
 
 def is_observed(function: FunctionType) -> bool:
-    """Whether something was learnt of a function."""
+    """Return whether something was learnt of a function."""
     return function.__code__ in _observed
 
 

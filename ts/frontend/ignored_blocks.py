@@ -25,7 +25,7 @@ _FUNCTION = "ignored_block"
 
 
 def is_ignored_block(node: ast.stmt) -> bool:
-    """Whether a statement is a block that stays in Python."""
+    """Return whether a statement is a block that stays in Python."""
     match node:
         case ast.With(items=[ast.withitem(context_expr=ast.Call(func=callee))]):
             return getattr(callee, "attr", getattr(callee, "id", "")) in _NAMES

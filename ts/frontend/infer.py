@@ -150,5 +150,5 @@ def _of_instance(value: Any) -> Type:
 
 
 def _may_be_script_class(cls: type) -> bool:
-    """Whether a class is worth compiling: a plain class of Python code."""
+    """Return whether a class is worth compiling: a plain class of Python code."""
     return cls.__module__ != "builtins" and "__init__" in vars(cls) and cls.__mro__[1:] == (object,)

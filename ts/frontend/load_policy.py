@@ -51,7 +51,7 @@ class LoadPolicy:
         return nullcontext() if self.limits is None else self.limits
 
     def allows(self, key: str) -> bool:
-        """Whether an operator may be used, by its name and overload (`aten::add.Tensor`)."""
+        """Return whether an operator may be used, by its name and overload (`aten::add.Tensor`)."""
         of_language = key.startswith(_OF_THE_LANGUAGE) and not key.startswith(_REMOTE)
         if not self.restricted or of_language:
             return True

@@ -85,7 +85,7 @@ class ConcreteModule:
         self.type: ModuleType = None  # type: ignore[assignment]  # set when no equal one is known
 
     def same_as(self, other: ConcreteModule) -> bool:
-        """Whether instances of both can have one type."""
+        """Return whether instances of both can have one type."""
         return (
             list(self.attributes.items()) == list(other.attributes.items())
             and self.parameters == other.parameters
@@ -266,7 +266,7 @@ def concrete_module(
 
 
 def has_exports(instance: Any) -> bool:
-    """Whether the class marks a method to be compiled although nothing calls it."""
+    """Return whether the class marks a method to be compiled although nothing calls it."""
     members = (inspect.getattr_static(instance, name, None) for name in dir(type(instance)))
     return any(modifier_of(member) == "export" for member in members if isinstance(member, FunctionType))
 
@@ -452,7 +452,7 @@ def _check_interface_methods(module: Any, interface: InterfaceType) -> None:
 
 
 def _is_operator(value: Any) -> bool:
-    """Whether a builtin of Python, as `math.sqrt`, is an operator."""
+    """Return whether a builtin of Python, as `math.sqrt`, is an operator."""
     return inspect.isbuiltin(value) and bool(registry.lookup(f"aten::{value.__name__}"))
 
 

@@ -80,7 +80,7 @@ def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
 
 
 def has_overloads(function: Callable[..., Any]) -> bool:
-    """Whether the function was declared with `overload`."""
+    """Return whether the function was declared with `overload`."""
     return _compiled.get(function) is not None or bool(_declared.get(_key(function)))
 
 

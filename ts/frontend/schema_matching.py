@@ -100,7 +100,7 @@ def _unwrap_optional(type: Type) -> Type:
 
 
 def convertible_to_list(type: Type, target: Type) -> bool:
-    """Whether a list, or a tuple of one type, fits the list type `target`."""
+    """Return whether a list, or a tuple of one type, fits the list type `target`."""
     if not isinstance(target, ListType):
         return False
     if type.is_subtype_of(target):
@@ -291,7 +291,7 @@ class _Matcher:
 
 
 def _takes_rest(arguments: Sequence[Argument], i: int) -> bool:
-    """Whether the remaining positional arguments may be written without brackets: `ones(2, 3)`."""
+    """Return whether the remaining positional arguments may be written without brackets: `ones(2, 3)`."""
     formal = arguments[i]
     if i + 1 < len(arguments) and not arguments[i + 1].kwarg_only:
         return False
@@ -556,7 +556,7 @@ def insert_operator(
 
 
 def has_method(name: str, type: Type) -> bool:
-    """Whether some operator `name` takes a `type` as its `self`."""
+    """Return whether some operator `name` takes a `type` as its `self`."""
     schemas = [operator.schema for operator in registry.lookup(name)]
     schemas += [function.schema for function in builtin_functions(name)]
     for schema in schemas:

@@ -26,7 +26,7 @@ from ts.ir.value import Value
 
 
 def is_meaningful(name: str) -> bool:
-    """Whether a name says something in a printed graph: not `_`, `_3` or a temporary's."""
+    """Return whether a name says something in a printed graph: not `_`, `_3` or a temporary's."""
     if not name or name[0] == "$":
         return False
     return name[0] != "_" or not (name[1:] == "" or name[1:].isdigit())
@@ -86,7 +86,7 @@ class Scope:
         return None
 
     def is_defined(self, name: str) -> bool:
-        """Whether the name stands for something, without inserting a load."""
+        """Return whether the name stands for something, without inserting a load."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values or name in scope.types:

@@ -245,7 +245,7 @@ def _keeps_its_text(node: Node) -> bool:
 
 
 def same_constant(first: Node, second: Node) -> bool:
-    """Whether two nodes are constants of the same type and value."""
+    """Return whether two nodes are constants of the same type and value."""
     if first.kind() != "prim::Constant" or second.kind() != "prim::Constant":
         return False
     return constant_key(first) == constant_key(second)
@@ -304,7 +304,7 @@ class _Elements:
 
 
 def _asks_for_identity(node: Node) -> bool:
-    """Whether the result depends on which object a value is: constants of a graph have no identity."""
+    """Return whether the result depends on which object a value is: constants of a graph have no identity."""
     return node.kind() in ("aten::__is__", "aten::__isnot__", "prim::id") and any_mutable(node.inputs())
 
 

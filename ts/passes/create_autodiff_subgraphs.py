@@ -41,7 +41,9 @@ _inlines = True  # whether graphs of fewer operators than THRESHOLD are dissolve
 
 
 def set_subgraph_inlining(enabled: bool) -> None:
-    """Whether differentiable graphs that are not worth one are left out, in programs compiled from now on."""
+    """Return whether differentiable graphs that are not worth one are left out, in programs compiled from now
+    on.
+    """
     global _inlines
     _inlines = enabled
 
@@ -143,7 +145,7 @@ class _Parts:
 
 
 def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
-    """Whether a differentiable graph may have `node`; `reads`: it reads what that one gives."""
+    """Return whether a differentiable graph may have `node`; `reads`: it reads what that one gives."""
     if node.blocks():
         return False
     if node.kind() == "prim::ListUnpack":
@@ -158,7 +160,7 @@ def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
 
 
 def _is_operator(node: Node) -> bool:
-    """Whether it computes tensors."""
+    """Return whether it computes tensors."""
     if node.kind() in _LISTS or node.blocks():
         return False
     record = getattr(node.operator(), "record", None)
@@ -211,7 +213,9 @@ def _is_steady(value: Value, depth: int = 4) -> bool:
 
 
 def _is_barrier(node: Node) -> bool:
-    """Whether nothing moves past it: it writes, acts on the world, or has blocks, which may read anything."""
+    """Return whether nothing moves past it: it writes, acts on the world, or has blocks, which may read
+    anything.
+    """
     return bool(node.blocks()) or has_side_effects(node) or writes_to_inputs(node)
 
 

@@ -33,7 +33,9 @@ def eliminate_unfailing_dead_code(graph: Graph) -> bool:
 
 
 def _is_endless(loop: Node) -> bool:
-    """Whether this is a `while True` without a way out, which never leaves: what follows it must not run."""
+    """Return whether this is a `while True` without a way out, which never leaves: what follows it must not
+    run.
+    """
     values = loop.inputs()[0], loop.inputs()[1], loop.blocks()[0].outputs()[0]
     if any(value.node().kind() != "prim::Constant" for value in values):
         return False

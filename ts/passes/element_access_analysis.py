@@ -140,7 +140,7 @@ class Elements:
         return value, []
 
     def is_converted(self, node: Node) -> bool:
-        """Whether a node becomes one on numbers."""
+        """Return whether a node becomes one on numbers."""
         kind = node.kind()
         if kind in CONVERSIONS:
             return node.inputs_size() == 1 and self._is_element(node.input())
@@ -445,7 +445,7 @@ def _selects(node: Node) -> bool:
 
 
 def _has_dimensions(value: Value) -> bool:
-    """Whether a tensor is seen to be made with dimensions."""
+    """Return whether a tensor is seen to be made with dimensions."""
     node = value.node()
     if node.kind() not in ("aten::zeros", "aten::ones", "aten::full", "aten::empty"):
         return False

@@ -317,7 +317,7 @@ def _nodes_with_bodies(block: Block) -> Iterator[Node]:
 
 
 def _is_inside(node: Node, block: Block, around: Block | None = None) -> bool:
-    """Whether a node is inside of `block`, which is inside of `around`."""
+    """Return whether a node is inside of `block`, which is inside of `around`."""
     current: Block | None = node.owning_block()
     while current is not around and current is not block:
         owner = current.owning_node() if current is not None else None

@@ -56,14 +56,14 @@ def _hoist(loop: Node) -> bool:
 
 
 def _may_reshape(node: Node) -> bool:
-    """Whether a tensor may have another shape then: `out=` gets that of the result."""
+    """Return whether a tensor may have another shape then: `out=` gets that of the result."""
     operator = None if node.blocks() else node.operator()
     record = None if operator is None else operator.record
     return reshapes(node) or (record is not None and record.variant == "out")
 
 
 def _runs(graph: Graph, loop: Node) -> Value:
-    """Whether there is a first iteration."""
+    """Return whether there is a first iteration."""
     trips, condition = loop.inputs()[:LOOP_INPUTS]
     runs = graph.insert("aten::gt", [trips, 0])
     return runs if constant_value(condition) is True else graph.insert("aten::__and__", [runs, condition])

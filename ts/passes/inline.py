@@ -175,7 +175,7 @@ def _prepared(graph: Graph, constants: _Constants) -> Graph:
 
 
 def _calls(body: Graph, function: Any) -> bool:
-    """Whether a call of `function` is left in its own body: it is recursive."""
+    """Return whether a call of `function` is left in its own body: it is recursive."""
     return any(_named(call) is function for kind in _CALLS for call in body.find_all_nodes(kind))
 
 

@@ -44,7 +44,7 @@ def lower_executor_nodes(graph: Graph) -> bool:
 
 
 def has_executor_nodes(graph: Graph) -> bool:
-    """Whether there is anything to replace."""
+    """Return whether there is anything to replace."""
     return not graph.kinds().isdisjoint(_MEANINGS)
 
 

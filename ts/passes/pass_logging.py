@@ -108,12 +108,12 @@ def _pass_name(name: str) -> str:
 
 
 def is_configured() -> bool:
-    """Whether anything is logged or limited."""
+    """Return whether anything is logged or limited."""
     return bool(_levels or _limits)
 
 
 def enabled(name: str, level: int = UPDATE) -> bool:
-    """Whether pass `name` logs messages of `level`."""
+    """Return whether pass `name` logs messages of `level`."""
     return bool(_levels) and _levels.get(name, -1) >= level
 
 
@@ -140,7 +140,7 @@ def _log(name: str, level: int, template: str, values: tuple[object, ...]) -> No
 
 
 def optimization_allowed(name: str) -> bool:
-    """Whether pass `name` may make one more change; counts it."""
+    """Return whether pass `name` may make one more change; counts it."""
     if not _limits or name not in _limits:
         return True
     if _limits[name] <= 0:

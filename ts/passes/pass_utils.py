@@ -44,8 +44,9 @@ def constant_value(value: Value) -> Any:
 
 
 def named(name: str) -> bool:
-    """Whether a variable's name is worth giving to a value: neither internal (`$...`) nor a temporary
-    (`_1`)."""
+    """Return whether a variable's name is worth giving to a value: neither internal (`$...`) nor a temporary
+    (`_1`).
+    """
     if not name or name[0] == "$":
         return False
     return name[0] != "_" or (not name[1:].isdigit() and len(name) > 1)

@@ -51,7 +51,7 @@ def count_of_sizes(node: Node) -> int | None:
 
 
 def wants_gradient(node: Node) -> bool | None:
-    """Whether a tensor wants a gradient, if its type says so; a write to it may change that."""
+    """Return whether a tensor wants a gradient, if its type says so; a write to it may change that."""
     type = node.input().type()
     return type._requires_grad if isinstance(type, TensorType) else None
 
@@ -105,7 +105,7 @@ def _is_complex(node: Node, type: TensorType) -> bool | None:
 
 
 def _is_on(node: Node, type: TensorType) -> bool | None:
-    """Whether a tensor is on the device that the question names."""
+    """Return whether a tensor is on the device that the question names."""
     place = _device(node, type)
     return None if place is None else place.type == node.kind().removeprefix("prim::is_")
 

@@ -309,7 +309,7 @@ class Analysis:
         return devices.pop() if len(devices) == 1 else None
 
     def is_partial(self, sample: Any) -> bool:
-        """Whether a tensor has lengths that are not known."""
+        """Return whether a tensor has lengths that are not known."""
         return bool(self.unknown) and any(length in self.unknown for length in sample.shape)
 
     def results(self, node: Node, arguments: list[Any]) -> Any:

@@ -224,14 +224,14 @@ def _asks_of_tensor(node: Node) -> bool:
 
 
 def _asks_of_argument(node: Node) -> bool:
-    """Whether it asks what an argument is whose type leaves that open."""
+    """Return whether it asks what an argument is whose type leaves that open."""
     if node.kind() not in OF_ARGUMENTS:
         return False
     return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN for x in node.inputs())
 
 
 def _decides(node: Node, depth: int = 8) -> bool:
-    """Whether the answer reaches the condition of a branch: then some of the graph may vanish."""
+    """Return whether the answer reaches the condition of a branch: then some of the graph may vanish."""
     for use in (use for output in node.outputs() for use in output.uses()):
         user = use.user
         if user.blocks():
@@ -247,7 +247,7 @@ def _decides(node: Node, depth: int = 8) -> bool:
 
 
 def _is_answer(value: Value) -> bool:
-    """Whether a value is of a type that computing with answers gives."""
+    """Return whether a value is of a type that computing with answers gives."""
     return value.type().kind() in ("BoolType", "IntType", "ListType", "StringType", "DeviceObjType")
 
 
@@ -301,6 +301,6 @@ def _is_float(sample: Any) -> bool:
 
 
 def _says_dtype(node: Node) -> bool:
-    """Whether it converts to a dtype that stands there."""
+    """Return whether it converts to a dtype that stands there."""
     record = getattr(node.operator(), "record", None)
     return record is not None and record.converts and _is_number(node.input(1))

@@ -44,7 +44,7 @@ class SubgraphRewriter:
         self._patterns.append((_graph(pattern), _graph(replacement)))
 
     def run_on_graph(self, graph: Graph, accept: Filter | None = None) -> bool:
-        """Whether anything was replaced; of an occurrence, `accept` may say no."""
+        """Return whether anything was replaced; of an occurrence, `accept` may say no."""
         changed = False
         for pattern, replacement in self._patterns:
             changed |= _Rewriter(pattern, replacement, accept).visit(graph.block())
@@ -110,7 +110,7 @@ class _Match:
         return all(self._same_value(value, other) for value, other in pairs)
 
     def _hides_the_inside(self) -> bool:
-        """Whether what goes away is used by the occurrence only."""
+        """Return whether what goes away is used by the occurrence only."""
         inside = set(self.nodes.values())
         outputs = {self.values[value] for value in self.pattern.outputs()}
         hidden = [found for found in inside if found.kind() != "prim::Constant"]
@@ -203,7 +203,7 @@ def _remove_names(results: list[Value], inputs: list[Value]) -> None:
 
 
 def _stands_before(value: Value, node: Node) -> bool:
-    """Whether a value is there where `node` stands."""
+    """Return whether a value is there where `node` stands."""
     block, maker = node.owning_block(), value.node()
     return maker.owning_block() is not block or maker.is_before(node)
 

@@ -156,7 +156,7 @@ class _Attributes:
         self.read: dict[str, Value] = {path: module}
 
     def has(self, value: Value) -> bool:
-        """Whether a `prim::TracedAttr` lies below the module."""
+        """Return whether a `prim::TracedAttr` lies below the module."""
         scope: str = value.node().get("scope")
         return scope == self.path or scope.startswith(f"{self.path}.")
 

@@ -51,7 +51,7 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> Non
 
 
 def guarded(tracer: Tracer) -> bool:
-    """Whether a trace is to look at values that left it."""
+    """Return whether a trace is to look at values that left it."""
     return FAILURES[tracer.options.guards] is not None
 
 

@@ -45,7 +45,7 @@ def expression(frame: FrameType) -> str:
 
 
 def only_complains(frame: FrameType) -> bool:
-    """Whether a test of `ts`'s own functions is evaluated that chooses an error or a warning at most.
+    """Return whether a test of `ts`'s own functions is evaluated that chooses an error or a warning at most.
 
     Of users' functions no test is: what they raise is part of what they do.
     """
@@ -65,7 +65,7 @@ def _complaints(filename: str) -> frozenset[int]:
 
 
 def _chooses_nothing(node: ast.If) -> bool:
-    """Whether one branch of an `if` always raises, or neither does more than warn."""
+    """Return whether one branch of an `if` always raises, or neither does more than warn."""
     return _raises(node.body) or _raises(node.orelse) or (_warns(node.body) and _warns(node.orelse))
 
 
@@ -74,7 +74,7 @@ def _raises(body: list[ast.stmt]) -> bool:
 
 
 def _warns(body: list[ast.stmt]) -> bool:
-    """Whether statements give warnings and errors at most."""
+    """Return whether statements give warnings and errors at most."""
     return all(
         _is_warning(each)
         if isinstance(each, ast.Expr)

@@ -168,7 +168,7 @@ def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, ri
 
 
 def _none_status(value: Value) -> bool | None:
-    """Whether a value is None: always, never, or (None) sometimes."""
+    """Return whether a value is None: always, never, or (None) sometimes."""
     type = value.type()
     if type is NONE or value.node().must_be_none():
         return True

@@ -329,7 +329,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _acts(node: Node) -> bool:
-    """Whether running the node, or one in its blocks, changes anything but its outputs."""
+    """Return whether running the node, or one in its blocks, changes anything but its outputs."""
     schema = node.schema()
     if has_side_effects(node) or (schema is not None and schema.is_mutable):
         return True

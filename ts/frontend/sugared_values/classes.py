@@ -252,7 +252,7 @@ def _inherited(cls: type | None, name: str) -> str:
 
 
 def _is_frozen(cls: type | None) -> bool:
-    """Whether objects of the class cannot be changed: it is a dataclass that says so."""
+    """Return whether objects of the class cannot be changed: it is a dataclass that says so."""
     return getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
 
 
@@ -326,7 +326,7 @@ def _contains(type: Type, searched: Type) -> bool:
 
 
 def _is_constructing(em: Emitter, type: Type) -> bool:
-    """Whether this is the constructor of that class: there, assignments declare attributes."""
+    """Return whether this is the constructor of that class: there, assignments declare attributes."""
     return em.parsed.name == "__init__" and em.parsed.self_type is type
 
 
