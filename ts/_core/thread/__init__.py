@@ -1,1 +1,1 @@
-"""What belongs to a thread: its context of switches, its deadline, and the memory that it may take."""
+"""Per-thread state: context flags, deadline and memory budget."""

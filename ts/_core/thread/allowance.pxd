@@ -1,4 +1,4 @@
-"""What `ts.limits(bytes=...)` counts: memory that the running program takes and gives back."""
+"""Memory accounting of `ts.limits(bytes=...)`: allocations and releases of the running program."""
 
 
 cdef extern from *:

@@ -1,11 +1,11 @@
-"""What holds for the code that a thread runs: switches, and who looks on.
+"""Per-thread context of running code: mode flags, tracer and limits.
 
-    flags       one word; 0 in almost all programs, so that who asks pays a load and a branch
-    tracer      who records the thread's work, where TRACING is set
-    limits      those of `ts.limits`, where LIMITED is set
+    flags       one word; 0 in almost all programs, so that a test costs one load and one branch
+    tracer      the object that records the thread's operators, if TRACING is set
+    limits      the limits of `ts.limits`, if LIMITED is set
 
-Every thread has its own and begins with nothing set.  Forked programs, and threads that work for another one,
-begin with what held there: `inherited`.
+Every thread has its own context, initially empty.  Forked programs and worker threads start with the context
+of the thread that created them: `inherited`.
 """
 
 from cpython.ref cimport PyObject
@@ -67,29 +67,29 @@ cdef inline unsigned int context_flags() noexcept nogil:
 
 
 cdef inline bint differentiating(unsigned int flags) noexcept nogil:
-    """Whether, by these flags of a thread, its operations are recorded for gradients."""
+    """Return whether autograd records operators of a thread with these context flags."""
     return attention & GRADIENTS_WANTED != 0 and not flags & GRAD_DISABLED
 
 
 cdef inline bint tracing() noexcept nogil:
-    """Whether somebody records what this thread does."""
+    """Return whether a tracer is active in this thread."""
     return (context_flags() & TRACING) != 0
 
 
 cdef inline bint watched() noexcept nogil:
-    """Whether somebody records it, or a mode sees the functions that it calls."""
+    """Return whether a tracer or a function mode is active in this thread."""
     return (context_flags() & (TRACING | MODES)) != 0
 
 
-# Who hands functions to the modes of a thread, as `ts._core.dispatch.overrides` does.
+# The object that calls the function modes of a thread: `ts._core.dispatch.overrides`.
 cdef PyObject *modes
 
 
 cdef inline object watcher():
-    """Who does; a mode comes before the tracer."""
+    """Return the active function-mode handler, or else the active tracer."""
     return <object>modes if context_flags() & MODES else <object>context().tracer
 
 
 cdef inline object tracer():
-    """Who does; only where somebody does."""
+    """Return the active tracer; requires `tracing()`."""
     return <object>context().tracer

@@ -74,40 +74,40 @@ cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil:
 
 
 def is_grad_enabled():
-    """Whether operations are recorded for gradients."""
+    """Return whether grad mode is enabled in this thread."""
     return not context_flags() & GRAD_DISABLED
 
 
 def set_grad_enabled(bint enabled):
-    """Switch that; what it was before comes back."""
+    """Enable or disable grad mode in this thread; return the previous setting."""
     return not set_flag(GRAD_DISABLED, not enabled)
 
 
 def is_limited():
-    """Whether `ts.limits` hold, which look at every operator."""
+    """Return whether `ts.limits` are active in this thread, which check every operator."""
     return context_flags() & LIMITED != 0
 
 
 def is_inference_mode_enabled():
-    """Whether this is inside of `inference_mode`."""
+    """Return whether inference mode is enabled in this thread."""
     return context_flags() & INFERENCE != 0
 
 
 def set_modes(watcher not None):
-    """Hand what threads do inside of a `TorchFunctionMode` to `watcher`, for ever."""
+    """Register `watcher` as the handler of all calls inside a `TorchFunctionMode`."""
     global modes
     Py_INCREF(watcher)
     modes = <PyObject *>watcher
 
 
 def count_overriding():
-    """One more class of tensors overrides functions."""
+    """Increment the count of tensor subclasses that override functions."""
     global overriding
     overriding += 1
 
 
 def enter_modes(bint on):
-    """Whether modes see the functions that this thread calls, from now on; what it was before comes back."""
+    """Enable or disable function modes in this thread; return the previous setting."""
     if modes == NULL:
         raise RuntimeError("nobody hands functions to modes: `set_modes` comes first")
     return set_flag(MODES, on)
@@ -119,20 +119,20 @@ def current_modes():
 
 
 def current_tracer():
-    """Who records what this thread does, or None."""
+    """Return the active tracer of this thread, or None."""
     return tracer() if tracing() else None
 
 
 cdef class FlagBlock:
-    """A context manager that sets flags of the thread; it may be entered again inside of itself.
+    """Reentrant context manager that sets context flags of the thread.
 
-    mask    which
-    wanted  what they are inside
+    mask    the flags to set
+    wanted  their values inside the block
     """
 
     cdef unsigned int mask, wanted
-    cdef list before              # one more for each time that it was entered
-    cdef unsigned int last        # what was put back last: leaving it once more does so again
+    cdef list before              # saved flags, one entry for each nested `__enter__`
+    cdef unsigned int last        # the flags restored last, for an extra `__exit__`
 
     def __cinit__(self, *args, **kwargs):
         self.before = []
@@ -156,7 +156,7 @@ cdef class GradMode(FlagBlock):
 
 
 cdef class GradSwitch:
-    """Switches that at once; the end of a block puts back what was before."""
+    """Grad mode setter: applied by the constructor, restored at the end of a `with` block."""
 
     cdef readonly bint mode, prev
 
@@ -172,7 +172,7 @@ cdef class GradSwitch:
 
 
 cdef class InferenceMode(FlagBlock):
-    """Inference mode, which records nothing for gradients; or an end of it."""
+    """Context manager that enables or disables inference mode (no autograd, no version counters)."""
 
     def __init__(self, bint enabled):
         self.mask = INFERENCE | GRAD_DISABLED
@@ -196,7 +196,7 @@ cdef class DisableTorchFunction(FlagBlock):
 
 
 cdef class TracingScope:
-    """`recorder` sees what the thread does inside; None for nobody."""
+    """Context manager that makes `recorder` the tracer of this thread; None disables tracing."""
 
     cdef object recorder
     cdef list before

@@ -1,6 +1,6 @@
-"""What `ts.limits(seconds=...)` counts: the time until this thread's deadline."""
+"""Deadline of this thread, set by `ts.limits(seconds=...)`."""
 
-# How many threads have a deadline: who does long work looks at this first, and does nothing at 0.
+# The number of threads with a deadline; long operations skip time accounting if it is 0.
 cdef int timed
 
 cdef double NO_DEADLINE

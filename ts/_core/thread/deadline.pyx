@@ -114,24 +114,25 @@ cdef str estimate_text(double seconds):
 
 
 def is_set():
-    """Whether the thread has a deadline."""
+    """Return whether this thread has a deadline."""
     return timed and deadline_here != NO_DEADLINE
 
 
 def is_limited():
-    """Whether the thread has a deadline, or an allowance of memory."""
+    """Return whether this thread has a deadline or a memory budget."""
     return is_set() or limited and has_allowance()
 
 
 def reserve(Py_ssize_t size):
-    """Refuse to go on where so many bytes are more than the thread's limits leave: before NumPy is asked for them."""
+    """Raise the limit error if `size` bytes exceed the thread's memory budget, before NumPy allocates
+    them."""
     if limited:
         take_bytes(size)
         give_bytes(size)
 
 
 def charge(double nanoseconds, Py_ssize_t bytes=0):
-    """Account for work that is done in Python: what it takes at least, and what it allocates that Python owns."""
+    """Charge Python work to the limits: a lower bound of its nanoseconds, and bytes allocated by Python."""
     if timed:
         charge_time(nanoseconds)
     if bytes and limited:

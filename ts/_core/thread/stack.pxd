@@ -1,11 +1,12 @@
-"""How much is left of the stack on which this thread runs C: that of Python's calls through C, too.
+"""Check of the remaining C stack of this thread, which Python calls through C use as well.
 
-Python's recursion limit counts calls and says nothing of bytes: raised, or on a thread with a small stack, it ends the
-process.  Who may come back to itself by way of Python, or of nested values, asks here.
+Python's recursion limit counts calls, not bytes: if it is raised, or on a thread with a small stack,
+recursion
+crashes the process.  Functions that recurse through Python or nested values call this check.
 
     if stack_is_low(): raise RecursionError(...)
 
-A look costs a load and a comparison; each module that asks finds the end of a thread's stack once.
+A check costs a load and a comparison; each module computes the stack end of a thread once.
 """
 
 cdef extern from *:

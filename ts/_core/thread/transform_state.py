@@ -1,4 +1,4 @@
-"""Whether the thread runs a function that is transformed (`vmap`, `grad` ...); some methods are refused then.
+"""State of function transforms (`vmap`, `grad` ...) in this thread; some methods are refused inside.
 
 with transforming():                    the function runs
     x.backward()                        RuntimeError

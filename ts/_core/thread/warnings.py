@@ -16,13 +16,13 @@ _is_always = False
 
 
 def warn_always(always: bool) -> None:
-    """Whether to warn each time."""
+    """Set whether `warn_once` repeats its warnings."""
     global _is_always
     _is_always = always
 
 
 def warn_once(what: str, text: str) -> None:
-    """Warn with `text`, unless that was done for `what` before."""
+    """Emit the warning `text` once per key `what`."""
     if not _is_always and what in _said:
         return
     _said.add(what)
@@ -30,7 +30,7 @@ def warn_once(what: str, text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Warn with `text`, where the program called `ts`: by that line Python's filters know it."""
+    """Emit the warning `text` at the innermost frame outside `ts`, for Python's warning filters."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and is_own(frame.f_globals.get("__name__")):
         level, frame = level + 1, frame.f_back

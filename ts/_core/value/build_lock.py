@@ -32,10 +32,10 @@ def build_lock() -> AbstractContextManager[Any]:
 
 
 def import_turn() -> AbstractContextManager[Any]:
-    """The turn of this thread for what it imports when a name is first used.
+    """Return a context manager that serializes lazy imports with the build lock.
 
-    Modules that import each other, NumPy's among them, cannot bear that two threads begin differently.
-    A thread that is importing already goes on without: the one whose turn it is may wait for what it holds.
+    Cyclic imports, also NumPy's, fail if two threads enter the cycle at different modules.
+    A thread inside an import skips the lock, as its holder may wait for that thread's import lock.
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -46,14 +46,14 @@ def import_turn() -> AbstractContextManager[Any]:
 
 
 def in_my_turn(work: Callable[[], _T]) -> Callable[[], _T]:
-    """`work` for another thread, which this one waits for: in this one's turn, if it has it."""
+    """Wrap `work` for a thread that this one joins; it inherits ownership of the build lock."""
     context = copy_context()
     context.run(_helps.set, _helps.get() or _lock._is_owned())
     return partial(context.run, work)
 
 
 def _forget() -> None:
-    """In a child process it is nobody else's turn."""
+    """Replace a build lock held by another thread, after a fork in the child process."""
     global _lock
     if not _lock._is_owned():
         _lock = RLock()

@@ -228,7 +228,7 @@ cdef inline Probe first_probe(size_t mask, uint32_t part) noexcept nogil:
 
 
 cdef inline void go_on(Probe *probe, size_t mask) noexcept nogil:
-    """To the next slot of the group, from the last one to the first; after the one that it began with, to another group."""
+    """Advance the probe to the next slot of its group (cyclic), or to another group after a full cycle."""
     probe.slot = probe.slot & ~<size_t>(GROUP - 1) | (probe.slot + 1) & (GROUP - 1)
     if probe.slot == probe.first:
         probe.rest >>= 5
@@ -268,7 +268,7 @@ cdef inline void remember(Dict x, PyObject *text, IValue *value) noexcept nogil:
 
 
 cdef inline void forget(Dict x) noexcept nogil:
-    """Before an entry goes, or all of them move."""
+    """Clear the cached string look-up, before entries are deleted or moved."""
     Py_XDECREF(x.asked)
     x.asked = NULL
 
@@ -284,7 +284,7 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef IValue *search_text(Dict x, PyObject *text) noexcept nogil:
-    """`find_slot` among texts, which are the most frequent keys, remembering what it finds."""
+    """Find the value of a string key, and cache the look-up; specialized `find_slot`."""
     cdef Py_hash_t hash = ts_str_hash(text)
     cdef int64_t check = ts_text_check(text, hash)
     cdef uint32_t part = part_of(hash)
@@ -304,7 +304,7 @@ cdef IValue *search_text(Dict x, PyObject *text) noexcept nogil:
 
 
 cdef inline Py_ssize_t table_bytes(Py_ssize_t slots) noexcept nogil:
-    """As limits count it."""
+    """Return the bytes of a table of `slots` index slots, for the memory limit."""
     return capacity_of(slots) * sizeof(DictEntry) + slots * sizeof(DictSlot) if slots > 0 else 0
 
 

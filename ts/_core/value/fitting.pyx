@@ -1,8 +1,8 @@
-"""Types to each other: what may stand for what, and what holds of values that come two ways.
+"""Type relations: subtyping, joins at control-flow merges, and Optional refinement.
 
 In: TypeSpecs.  Out: an answer, or a TypeSpec:
 
-    fits(List[int], Optional[List[int]])        True: who reads the second may be given the first
+    fits(List[int], Optional[List[int]])        True: a List[int] is a valid Optional[List[int]]
     joined(int, NoneType)                       Optional[int]
     present(Optional[str])                      str
 
@@ -110,7 +110,7 @@ cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b):
 
 
 cdef list alternatives(TypeSpec spec):
-    """The types that a value may be of, one by one."""
+    """Return the members of a Union or Optional, flattened; else the type itself in a list."""
     if spec.kind == KIND_UNION:
         return [x for child in spec.children for x in alternatives(<TypeSpec>child)]
     if spec.kind == KIND_OPTIONAL:
@@ -144,7 +144,7 @@ cdef TypeSpec not_none(TypeSpec spec):
 
 
 cdef bint is_object(TypeSpec spec) except -1:
-    """Whether values of the type are neither None nor a number that a register holds as such."""
+    """Return whether all values of the type are objects: neither None nor unboxed numbers."""
     if spec.kind == KIND_UNION:
         return all([is_object(<TypeSpec>child) for child in spec.children])
     return spec.kind not in (

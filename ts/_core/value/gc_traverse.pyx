@@ -1,4 +1,4 @@
-"""What the garbage collector asks containers: which objects they hold, and to let go of them.
+"""Garbage collector support of containers: their `tp_traverse` and `tp_clear` slots.
 
 In: the container classes, complete.  Out: nothing; their types have other slots afterwards.
 

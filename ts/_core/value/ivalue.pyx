@@ -169,7 +169,7 @@ cdef inline int put_object(object x, IValue *out) except -1:
 
 
 cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
-    """A container of the core stays the same one, if it is of the type."""
+    """Unbox a core container by reference; raise TypeError if it does not conform to the type."""
     cdef IValue value
     value.v.o = <PyObject *>x
     value.tag = TAG_OBJECT
@@ -179,7 +179,7 @@ cdef int put_typed(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
-    """A Scalar keeps the kind of number that it is given as."""
+    """Unbox a Scalar, keeping its number type (bool, int, float or complex)."""
     if PyBool_Check(x):
         return unbox_bool(x, spec, out)
     if PyLong_Check(x):
@@ -201,8 +201,8 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexcept:
-    """The strings, ints, floats or bools that a list starts with, `n` at most, as long as they are nothing else that is taken
-    for one: how many there were."""
+    """Unbox the leading items of a list that are exactly str, int, float or bool, `n` at most; return their
+    number."""
     cdef Py_ssize_t i = 0
     cdef PyObject *item
     cdef IValue value
@@ -313,7 +313,7 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
 
 
 cdef int unbox_union(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
-    """The first alternative that is `x`'s own type, else the first that accepts it."""
+    """Unbox as the Union member equal to the inferred type of `x`, else as the first that accepts it."""
     cdef TypeSpec own, alternative
     try:
         own = infer_spec(x)
@@ -516,8 +516,11 @@ cdef object box(IValue *x):
 
 
 cdef object box_inside(IValue *x, PyObject **copies):
-    """`copies` is a dict from the addresses of containers to them and what they became, so that no other container
-    gets such an address meanwhile: NULL until one can be met again."""
+    """Box a value and its elements, preserving shared containers.
+
+    `copies` maps addresses of core containers to (container, Python copy); the reference prevents address
+    reuse.
+    It is NULL until a container with other references is found."""
     cdef object o = box_shallow(x)
     cdef object made
     cdef bint shared
@@ -542,7 +545,7 @@ cdef object box_inside(IValue *x, PyObject **copies):
 
 
 cdef object box_object(object o):
-    """What Python holds of an object of the core: making it may read attributes, and so convert others."""
+    """Return the Python instance of a core object; its creation may convert attributes recursively."""
     enter_recursion(b" while an object is converted")
     try:
         return instance_of_object(o)
@@ -556,7 +559,7 @@ cdef inline int remember(object o, object made, PyObject **copies) except -1:
 
 
 cdef inline int converted(Py_ssize_t size, Py_ssize_t item) except -1:
-    """Account for a container of Python's that is about to be made."""
+    """Charge the creation of a Python container to the limits."""
     if limited:
         take_text(CONTAINER_BYTES + size * item)
     return worked(size)

@@ -70,12 +70,12 @@ cdef inline Py_ssize_t list_size(PyObject *x) noexcept nogil:
 
 
 cdef inline Py_ssize_t item_bytes(Tag item) noexcept nogil:
-    """How many an item takes."""
+    """Return the bytes of one item."""
     return sizeof(IValue) if item == TAG_NONE else 1 if item == TAG_BOOL else sizeof(int64_t)
 
 
 cdef inline Py_ssize_t list_index(PyObject *x, int64_t i) noexcept nogil:
-    """An index as it counts from the start, which `i` need not; -1 when out of range."""
+    """Return the non-negative index for `i`, which may count from the end; -1 if out of range."""
     if i < 0:
         i += (<List>x).size
     return i if <size_t>i < <size_t>(<List>x).size else -1

@@ -82,12 +82,12 @@ seal(List)
 
 
 cdef inline bint owns_items(List x) noexcept:
-    """Whether items may be objects."""
+    """Return whether items may be object references."""
     return x.item == TAG_NONE and (x.spec is None or not (<TypeSpec>x.spec.children[0]).plain)
 
 
 cdef inline Tag item_of(TypeSpec spec) noexcept:
-    """The tag that all items of a list have, TAG_NONE where each has its own."""
+    """Return the common tag of unboxed list items, or TAG_NONE if each item has its own tag."""
     cdef int kind = (<TypeSpec>spec.children[0]).kind
     return TAG_INT if kind == KIND_INT else TAG_FLOAT if kind == KIND_FLOAT else TAG_BOOL if kind == KIND_BOOL else TAG_NONE
 

@@ -16,7 +16,7 @@ from ts._core.value.tagged cimport IValue
 
 @cython.final
 cdef class ObjectClass:
-    """What objects of one scripted class have in common."""
+    """Layout of a scripted class: attribute names, types and initial tags."""
     cdef readonly str name            # qualified
     cdef readonly object type         # the compiler's type, which the core only hands on
     cdef readonly tuple names         # attributes by slot; None until the first object is made

@@ -61,7 +61,7 @@ cdef class ObjectClass:
 
 
 cdef int64_t first_tag(TypeSpec spec) noexcept:
-    """The tag of a slot that nothing was assigned to yet."""
+    """Return the tag of an unassigned attribute slot of the type."""
     if spec.kind == KIND_INT:
         return TAG_INT
     if spec.kind == KIND_FLOAT:

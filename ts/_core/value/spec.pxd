@@ -3,7 +3,7 @@
 cimport cython
 
 cdef enum Kind:
-    """What a TypeSpec describes; `KINDS` maps the IR's class names to these."""
+    """Kinds of a TypeSpec; `KINDS` maps class names of IR types to them."""
     KIND_ANY = 0
     KIND_NONE = 1
     KIND_INT = 2          # also ScalarType, Layout and MemoryFormat, which are ints in PyTorch

@@ -75,7 +75,8 @@ cdef inline void retain(IValue *x) noexcept nogil:
 
 
 cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
-    """dst := src, with a reference of its own; what `dst` held is released last (it may own src)."""
+    """Copy `src` to `dst` with a new reference; the old value of `dst`, which may own `src`, is released
+    last."""
     cdef IValue old = dst[0]
     retain(src)
     assign(dst, src)

@@ -1,4 +1,4 @@
-"""Which type a value has, and whether a value is one of a type; see `type_of.pyx`."""
+"""Type inference and type checks of values; see `type_of.pyx`."""
 
 from ts._core.value.spec cimport TypeSpec
 from ts._core.value.tagged cimport IValue

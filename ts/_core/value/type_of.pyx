@@ -1,4 +1,4 @@
-"""Which type a value has, and whether a value is one of a type.
+"""Type inference and type checks of values.
 
 In: a Python object, or an IValue and a TypeSpec.  Out: the TypeSpec; the answer:
 
@@ -161,7 +161,7 @@ cdef TypeSpec infer_container(object x, dict known):
 
 
 cdef TypeSpec common_spec(object values, str container, dict known):
-    """The one type of all `values`, where None beside others makes them Optional."""
+    """Return the common type of `values`, Optional if some are None; raise TypeError if types differ."""
     cdef TypeSpec found = None, spec
     cdef bint optional = False
     for value in values:
@@ -195,7 +195,7 @@ cdef bint conforms(IValue *x, TypeSpec spec) except -1:
 
 
 cdef bint is_of(IValue *x, TypeSpec spec, set asked) except -1:
-    """Whether `x` is of the type; `asked` are the (tuple, type) that were looked into before."""
+    """Return whether `x` conforms to the type; `asked` holds the (tuple, type) pairs already checked."""
     cdef int kind = spec.kind
     if kind == KIND_ANY:
         return True
@@ -308,8 +308,9 @@ cdef bint same_layout(TypeSpec a, TypeSpec b) except -1:
 # ---------------------------------------------------------------- how large a value is
 
 def is_small(x, Py_ssize_t most=1000, Py_ssize_t deepest=100):
-    """Whether a nest of Python's containers has at most `most` elements, counted as often as they are reached,
-    on at most `deepest` levels.  It is not when it holds itself."""
+    """Return whether nested Python containers have at most `most` elements on at most `deepest` levels.
+
+    Shared containers count once per reference; a container that contains itself is not small."""
     cdef Py_ssize_t count = 0, level
     cdef list waiting = [(x, 0)]
     while waiting:

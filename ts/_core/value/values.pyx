@@ -1,4 +1,4 @@
-"""What scripts ask of any value: equality, order and text, deep into containers.
+"""Equality, ordering and string conversion of values, recursive in containers.
 
 In: IValues.  Out: the truth of a comparison, or the text that `print`, `str()` and `format` show.
 """
@@ -307,8 +307,11 @@ cdef Py_ssize_t MAX_TEXT_CHARS = <Py_ssize_t>1 << 60
 
 
 cdef Py_ssize_t least_text(IValue *x, PyObject **sizes) except -1:
-    """How many characters a text has at least: found in the time that it takes to see each container once, before the
-    text of one that holds another many times over is made.  `sizes` is a dict from containers seen, or NULL."""
+    """Return a lower bound of the length of a value's string, visiting each container once.
+
+    It rejects exponentially large strings of shared containers before they are built.  `sizes` maps
+    containers
+    already visited to their bounds, or is NULL."""
     cdef object o, known
     cdef Py_ssize_t size
     if x.tag != TAG_OBJECT or type(<object>x.v.o) not in (List, Tuple, Dict):
