@@ -1,4 +1,4 @@
-"""Where a debugger stops programs, and what it sees of them there."""
+"""Stop points of the debugger, and inspection of stopped programs."""
 
 cimport cython
 
@@ -8,9 +8,9 @@ from ts._core.vm.named cimport BreakpointsBase
 
 @cython.final
 cdef class Breakpoints(BreakpointsBase):
-    cdef void *stepping               # the State that goes on step by step; NULL: whichever comes next
-    cdef int depth                    # it stops at a line in no more calls than these
-    cdef int return_depth             # and at a return
+    cdef void *stepping               # the State to single-step; NULL: any program
+    cdef int depth                    # maximum call depth for a stop at a line
+    cdef int return_depth             # maximum call depth for a stop at a return
     cdef object on_stop
     cdef object on_failure
 

@@ -1,15 +1,16 @@
-"""Where a debugger stops programs, and what it sees of them there.
+"""Stop points of the debugger, and inspection of stopped programs.
 
-In: a program at a BREAK, which has a place's number.  Out: on with the program, or a call of `on_stop` with
-the program as a `PausedProgram`, which is on with the program when it returns, and ends it when it raises.
+In: a program at a BREAK instruction, which has the number of a stop point.  Out: the program continues, or
+`on_stop`
+is called with a `PausedProgram`; the program continues when it returns, and ends when it raises.
 
-    breaks = Breaks(on_stop, on_failure)
+    breaks = Breakpoints(on_stop, on_failure)
     place = breaks.new_place(armed=False)       the lowering emits BREAK there
-    breaks.arm(place, True)                     a breakpoint: every program stops
-    breaks.go(stopped, 2)                       that program stops at the next place in at most 2 nested calls
+    breaks.arm(place, True)                     a breakpoint: all programs stop
+    breaks.go(stopped, 2)                       that program stops at the next stop point at call depth 2 or
+    less
 
-Code for debugging names its Breaks among its functions, so that programs need not know that they are
-debugged, and others have nothing to do with it.
+Debug code has its Breakpoints in its function table, so that other programs have no overhead.
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
@@ -31,12 +32,12 @@ cdef class Breakpoints(BreakpointsBase):
         self.on_stop, self.on_failure = on_stop, on_failure
 
     def new_place(self, bint armed=False, bint at_return=False):
-        """The number of a new place."""
+        """Create a stop point; return its number."""
         self.flags.append((ARMED if armed else 0) | (AT_RETURN if at_return else 0))
         return len(self.flags) - 1
 
     def arm(self, int place, bint armed):
-        """Whether all programs stop there."""
+        """Set or clear the breakpoint of a stop point, for all programs."""
         self.flag(place)[0] = (self.flag(place)[0] & ~ARMED) | (ARMED if armed else 0)
 
     cdef char *flag(self, int place) except NULL:
@@ -45,7 +46,7 @@ cdef class Breakpoints(BreakpointsBase):
         return PyByteArray_AS_STRING(self.flags) + place
 
     def go(self, PausedProgram stopped, depth=EVERYWHERE, return_depth=0):
-        """Let this program stop next in at most `depth` nested calls; without one, whichever comes next."""
+        """Stop the given program (None: any program) at the next stop point at call depth `depth` or less."""
         self.stepping = NULL if stopped is None else stopped.state
         self.depth, self.return_depth = depth, return_depth
 
@@ -75,16 +76,16 @@ cdef class Breakpoints(BreakpointsBase):
 cdef class PausedProgram:
     @property
     def program(self):
-        """A number that tells programs that run at the same time from each other."""
+        """An identifier of the program, unique among running programs."""
         return <size_t>self.state
 
     @property
     def depth(self):
-        """How many calls are under way."""
+        """The call depth of the program; 0 after it has ended."""
         return 0 if self.state == NULL else self.state.depth
 
     def frames(self):
-        """(code, number of the instruction) of the calls under way, innermost first."""
+        """Return (code, instruction index) of the active frames, innermost first."""
         cdef Frame *frame = NULL if self.state == NULL else self.state.frame
         cdef Code code
         found = []
@@ -95,9 +96,9 @@ cdef class PausedProgram:
         return found
 
     def value(self, int level, int register, bint whole=True):
-        """What a register holds in the call `level` calls out; LookupError where that is nothing.
+        """Return the value of a register in the frame `level` calls out; raise LookupError if it is unset.
 
-        As Python gets it, or not `whole`: containers and objects as they are in the core.
+        With `whole`, containers and objects are converted to Python's; else core objects are returned.
         """
         cdef Frame *frame = NULL if self.state == NULL else self.state.frame
         cdef IValue *value

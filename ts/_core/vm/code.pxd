@@ -68,20 +68,20 @@ cdef class Code:
 
 
 cdef class Callee(CalleeBase):
-    """What a CALL names: a function whose Code is made by its first call."""
+    """Callee of a CALL instruction: a function compiled lazily, by its first call."""
     cdef readonly str name
-    cdef Code code                    # None until then
-    cdef PyObject *ready              # the code, borrowed, or NULL: what the loop looks at
+    cdef Code code                    # None until the first call
+    cdef PyObject *ready              # the code for the interpreter loop, borrowed, or NULL
 
     cdef int prepare(self) except -1
 
 
 @cython.final
 cdef class Method(MethodBase):
-    """What a CALL_METHOD names: a method of whatever class the object has, looked up by name."""
+    """Callee of a CALL_METHOD instruction: a method looked up by name in the class of the object."""
     cdef readonly str name
-    cdef ObjectClass cls              # of the object that it was called on last
+    cdef ObjectClass cls              # class of the last receiver (inline cache)
     cdef Callee callee                # the method of that class
-    cdef public object twin_of        # gives what is to run instead of a method, or None
+    cdef public object twin_of        # function from a method to its replacement, or None
 
     cdef int resolve(self, ObjectClass cls) except -1

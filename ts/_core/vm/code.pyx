@@ -34,7 +34,7 @@ from ts.errors import InternalError
 
 cdef extern from *:
     """
-    /* What was written so far is there for whoever reads what is written next. */
+    /* Make earlier writes visible to threads that read a later write. */
     #define publish() __atomic_thread_fence(__ATOMIC_RELEASE)
     """
     void publish() noexcept nogil
@@ -59,8 +59,11 @@ cdef class Code:
         handlers=(),
         TypeSpec result not None=ANY_SPEC,
     ):
-        """`parameters` are the types of the first registers, `constants` the values of the last ones; `lines` has one
-        entry per instruction, or none.
+        """Create and verify code from instruction rows and tables.
+
+        `parameters` are the types of the first registers, `constants` the values of the last registers;
+        `lines` has
+        one entry per instruction, or none.
 
         `handlers` are (start, end, register, function), innermost first: if an instruction of the range
         fails, the function is called with the object in the register.
@@ -117,37 +120,38 @@ cdef class Code:
 
     @property
     def plans(self):
-        """The plans that are entered instead of it, or None."""
+        """The specializations entered in place of this code, or None."""
         return self.functions[0] if self.rows[0][0] == ENTER_PLAN else None
 
     @property
     def constants(self):
-        """The values of the constant registers, containers as they are in the core."""
+        """Values of the constant registers, with unconverted core containers."""
         cdef int i
         return [box_shallow(&self.template[i]) for i in range(self.first_constant(), self.register_count)]
 
     def pool_list(self, int offset):
-        """The registers of a list in the pool."""
+        """Return the register list at a pool offset."""
         cdef int i
         if not (0 <= offset < self.pool_size and 0 <= self.pool[offset] < self.pool_size - offset):
             raise IndexError(f"there is no list at {offset} in the pool")
         return [self.pool[i] for i in range(offset + 1, offset + 1 + self.pool[offset])]
 
     def number_at(self, size_t place):
-        """The number of the instruction that lies at a place in memory; IndexError where none of this code's does."""
+        """Return the index of the instruction at a memory address; raise IndexError if it is outside this
+        code."""
         cdef size_t number = (place - <size_t>self.instructions) // sizeof(Instruction)
         if place < <size_t>self.instructions or number >= <size_t>self.size:
             raise IndexError(f"no instruction of {self.name} lies there")
         return number
 
     def first_constant(self):
-        """The number of the first constant register."""
+        """Return the index of the first constant register."""
         return self.register_count - self.constant_count
 
     def adopt(self, size_t address, entries, machine_code):
         """Run the loops that end at the instructions `entries` as machine code, which `machine_code` keeps there.
 
-        Other threads may be in those loops: what they read is one instruction or the other.
+        Other threads may execute those loops: each instruction is replaced atomically.
         """
         cdef int i, end
         self.machine_code = machine_code
@@ -225,11 +229,11 @@ cdef TypeSpec spec_of(object x):
 cdef class Callee:
     @property
     def made_code(self):
-        """The Code, or None while there is none."""
+        """The compiled Code, or None before the first call."""
         return self.code
 
     def _prepare(self):
-        """The Code of the function: asked for once, by the first call."""
+        """Compile and return the Code of the function; called once, by the first call."""
         raise NotImplementedError(f"{self.name} has no code")
 
     cdef int prepare(self) except -1:
@@ -245,7 +249,8 @@ cdef class Callee:
 
 
 cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeSpec wanted_result) except -1:
-    """Whether what has these parameters and this result can be called as if it had those that are wanted."""
+    """Return whether a signature is a subtype of the wanted one: contravariant parameters, covariant
+    result."""
     cdef Py_ssize_t i
     if len(parameters) != len(wanted):
         return False
@@ -256,7 +261,7 @@ cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeS
 
 
 def check_of_plan(Code code not None, Specializations plans not None):
-    """The loop may enter the code in the place of one with these plans; InternalError where it may not."""
+    """Check that specialized code has the signature of its function; raise InternalError otherwise."""
     if not takes_and_gives(code.parameters, code.result, plans.specs, plans.result):
         raise InternalError(f"{plans.name}: the code of a plan is of another type than the function", "lowering")
 
@@ -265,7 +270,7 @@ set_check(check_of_plan)
 
 
 cdef int pair_of(int first, int second) noexcept:
-    """The opcode that does both, or else the first."""
+    """Return the superinstruction opcode for a pair, or `first` if none exists."""
     cdef int i
     for i in range(PAIR_COUNT):
         if PAIR_OF[i][0] == first and PAIR_OF[i][1] == second:

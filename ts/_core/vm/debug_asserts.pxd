@@ -1,7 +1,7 @@
-"""What the loop takes for proved, looked at in checked builds (`TS_CHECKED=1`); in others it costs nothing.
+"""Runtime assertions of verified invariants, compiled only into checked builds (`TS_CHECKED=1`).
 
     if CHECKED:
-        require(0 <= i < n, b"an index")      ends the process, and says where, and what was not so
+        require(0 <= i < n, b"an index")      aborts the process with this message if false
 """
 
 cdef extern from *:

@@ -22,20 +22,20 @@ cdef enum ExecutionState:
 
 @cython.final
 cdef class ScriptCoroutine:
-    """A program that can be left and gone on with, on any thread."""
+    """Suspendable execution of a function, resumable on any thread."""
     cdef State *state             # NULL when it has ended
     cdef Callee function
     cdef bint holding             # references to its frames' code: the collector may take the functions first
     cdef readonly Future future   # of the result
-    cdef readonly Future awaited  # what it is parked for
+    cdef readonly Future awaited  # the future that it waits for while parked
     cdef ExecutionState condition
-    cdef ThreadContextSnapshot inherited      # from the thread that began it
-    cdef bint counted             # its limits count its memory
+    cdef ThreadContextSnapshot inherited      # context of the thread that created it
+    cdef bint counted             # its memory is charged to its limits
     cdef object __weakref__
 
     cdef void end(self) noexcept
     cdef int turn(self) except -1
 
 
-# A program whose first frame's parameters are still to be written.
+# Create a program; the caller writes the parameters of its first frame.
 cdef ScriptCoroutine begin(Callee function)

@@ -1,14 +1,14 @@
-"""Where in the script a program failed, and the exception that leaves it."""
+"""Script locations of failures, and cleanup of exceptions raised to the caller."""
 
 from ts._core.vm.frame cimport State
 
 # (function, range) of the running frames and of the calls inlined in them, outermost first.
 cdef list script_stack(State *state)
-# The exception to leave with: the class that PyTorch raises, with the script's stack in its text.
+# The exception to raise: PyTorch's class, with the script's stack in its message.
 cdef object located(object error, list stack)
-# The exception without what happened inside of ts: its causes that are none of the user's, and the frames of these.
+# The exception without internal causes, and without traceback frames of ts.
 cdef object tidied(object error)
-# Whether those who use ts read the message, not those who work on it.
+# Whether internal frames are hidden (off when debugging ts itself).
 cdef bint hides_internals() except -1
-# Without the frames that it came through, if all are of ts.
+# Without its traceback, if all frames are of ts.
 cdef object shortened(object error)

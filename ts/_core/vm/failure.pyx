@@ -68,7 +68,7 @@ cdef bint hides_internals() except -1:
 
 
 cdef bint is_of_ts(object error) except -1:
-    """Whether the exception has come through no code but that of ts."""
+    """Return whether all traceback frames of the exception are of ts."""
     place = error.__traceback__
     while place is not None:
         if not is_frame_of_ts(place):

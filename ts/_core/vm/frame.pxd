@@ -109,7 +109,7 @@ cdef int move_frame(State *state, Code code) except -1
 
 
 cdef inline int first_frame(State *state, Code code) except -1:
-    """The frame of a program that is to be started."""
+    """Push the first frame of a program."""
     if push_frame(state, code) == NULL:
         enter_chunk(state, frame_size(code))
         push_frame(state, code)

@@ -84,7 +84,7 @@ cdef int enter_chunk(State *state, size_t size) except -1:
 
 
 cdef void leave_chunk(State *state) noexcept nogil:
-    """Back to the chunk before, keeping the one that is left for the next call that needs it."""
+    """Return to the previous stack chunk; cache the current one for the next deep call."""
     state.chunk = state.chunk.previous
     state.top, state.end = state.chunk.top, state.chunk.end
 
