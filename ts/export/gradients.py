@@ -1,4 +1,4 @@
-"""Gradients inside of an export: the way back is recorded, as nodes of the program.
+"""Gradients within an export: the backward is recorded as nodes of the graph.
 
     y = x.detach().requires_grad_()                   detach(x)
     ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add
@@ -50,13 +50,13 @@ class Step(NamedTuple):
 
 
 class CustomFunctionNode(NamedTuple):
-    """What stands for the operator where a function of the program has a derivative of its own."""
+    """Placeholder operator of a `torch.autograd.Function` call in the tape."""
 
     key: str
 
 
 class ExportTape:
-    """What was recorded, and the way back through it."""
+    """Tape of recorded operators, and the backward through it."""
 
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
@@ -79,18 +79,19 @@ class ExportTape:
         self._memory.separate(x)
 
     def note_function(self, name: str, values: list[Any], results: Any) -> None:
-        """Keep that a function with a derivative of its own gave these: its operators do not say it."""
+        """Record a custom autograd function's results, which the recorded operators do not mark."""
         fakes = [self.recorder.fake_of(x) for x in tensors_in(values)]
         given = list(tensors_in(results if isinstance(results, list | tuple) else [results]))
         self.steps.append(Step(CustomFunctionNode(name), fakes, given, ts.is_grad_enabled()))
 
     def watch(self, x: Tensor, how: str) -> None:
-        """Keep that somebody wants to see, or change, the gradient of a tensor."""
+        """Register a tensor with a gradient hook; `how` describes the hook."""
         x = self.recorder.fake_of(x)
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """What an operator of a formula gives without being a node: a conjugate of what is real; else None.
+        """Simplify an operator of a derivative formula without a node (conjugates of real tensors); None
+        otherwise.
 
         A number in a tensor's place becomes one if it is alone, in `values`.
         """
@@ -109,7 +110,8 @@ class ExportTape:
     def gradients(
         self, roots: Sequence[Tensor], given: Sequence[Tensor], wanted: Sequence[Tensor], create: bool
     ) -> list[Tensor | None]:
-        """The gradients of the sum of `roots`, weighted; None where they do not depend on a tensor.
+        """Return gradients of the weighted sum of `roots` for the tensors `wanted`; None for independent
+        tensors.
 
         create  they may be differentiated
         """
@@ -149,7 +151,7 @@ class ExportTape:
                     x.grad.add_(gradient)
 
     def _leaves(self, roots: Sequence[Tensor]) -> list[Tensor]:
-        """The tensors that want gradients, and that nothing was computed for on the way to `roots`."""
+        """Return the leaf tensors that require grad and contribute to `roots`."""
         reached = {id(x): x for x in map(self.recorder.fake_of, roots)}
         made: set[int] = set()
         for step in reversed(self.steps):
@@ -188,7 +190,7 @@ class ExportTape:
     def _check(
         self, steps: list[Step], roots: Sequence[Tensor], wanted: Sequence[Tensor], on_the_way: set[int]
     ) -> None:
-        """UserError where the way back goes through something that there is no way back for."""
+        """Raise UserError if the backward reaches a non-differentiable operator."""
         reached = {id(x): x for x in roots}
         memory = _memory(steps)
         known = {id(x) for x in wanted}
@@ -248,19 +250,19 @@ class ExportTape:
         return self._by_formula(step, row, sums, on_the_way)
 
     def _parts(self, record: Any, row: Derivative | None) -> Callable[[list[Any]], Any] | None:
-        """What computes an operator by others, of its arguments; None where there is nothing."""
+        """Return a function that computes an operator by its decomposition; None if undefined."""
         if row is not None:
             return self._script(formulas.decomposed(record)) if row.decomposition else None
         return (lambda values: record.kernel(*values)) if record.whole else None
 
     def _script(self, function: Any) -> Callable[[list[Any]], Any]:
-        """A formula, which is recorded as the compiler has it: it is written for that."""
+        """Return a callable that records a derivative formula as TorchScript code."""
         return lambda values: torchscript_capture.call(self.recorder, function, values, {})
 
     def _through_parts(
         self, step: Step, parts: Any, sums: dict[int, Tensor], on_the_way: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
-        """Through the operators that compute the same, which are recorded for that."""
+        """Backpropagate through an operator's decomposition, recorded anew for this purpose."""
         first = len(self.steps)
         with GradMode(True):
             again = parts(step.values)
@@ -329,7 +331,7 @@ class ExportTape:
 
 
 class AliasTracker:
-    """Which tensors share memory, and when it was written to."""
+    """Tracker of tensor aliasing and of write times per storage."""
 
     def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
@@ -337,7 +339,7 @@ class AliasTracker:
         self._writes: dict[int, list[int]] = {}  # times, by the root of the memory
 
     def note(self, op: Any, values: list[Any], result: Any, time: int) -> None:
-        """Note what an operator did with the memory of its arguments."""
+        """Record aliases and writes of an operator's arguments."""
         if op.name == "aten::to":
             if result.array is values[0].array:
                 self._aliases.join(result, values[0])
@@ -355,7 +357,7 @@ class AliasTracker:
                     self._writes.setdefault(root, []).append(time)
 
     def separate(self, x: Tensor) -> None:
-        """Let a tensor count as one with memory of its own."""
+        """Treat a tensor as having separate memory."""
         self._aliases.part(x)
 
     def writes(self, x: Tensor) -> list[int]:
@@ -363,12 +365,12 @@ class AliasTracker:
         return self._writes.get(self._aliases.root(x), [])
 
     def writes_since(self, x: Tensor, time: int) -> int:
-        """How often a tensor was written to after a time."""
+        """Return the number of writes to a tensor's memory after `time`."""
         return sum(t > time for t in self.writes(x))
 
 
 class _Values:
-    """What the parameters of a formula are."""
+    """Parameter values of a derivative formula."""
 
     def __init__(
         self,
@@ -383,7 +385,7 @@ class _Values:
         self.sums, self.absent, self.mask = sums, absent, mask
 
     def is_gradient(self, read: formulas.FormulaParameter) -> bool:
-        """Whether a formula reads the gradient of a result."""
+        """Return True if a formula parameter is the gradient of a result."""
         return self._result_of_gradient(read) is not None
 
     def _result_of_gradient(self, read: formulas.FormulaParameter) -> int | None:
@@ -434,7 +436,7 @@ def _number(x: Any) -> Any:
 
 
 def _passes(step: Step) -> bool:
-    """Whether gradients pass an operator."""
+    """Return True if gradients propagate through an operator."""
     if not step.differentiable:
         return False
     if isinstance(step.op, CustomFunctionNode):
@@ -485,7 +487,7 @@ def _add(sums: dict[int, Tensor], x: Tensor, gradient: Tensor) -> None:
 
 
 def _like(x: Tensor, gradient: Tensor) -> Tensor:
-    """A gradient of the shape and dtype of what it is of."""
+    """Reduce a gradient to the shape and dtype of its tensor `x`."""
     lead = gradient.ndim - x.ndim
     dims = list(range(lead))
     for d, n in enumerate(x.shape):

@@ -1,4 +1,4 @@
-"""From a program's nodes to the graphs of its modules: a frame for each call of a module.
+"""Construction of a module hierarchy from a flat graph: one frame per module call.
 
     Unflattening(program, module).run()
 
@@ -35,7 +35,7 @@ _COPY = ts.ops.aten.copy_.default
 
 
 class Frame:
-    """A call of a module; the outermost is the program's own."""
+    """Frame of a module call; the outermost frame is the root module."""
 
     def __init__(self, work: Unflattening, path: str, call: str, parent: Frame | None) -> None:
         self.work = work
@@ -54,7 +54,9 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """The module's name for the one around it; one that does not hold it has it beside its own."""
+        """Name of the module relative to its parent frame; underscored path if the parent does not contain
+        it.
+        """
         around = self.parent.path if self.parent is not None else ""
         if not around:
             return self.path
@@ -64,7 +66,7 @@ class Frame:
     # ---- values
 
     def value(self, node: Node) -> Any:
-        """What stands for a node of the program in this graph."""
+        """Return the node of this graph that corresponds to a program node."""
         if node not in self.values:
             self.values[node] = self._outside(node)
         return self.values[node]
@@ -95,7 +97,7 @@ class Frame:
         return made
 
     def _attribute(self, name: str, value: Any, registered: bool = True) -> Node:
-        """A node for state of the module, behind the inputs and the state before."""
+        """Create a `get_attr` node for module state after the inputs and earlier state nodes."""
         inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
         behind = self.last_state or (inputs[-1] if inputs else None)
         first = next(iter(self.graph.nodes), None)
@@ -112,7 +114,7 @@ class Frame:
         return made
 
     def run(self, node: Node) -> Node:
-        """A node of the program, in this graph."""
+        """Copy a program node into this graph."""
         made = self.graph.node_copy(node, self.value)
         self.values[node] = made
         self.nodes.append(node)
@@ -133,7 +135,7 @@ class Frame:
                 self.values[self.work.node(argument.name)] = leaf(k, argument.name)
 
     def _spread(self, tree: Any, spec: Node) -> Callable[..., Node]:
-        """A node with the leaves of a tree; a function that gives a node for each."""
+        """Flatten a pytree; return a function that creates the node of leaf `k`."""
         flat = self.graph.call_function(fx_pytree.tree_flatten_spec, (tree, spec))
         return lambda k, name=None: self._item(flat, k, name)
 
@@ -198,7 +200,7 @@ class Frame:
             parent.values[node] = leaf(places[node])
 
     def _placed(self, parent: Frame) -> str:
-        """The name by which the module around this one calls it, which has it then."""
+        """Register the closed module in its parent and return its name, shared with equal earlier calls."""
         self.module.graph = self.graph
         before = self.work.closed.setdefault((id(parent.module), self.name), [])
         before.append(self.module)
@@ -231,7 +233,7 @@ class Unflattening:
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
 
     def is_taken(self, node: Node, inside: set[Node]) -> bool:
-        """Whether something outside of a frame uses a node of it."""
+        """Return True if nodes outside of a frame use a node's value."""
         output = self.program.graph.output_node()
         return any(user not in inside if user is not output else node in self.given for user in node.users)
 
@@ -243,7 +245,7 @@ class Unflattening:
         return found
 
     def module_for(self, owner: Module, name: str) -> InterpreterModule:
-        """The module of a call: that of the original's tree for the first, a new one for others."""
+        """Return the module of a call: the original submodule at the first call, a new one later."""
         found = _submodule(owner, name)
         if isinstance(found, InterpreterModule) and (id(owner), name) not in self.closed:
             return found
@@ -305,9 +307,9 @@ class Unflattening:
             set_state(self.module, name, self.of_state[name], saved)
 
     def _written(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
-        """Inputs that are written, by the node of what is written: as soon as it is there, and at the end.
+        """Return mutated inputs by new-value node: written immediately, or at the end.
 
-        The end is for those whose old value is read after that.
+        Inputs whose old value is read later are written at the end.
         """
         program = self.program
         inputs = {name: node for node, name in self.state.items()} | self._nodes
@@ -326,7 +328,9 @@ class Unflattening:
         return found, late
 
     def _turn(self, frame: Frame, running: list[str], wanted: list[str], paths: dict[str, str]) -> Frame:
-        """Leave the frames that are not wanted, and enter those that are."""
+        """Close frames of finished module calls and open frames of `wanted` calls; return the innermost
+        frame.
+        """
         common = 0
         while common < min(len(running), len(wanted)) and running[common] == wanted[common]:
             common += 1
@@ -341,7 +345,7 @@ class Unflattening:
 
 
 def put_module(root: Module, path: str, module: Module) -> None:
-    """Let a module be at a path; others that are on the way are made."""
+    """Set a submodule at a dotted path, creating missing parent modules."""
     *around, name = path.split(".")
     for part in around:
         found = root._modules.get(part)
@@ -377,12 +381,12 @@ def _calls(node: Node) -> list[tuple[str, str]] | None:
 
 
 def _is_number(node: Node) -> bool:
-    """Whether a node gives a number."""
+    """Return True if a node computes a symbolic number."""
     return node.op == "call_function" and isinstance(node.meta.get("val"), SymNumber)
 
 
 def _same(first: InterpreterModule, second: InterpreterModule) -> bool:
-    """Whether two modules of one place run the same."""
+    """Return True if two modules have structurally equal graphs."""
     nodes, others = list(first.graph.nodes), list(second.graph.nodes)
     if len(nodes) != len(others):
         return False

@@ -1,4 +1,4 @@
-"""What is known of the sizes of an export: symbols, what they may be, and the conditions that hold.
+"""Shape environment of an export: symbolic sizes, their ranges, and constraints.
 
     env = Environment()
     n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example
@@ -50,7 +50,7 @@ class Requirement(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where the number of a symbol is found: a dimension of an argument, or an argument itself."""
+    """Source of a symbol: a dimension of an argument, or a scalar argument."""
 
     name: str  # of the argument: x, batch['a'][0]
     dim: int | None
@@ -59,7 +59,7 @@ class Source(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The same as files have it: `L['x'].size()[0]`."""
+        """PyTorch's spelling of this source in files: `L['x'].size()[0]`."""
         end = next((i for i, c in enumerate(self.name) if not (c.isalnum() or c == "_")), len(self.name))
         return str(self._replace(name=f"L[{self.name[:end]!r}]{self.name[end:]}"))
 
@@ -76,7 +76,7 @@ class Source(NamedTuple):
 
 
 class UndecidableError(Exception):
-    """What is asked of symbols when the program is there already has no answer for all of their numbers."""
+    """Error for a guard on symbols whose result is undetermined once the graph is frozen."""
 
 
 class ShapeEnv:
@@ -117,7 +117,7 @@ class ShapeEnv:
     # ---- symbols
 
     def size(self, source: Source, hint: int, low: int = 2, high: Any = math.inf) -> Any:
-        """A symbol for a number of an argument."""
+        """Create a backed symbol for a size or number of an argument, with `hint` as example value."""
         symbol = sympy.Symbol(f"s{next(self._counts['s'])}", integer=True, positive=low > 0 or None)
         self.hints[symbol] = hint
         self.ranges[symbol] = ValueRange(low, high)
@@ -127,7 +127,7 @@ class ShapeEnv:
         return symbol
 
     def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
-        """A symbol for a number that follows from data; a size is not negative, and at most `most`."""
+        """Create an unbacked symbol (data-dependent); with `is_size`, range 0 to `most`."""
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
@@ -153,7 +153,7 @@ class ShapeEnv:
     # ---- questions
 
     def simplify(self, expression: Any) -> Any:
-        """The expression with what its symbols are known to be equal to."""
+        """Replace symbols by the expressions they equal."""
         while self.replaced and any(s in self.replaced for s in expression.free_symbols):
             expression = expression.xreplace(self.replaced)
         return expression
@@ -182,7 +182,9 @@ class ShapeEnv:
         return found.both(ValueRange(low, high))
 
     def _between_of_quotients(self, expression: Any) -> ValueRange:
-        """Ends of a sum with quotients that are rounded down: each is exact, less what is left over."""
+        """Return bounds of a sum with floor divisions: each is replaced by exact division minus a bounded
+        remainder.
+        """
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
         if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
             return ValueRange()
@@ -198,7 +200,7 @@ class ShapeEnv:
         return ValueRange(low, found.high if math.isinf(found.high) else found.high // times)
 
     def _between_of_extremes(self, expression: Any) -> ValueRange:
-        """Ends of a sum with the least or greatest of some numbers: those with each of them in its place."""
+        """Return bounds of a sum with one `Min` or `Max` by substituting each of its arguments."""
         if not isinstance(expression, sympy.Add):
             return ValueRange()
         for extreme in expression.atoms(sympy.Min, sympy.Max):
@@ -211,7 +213,7 @@ class ShapeEnv:
         return ValueRange()
 
     def known(self, condition: Any) -> bool | None:
-        """Whether a condition is certain to hold, or not to; None where it depends."""
+        """Evaluate a condition statically: True, False, or None if undetermined."""
         found = self._known_resolved(self.simplify(condition))
         if found is None and self.implied:
             found = self._known_resolved(self.resolve(condition))
@@ -235,14 +237,14 @@ class ShapeEnv:
         return found
 
     def known_equal(self, x: Any, y: Any) -> bool:
-        """Whether two expressions are certain to be equal; kept until more is learned."""
+        """Return True if two expressions are provably equal; cached until new facts are learned."""
         found = self._equal.get((x, y))
         if found is None:
             found = self._equal[x, y] = self.known(sympy.Eq(x, y)) is True
         return found
 
     def result(self, name: str, operands: list[Any]) -> Any:
-        """What an operator of whole numbers makes, as an expression; None where sympy is to say it."""
+        """Return the expression of an integer operator's result; None delegates to sympy."""
         return None
 
     def _known_relation(self, condition: Any) -> bool | None:
@@ -281,7 +283,9 @@ class ShapeEnv:
         return expression.xreplace(found).doit() if found else expression
 
     def is_known(self, condition: Any, answer: bool) -> bool:
-        """Whether that is certain to be the truth of a condition; notes nothing but what sizes may be."""
+        """Return True if a condition provably has the truth value `answer`; adds no guard, but may raise
+        lower bounds of sizes.
+        """
         if self.known(condition) is not answer:
             return False
         self._compare_at_small(condition, answer)
@@ -292,11 +296,11 @@ class ShapeEnv:
         return e.value(self.simplify(expression), self.hints)
 
     def has_hint(self, expression: Any) -> bool:
-        """Whether the number is known in the example."""
+        """Return True if every symbol of an expression has an example value."""
         return all(s in self.hints for s in self.simplify(expression).free_symbols)
 
     def decide(self, condition: Any) -> bool:
-        """Whether the condition holds in the example: then it has to, whenever the program runs."""
+        """Evaluate a condition with the example values and add it as a guard."""
         found = self.known(condition)
         if found is not None:
             self._compare_at_small(condition, found)
@@ -315,7 +319,7 @@ class ShapeEnv:
         return holds
 
     def decide_or_require(self, condition: Any) -> bool:
-        """Whether a condition holds without which the program is refused; one on data is required."""
+        """Evaluate a precondition of the program; data-dependent conditions become runtime assertions."""
         if self.frozen or self.has_hint(condition) or self.known(condition) is not None:
             self._require_unsigned_remainder(condition)
             return self.decide(condition)
@@ -331,7 +335,7 @@ class ShapeEnv:
             self.requirements.append(Requirement(condition, "", current_user_frame()))
 
     def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
-        """The symbols of expressions that may be 0 or 1 in a call, as far as anybody knows."""
+        """Return the symbols of expressions that calls may bind to 0 or 1."""
         found = {s for x in expressions for s in x.free_symbols if s in self.small}
         return [s for s in found if self.least_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
 
@@ -339,7 +343,7 @@ class ShapeEnv:
         self.least_in_calls[symbol] = max(least, self.least_in_calls.get(symbol, 0))
 
     def _compare_at_small(self, condition: Any, answer: bool) -> None:
-        """Let calls have no size of 0 or 1 where an answer that follows from ranges would be another."""
+        """Exclude sizes 0 and 1 from calls if they would change an answer derived from ranges."""
         for symbol in self._small_in([self.simplify(condition)]):
             ends = self.ranges[symbol]
             try:
@@ -352,18 +356,18 @@ class ShapeEnv:
                 self.ranges[symbol] = ends
 
     def compare_with_one(self, size: Any) -> None:
-        """Let calls have no size of 1, where it is certain from ranges alone that it is none."""
+        """Exclude size 1 from calls if ranges alone prove that `size` differs from 1."""
         condition = sympy.Eq(size, 1, evaluate=False)
         if self.known(condition) is False:
             self._compare_at_small(condition, False)
 
     def compare_at_small(self, name: str, arguments: list[Any], result: Any) -> None:
-        """Let calls have no size of 0 or 1 where sympy's result of an operator would be another."""
+        """Exclude sizes 0 and 1 from calls if they would change sympy's result of an operator."""
         for symbol, n in self.different_at_small(name, arguments, result):
             self._at_least(symbol, n + 1)
 
     def different_at_small(self, name: str, arguments: list[Any], result: Any) -> list[tuple[Any, int]]:
-        """The sizes of 0 and 1, by symbol, for which sympy's result of an operator would be another."""
+        """Return (symbol, 0 or 1) pairs for which an operator's value differs from sympy's result."""
         symbols = self._small_in(arguments)
         others = {s for x in arguments for s in x.free_symbols}
         if not symbols or not all(s in self.hints for s in others):
@@ -393,7 +397,8 @@ class ShapeEnv:
             self.quiet = before
 
     def guess(self, condition: Any) -> bool:
-        """The truth of the example, for which nothing is noted; numbers of data are taken for large ones."""
+        """Evaluate a condition with example values without adding guards; unbacked symbols get large
+        values."""
         found = self.known(condition)
         if found is not None:
             return found
@@ -404,7 +409,7 @@ class ShapeEnv:
         return bool(e.value(condition, numbers))
 
     def specialize(self, expression: Any) -> Any:
-        """The number of the example, which it has to be from now on."""
+        """Specialize an expression to its example value and guard on that value."""
         expression = self.simplify(expression)
         if e.is_constant(expression):
             return e.number(expression)
@@ -421,7 +426,9 @@ class ShapeEnv:
         return found
 
     def undetermined(self, expression: Any, wanted: str = "") -> Any:
-        """The truth of what follows from data, or its number where one is wanted: an error, here."""
+        """Raise the data-dependence error of an expression without example value; subclasses may return a
+        value.
+        """
         raise self.depends_on_data(expression, wanted) from None
 
     def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
@@ -510,7 +517,7 @@ class ShapeEnv:
             self.requirements.append(Requirement(condition, message, current_user_frame(), tuple(signed)))
 
     def learn(self, condition: Any) -> None:
-        """What follows from a condition that holds."""
+        """Derive facts, ranges and replacements from a condition that holds."""
         self._equal.clear()
         if isinstance(condition, sympy.And):
             for part in condition.args:
@@ -550,7 +557,7 @@ class ShapeEnv:
             self._learn_ends(rest, least)
 
     def _learn_ends(self, rest: Any, least: Any) -> None:
-        """rest >= least, a sum: what it says of each of its symbols where the others are at their ends."""
+        """Narrow the range of each symbol in `rest >= least`, using the upper bounds of the other terms."""
         for term in rest.args:
             factor, symbol = term.as_coeff_Mul()
             if (
@@ -580,7 +587,7 @@ class ShapeEnv:
             self._learn_least_of_implied(symbol)
 
     def _learn_other(self, difference: Any) -> None:
-        """difference != 0: where that is the end of a range, the range ends before."""
+        """Record `difference != 0`; shrink a symbol's range if the excluded value is one of its bounds."""
         rest, constant = _without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
         factor, symbol = rest.as_coeff_Mul()
@@ -590,7 +597,7 @@ class ShapeEnv:
             self._narrow(symbol, ValueRange(ends.low + (n == ends.low), ends.high - (n == ends.high)))
 
     def _learn_zero(self, difference: Any) -> None:
-        """difference == 0: a symbol that can be computed from the others stands for that from now on."""
+        """Record `difference == 0`; replace a symbol that the equation determines by the other symbols."""
         self._least[_without_constant(difference)[0]] = -_without_constant(difference)[1]
         self._least[-_without_constant(difference)[0]] = _without_constant(difference)[1]
         for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
@@ -618,7 +625,7 @@ class ShapeEnv:
             self._learn_multiple(*difference.args)
 
     def _order(self, symbol: Any) -> tuple[bool, Any, int]:
-        """Symbols of data first to be computed from others, then the largest, then those that came last."""
+        """Return the sort key for replacement: unbacked symbols, then larger hints, then newer symbols."""
         return symbol not in self.hints, self.hints.get(symbol, 0), list(self.ranges).index(symbol)
 
     def _learn_multiple(self, symbol: Any, n: Any) -> None:
@@ -720,7 +727,7 @@ def _canonical_equality(condition: Any) -> Any:
 
 
 def _as_multiple(condition: Any) -> Any:
-    """That a number times how often it goes into another is that other, as what is left over."""
+    """Rewrite `n * (x // n) == x` as `x % n == 0`."""
     if not isinstance(condition, sympy.Eq):
         return condition
     difference = sympy.expand(condition.lhs - condition.rhs)
@@ -740,6 +747,6 @@ def _without_constant(expression: Any) -> tuple[Any, Any]:
 
 
 def _is_linear(expression: Any, symbol: Any) -> bool:
-    """Whether the symbol stands in one term alone, times a number."""
+    """Return True if exactly one term contains the symbol, as a multiple of it."""
     terms = [t for t in sympy.Add.make_args(expression) if symbol in t.free_symbols]
     return len(terms) == 1 and terms[0].as_coeff_Mul()[1] == symbol

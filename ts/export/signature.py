@@ -1,4 +1,4 @@
-"""What the inputs and outputs of an exported graph are: state, constants, what users give and get."""
+"""Graph signature: kinds of the exported graph's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclasses.dataclass
 class TensorArgument:
-    """A tensor, by the name of its node."""
+    """Tensor argument, identified by node name."""
 
     name: str
 
@@ -24,14 +24,14 @@ class SymIntArgument:
 
 @dataclasses.dataclass
 class SymFloatArgument:
-    """A float that is computed, by the name of its node."""
+    """Computed float argument, identified by node name."""
 
     name: str
 
 
 @dataclasses.dataclass
 class SymBoolArgument:
-    """A truth that is computed, by the name of its node."""
+    """Computed boolean argument, identified by node name."""
 
     name: str
 
@@ -45,7 +45,7 @@ class TokenArgument:
 
 @dataclasses.dataclass
 class CustomObjArgument:
-    """An object of a class of the program."""
+    """Script object argument: node name, class name, fake value."""
 
     name: str
     class_fqn: str
@@ -54,7 +54,7 @@ class CustomObjArgument:
 
 @dataclasses.dataclass
 class ConstantArgument:
-    """A number, text or None that the program was exported with."""
+    """Constant argument (number, string or None), fixed at export time."""
 
     name: str
     value: int | float | bool | str | None
@@ -67,7 +67,7 @@ ArgumentSpec = (
 
 
 class InputKind(enum.Enum):
-    """Where an input of the graph comes from."""
+    """Kind of a graph input: user input or module state."""
 
     USER_INPUT = enum.auto()
     PARAMETER = enum.auto()
@@ -78,7 +78,7 @@ class InputKind(enum.Enum):
 
 
 class OutputKind(enum.Enum):
-    """Where an output of the graph goes to."""
+    """Kind of a graph output: user output, loss, mutation or gradient."""
 
     USER_OUTPUT = enum.auto()
     LOSS_OUTPUT = enum.auto()
@@ -92,7 +92,7 @@ class OutputKind(enum.Enum):
 
 @dataclasses.dataclass
 class InputSpec:
-    """An input: its kind, its node, the state that it is, and whether a buffer is saved."""
+    """Spec of a graph input: kind, argument, qualified name of state, persistence of a buffer."""
 
     kind: InputKind
     arg: Any
@@ -107,7 +107,7 @@ class InputSpec:
 
 @dataclasses.dataclass
 class OutputSpec:
-    """An output: its kind, its node, and the state that it is written to."""
+    """Spec of a graph output: kind, argument, and name of the mutated state."""
 
     kind: OutputKind
     arg: Any
@@ -146,7 +146,7 @@ class ExportGraphSignature:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The parameters, by their names in the module."""
+        """Qualified names of the parameters."""
         return tuple(str(s.target) for s in self._inputs(InputKind.PARAMETER))
 
     @property
@@ -208,17 +208,17 @@ class ExportGraphSignature:
 
     @property
     def buffers_to_mutate(self) -> Mapping[str, str]:
-        """Nodes to the names of buffers that they are written to."""
+        """Names of mutated buffers by output node name."""
         return self._mutations(OutputKind.BUFFER_MUTATION)
 
     @property
     def parameters_to_mutate(self) -> Mapping[str, str]:
-        """Nodes to the names of parameters that they are written to."""
+        """Names of mutated parameters by output node name."""
         return self._mutations(OutputKind.PARAMETER_MUTATION)
 
     @property
     def user_inputs_to_mutate(self) -> Mapping[str, str]:
-        """Nodes to the names of arguments that they are written to."""
+        """Names of mutated user inputs by output node name."""
         return self._mutations(OutputKind.USER_INPUT_MUTATION)
 
     @property
@@ -238,12 +238,12 @@ class ExportGraphSignature:
 
     @property
     def input_tokens(self) -> tuple[str, ...]:
-        """What orders effects, among the inputs."""
+        """Names of the effect token inputs."""
         return tuple(s.arg.name for s in self._inputs(InputKind.TOKEN))
 
     @property
     def output_tokens(self) -> tuple[str, ...]:
-        """What orders effects, among the outputs."""
+        """Names of the effect token outputs."""
         return tuple(s.arg.name for s in self._outputs(OutputKind.TOKEN))
 
     def replace_all_uses(self, old: str, new: str) -> None:

@@ -1,4 +1,4 @@
-"""The node of a symbol: its expression, and arithmetic on it.
+"""Symbolic node: a SymInt's expression, and arithmetic on it.
 
     SymInt -> SymNode: expression s0 + 1, in an environment
     n + 1          operate("add", n, 1): the expression of the result, which is noted for the graph
@@ -22,7 +22,7 @@ from ts.export.shape_env import ShapeEnv
 
 
 class SymNode:
-    """What a symbol stands for."""
+    """Expression and shape environment of a symbolic number."""
 
     __slots__ = ("environment", "expression")
 
@@ -32,7 +32,7 @@ class SymNode:
 
     @property
     def expr(self) -> Any:
-        """The expression, with what its symbols are known to be equal to."""
+        """Simplified expression, with known equalities substituted."""
         return self.environment.simplify(self.expression)
 
     @property
@@ -51,7 +51,7 @@ class SymNode:
             return None
 
     def has_hint(self) -> bool:
-        """Whether the number is known in the example."""
+        """Return True if the expression has an example value."""
         return self.environment.has_hint(self.expression)
 
     def maybe_as_int(self) -> int | None:
@@ -78,11 +78,11 @@ class SymNode:
         return x if e.is_truth(x) else sympy.Ne(x, 0, evaluate=x.is_zero is None)
 
     def is_settled(self) -> bool:
-        """Whether it is certain to be true, or not to."""
+        """Return True if the condition is statically determined."""
         return self.environment.known(self._condition()) is not None
 
     def is_known(self, answer: bool) -> bool:
-        """Whether that is certain to be its truth, which counts for sizes from two on."""
+        """Return True if the condition provably equals `answer`; may raise lower bounds of sizes to 2."""
         return self.environment.is_known(self._condition(), answer)
 
     def require(self, message: str) -> None:
@@ -98,11 +98,11 @@ class SymNode:
         self.environment.require_length(self.expression)
 
     def specialize(self) -> Any:
-        """The number of the example, which it is from now on."""
+        """Specialize to the example value and return it."""
         return self.environment.specialize(self.expression)
 
     def known_equal(self, other: Any) -> bool:
-        """Whether it is certain to be that number or symbol."""
+        """Return True if the expression provably equals another number or symbol."""
         try:
             expression = expression_of(other)
         except TypeError:
@@ -114,7 +114,7 @@ class SymNode:
         return self.environment.known_equal(self.expression, expression)
 
     def operate(self, name: str, *arguments: Any) -> Any:
-        """The result of an operator of Python; NotImplemented for what is no number."""
+        """Apply a Python operator symbolically; return NotImplemented for non-numeric operands."""
         if any(not isinstance(x, SymNumber | bool | int | float) for x in arguments):
             return NotImplemented
         operands = [_Operand(x) for x in arguments]
@@ -146,7 +146,7 @@ class SymNode:
         return expression
 
     def _at_small(self, name: str, arguments: list[Any], expression: Any) -> Any:
-        """Look whether the result holds for sizes of 0 and 1; in operators, whoever decides by it does."""
+        """Verify a result at sizes 0 and 1; inside operators, leave affected relations unevaluated."""
         environment = self.environment
         relation = e.RELATIONS.get(name)
         if not environment.quiet or (relation is None and name in _SIZES):
@@ -176,7 +176,7 @@ def _check_parts(expressions: list[Any]) -> None:
 
 
 class _Operand:
-    """An argument: its expression, and whether it is a float."""
+    """Operand: expression and float flag."""
 
     __slots__ = ("expression", "is_float")
 
@@ -208,7 +208,7 @@ def expression_of(x: Any) -> Any:
 
 
 def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
-    """The symbol with this expression, or the number that it is."""
+    """Return the symbolic number of an expression, or a plain number if constant."""
     if e.is_constant(expression):
         return e.number(expression)
     node = SymNode(expression, environment)
@@ -218,7 +218,7 @@ def symbol_of(expression: Any, environment: ShapeEnv) -> Any:
 
 
 def _arithmetic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """On whole numbers as they are, on floats where one is."""
+    """Return an arithmetic rule: operands are converted to float if any is float."""
 
     def rule(*operands: _Operand) -> Any:
         if any(x.is_float for x in operands):
@@ -326,7 +326,7 @@ _RULES: Final[dict[str, Callable[..., Any]]] = {
 
 
 def _functions() -> dict[str, Any]:
-    """What a graph calls for each: functions of Python, or of `ts`."""
+    """Return the graph call target (`operator`, `math` or `ts`) of each symbolic function."""
     from ts.python_api import sym_functions
 
     found: dict[str, Any] = {

@@ -129,7 +129,7 @@ class ExportTracer(FxGraphBuilder):
         self._data_numbers = {k: v for k, v in known.items() if v.base not in written}
 
     def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
-        """Whether a tensor lies as `contiguous` would lay it: that it is asked for is no node then."""
+        """Return True if `contiguous(memory_format)` is a no-op for a tensor, so that no node is needed."""
         with self.environment.guessing(), self.paused():
             return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
 
@@ -172,7 +172,7 @@ class ExportTracer(FxGraphBuilder):
                     size_guards.check_length(n)
 
     def _constrained(self, op: Any, values: list[Any]) -> None:
-        """Let a number be between two; as a size it is not negative."""
+        """Constrain a symbolic number to a range; sizes are non-negative."""
         n, low, high = values
         low = 0 if low is None and op.name.endswith("size") else low
         for end, relation in ((low, sympy.Ge), (high, sympy.Le)):
@@ -195,7 +195,9 @@ class ExportTracer(FxGraphBuilder):
         return [self._with_fakes(y) for y in x] if isinstance(x, list) else x
 
     def _arguments(self, op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of a node: by position up to the last that is no default, the others by name."""
+        """Return a node's args and kwargs: positional arguments up to the last non-default one, then
+        keyword-only ones.
+        """
         positional: list[Any] = []
         options: dict[str, Any] = {}
         needed = 0
@@ -328,11 +330,11 @@ class ExportTracer(FxGraphBuilder):
         return self.tape.gradients(roots, given, wanted, create)
 
     def backward(self, roots: list[Any], given: list[Any], wanted: list[Any] | None, create: bool) -> None:
-        """Let the tensors that `roots` are computed from have their gradients, or those that are wanted."""
+        """Accumulate gradients of `roots` in the leaves, or only in `wanted`."""
         self.tape.backward(roots, given, wanted, create)
 
     def tracked(self, x: Tensor) -> Tensor:
-        """The same, as a tensor that gradients are taken by."""
+        """Return an alias of a tensor that requires grad."""
         made: Tensor = overloads("alias")(self.fake_of(x))
         return made._marked(True)  # type: ignore[attr-defined, no-any-return]
 
@@ -391,11 +393,11 @@ class ExportTracer(FxGraphBuilder):
         put_index(x, index, value, skip_whole=True, number=self.element, several=self._is_of_batch)
 
     def _is_of_batch(self, x: Tensor) -> bool:
-        """Whether a tensor is another for each element of a batch that `vmap` works on."""
+        """Return True if a tensor depends on the batch element of an enclosing `vmap`."""
         return self.batches > 0 and self.follows_from_batch(self.node_of(x))
 
     def follows_from_batch(self, node: Node) -> bool:
-        """Whether a node computes with elements of a batch."""
+        """Return True if a node depends on elements of a batch."""
         waiting, seen = [node], {node}
         while waiting:
             each = waiting.pop()
@@ -406,7 +408,7 @@ class ExportTracer(FxGraphBuilder):
         return False
 
     def stands_for_element(self, node: Node) -> bool:
-        """Whether an input is an element of a batch around this recording: there is none."""
+        """Return True if an input is an element of an enclosing batch; False in this class."""
         return False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
@@ -450,7 +452,7 @@ class ExportTracer(FxGraphBuilder):
         return made
 
     def _metadata(self, x: Tensor) -> None:
-        """What a conversion says of the tensor that it is given, which has to hold when the program runs."""
+        """Record an assertion of the dtype, device and layout of a conversion's input."""
         target = overload_named("aten::_assert_tensor_metadata", "")
         options = {"dtype": x.dtype, "device": device_of(x), "layout": dtypes.strided}
         self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
@@ -466,7 +468,7 @@ class ExportTracer(FxGraphBuilder):
         return made
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """A tensor of numbers of which some are symbols; None where none is."""
+        """Create a tensor from nested numbers including symbols; None without symbols."""
         numbers = list(_flat([data]))
         if not any(isinstance(x, SymNumber) for x in numbers):
             return None
@@ -543,7 +545,7 @@ def _flat(values: Any) -> Iterator[Any]:
 
 
 def _dtype_of(numbers: list[Any]) -> Any:
-    """What tensors of these numbers are made of."""
+    """Return the inferred dtype of a tensor of numbers."""
     if any(isinstance(x, float | SymFloat) for x in numbers):
         return ts.get_default_dtype()
     return dtypes.bool_ if all(isinstance(x, bool | SymBool) for x in numbers) else dtypes.int64
@@ -560,12 +562,12 @@ _CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_rang
 
 
 def _is_value(op: Any, kind: str, x: Any) -> bool:
-    """Whether an argument is a symbol whose number does not count for the result's shape."""
+    """Return True if a symbolic argument is an element value that does not affect result shapes."""
     return isinstance(x, SymNumber) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
 
 
 def _settled(target: Any, values: list[Any]) -> list[Any]:
-    """The arguments of an operator, with numbers that it takes as `int`, not as `SymInt`, of the example."""
+    """Specialize symbolic sizes to example values for parameters declared `int` (not `SymInt`)."""
 
     def number(x: Any) -> Any:
         return list(map(number, x)) if isinstance(x, list) else int(x) if isinstance(x, SymInt) else x
@@ -577,12 +579,12 @@ def _settled(target: Any, values: list[Any]) -> list[Any]:
 
 
 def _any_number(x: SymNumber) -> Any:
-    """A number in the place of a symbol, of its kind."""
+    """Return an arbitrary number of a symbol's type."""
     return 2 if isinstance(x, SymInt) else 0.5 if isinstance(x, SymFloat) else True
 
 
 def _is_view(target: Any) -> bool:
-    """Whether an operator shows the memory of its first argument, without writing to it."""
+    """Return True if an operator returns a view of its first argument without mutation."""
     if not isinstance(target, OpOverload):
         return False
     first = target.operator.signature.parameters[:1]

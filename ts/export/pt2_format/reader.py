@@ -78,7 +78,7 @@ def _check_versions(program: schema.Program, expected_opset: dict[str, int] | No
 
 
 def check_name(name: str) -> str:
-    """A name of a value: a word of Python that is none of its own."""
+    """Validate the name of a value: an ASCII identifier, no keyword, of bounded length."""
     is_word = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
     if len(name) > _MAX_NAME_CHARS or not is_word or name == "__debug__":
         raise ArchiveError(f"{name[:80]!r} is no name of a value")
@@ -97,7 +97,9 @@ def check_path(name: str) -> str:
 
 
 def check_state(name: str) -> str:
-    """A name of a parameter, buffer or constant of a program's module, which has attributes of its own."""
+    """Validate the name of a parameter, buffer or constant: must not collide with attributes of program
+    modules.
+    """
     if check_path(name).partition(".")[0] in OF_PROGRAMS:
         raise ArchiveError(f"{name[:80]!r} is no name of state: programs have that themselves")
     return name
@@ -158,7 +160,7 @@ class _Reader:
         return made
 
     def module_calls(self, graph: _GraphReader) -> list[ModuleCallEntry]:
-        """The modules of the program, the first of which is itself."""
+        """Return the module call entries of the program, root module first."""
         found = [
             ModuleCallEntry(e.fqn and check_path(e.fqn), self.call(e.signature, graph, e.fqn != ""))
             for e in self.file.graph_module.module_call_graph
@@ -171,7 +173,7 @@ class _Reader:
     def call(
         self, written: schema.CallSignature | None, graph: _GraphReader, inside: bool
     ) -> ModuleCallSignature | None:
-        """What a call of a module was given and gave; `inside`: the module is one of the program's."""
+        """Decode a module call signature; `inside` marks submodules (not the root)."""
         if written is None:
             return None
         in_spec, out_spec = pytree_specs.read(written.in_spec), pytree_specs.read(written.out_spec)
@@ -188,7 +190,8 @@ class _Reader:
         return made.renamed(graph.name_of)
 
     def sample_inputs(self) -> Any:
-        """The arguments that it was exported with; None where they are of classes that files may not name."""
+        """Load the sample inputs; None if absent or if they need classes that untrusted files may not
+        name."""
         record = f"data/sample_inputs/{self.container.model}.pt"
         if not self.container.has(record):
             return None
@@ -204,7 +207,7 @@ class _Reader:
     # ---- signature
 
     def input_spec(self, written: schema.TaggedUnion) -> InputSpec:
-        """What an input is."""
+        """Decode an input spec of the graph signature."""
         kind, value = written.kind, written.value
         if kind == "user_input":
             return InputSpec(InputKind.USER_INPUT, self.argument(value.arg), None)
@@ -227,7 +230,7 @@ class _Reader:
         )
 
     def output_spec(self, written: schema.TaggedUnion) -> OutputSpec:
-        """What an output is."""
+        """Decode an output spec of the graph signature."""
         kind, value = written.kind, written.value
         if kind == "user_output":
             return OutputSpec(OutputKind.USER_OUTPUT, self.argument(value.arg), None)
@@ -285,7 +288,7 @@ def _plain(written: schema.TaggedUnion) -> Any:
 
 
 def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], constants: dict[str, Any]) -> None:
-    """That the file has what the program takes."""
+    """Raise ArchiveError if weights or constants of the signature are missing from the file."""
     for spec in signature.input_specs:
         if spec.target is None:
             continue
@@ -295,7 +298,7 @@ def _check_state(signature: ExportGraphSignature, weights: dict[str, Any], const
 
 
 class _GraphReader:
-    """Reads one graph; those of branches and loops in it have readers of their own."""
+    """Reader of one graph; subgraphs of control flow use nested readers."""
 
     def __init__(self, reader: _Reader, written: schema.Graph, depth: int) -> None:
         if depth > _MAX_GRAPH:
@@ -330,7 +333,7 @@ class _GraphReader:
         return GraphModule(self.modules, self.graph)
 
     def named(self, name: str, node: Node, value: Any) -> None:
-        """Let a node have the name that the file has for it, and what is known of its value."""
+        """Assign a node its name in the file and its metadata value."""
         if name in self.nodes:
             raise ArchiveError(f"two values are called {name}")
         if name == "self" and node.op != "placeholder":
@@ -342,7 +345,7 @@ class _GraphReader:
         node.meta["val"] = value
 
     def name_of(self, written: str) -> str:
-        """The name of a node that a file has under this one."""
+        """Return the node name for a value name of the file."""
         node = self.nodes.get(written)
         if node is None:
             raise ArchiveError(f"a call is of {written[:80]!r}, which is no value")
@@ -385,7 +388,7 @@ class _GraphReader:
             spec.arg.name = node.name
 
     def known(self, written: schema.TaggedUnion) -> Any:
-        """What is known of a value: the fake tensor or symbol for it."""
+        """Return the metadata of a value: fake tensor, symbol or list of them."""
         kind, value = written.kind, written.value
         graph = self.written
         if kind == "as_tensor":
@@ -437,7 +440,9 @@ class _GraphReader:
         node.meta["val"] = items if len(written.outputs) == 1 else tuple(items)
 
     def result_name(self, written: schema.Node) -> tuple[str, schema.TaggedUnion | None]:
-        """The name of the node, and the result that it is; None where results are taken out of it."""
+        """Return the node's name and its single result; None for the result if `getitem` nodes extract
+        several.
+        """
         outputs = written.outputs
         name = written.name
         if not outputs:
@@ -515,7 +520,7 @@ class _GraphReader:
         return list(value) if isinstance(value, list) else value
 
     def one(self, value: schema.TaggedUnion) -> Any:
-        """A number, or the value that it is."""
+        """Return the literal, or the node of the named value."""
         return self.node(value.value) if value.kind == "as_name" else value.value
 
     def optional(self, value: schema.TaggedUnion) -> Any:
@@ -523,7 +528,7 @@ class _GraphReader:
         return self.node(value.value.name) if value.kind == "as_tensor" else None
 
     def attribute(self, written: schema.SubgraphArgument) -> Node:
-        """The module of a branch or a loop."""
+        """Read a control-flow subgraph and return its `get_attr` node."""
         name = check_name(written.name)
         if name.startswith("_") or name in OF_PROGRAMS:
             raise ArchiveError(f"{name!r} cannot be the name of a branch")
@@ -566,7 +571,7 @@ _ARGUMENTS: Final[dict[str, Any]] = {
 
 
 def _check_shapes(program: ExportedProgram) -> None:
-    """That values have the shapes that the file says, for all sizes in its ranges."""
+    """Raise ArchiveError unless the recorded shapes of values hold over the full symbol ranges."""
     from ts.export.shape_check import ShapeError, check_shapes
 
     try:
@@ -576,7 +581,7 @@ def _check_shapes(program: ExportedProgram) -> None:
 
 
 def _add_lines(checks: list[Check], written: str | None) -> None:
-    """Which lines of the program asked for conditions, where the file says it."""
+    """Attach source lines of the program to runtime checks, if the file records them."""
     if written is None:
         return
     lines = json_codec.parse(written, "the lines of conditions")
@@ -587,7 +592,7 @@ def _add_lines(checks: list[Check], written: str | None) -> None:
 
 
 def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
-    """That an operator has the parameters that a call gives it."""
+    """Raise ArchiveError if a call's arguments do not fit the operator's schema."""
     if target in _FUNCTIONS:
         try:
             _signature(target).bind(*range(count), **options)
@@ -610,13 +615,13 @@ _signature: Final = cache(inspect.signature)
 
 
 def _is_keyword(target: Any, name: str) -> bool:
-    """Whether a parameter is given by name only: in files that do not say so."""
+    """Return True if the operator declares the parameter keyword-only; for files that do not record it."""
     signature = getattr(getattr(target, "operator", None), "signature", None)
     return signature is not None and any(p.name == name and p.keyword_only for p in signature.parameters)
 
 
 def _metadata(written: dict[str, str]) -> dict[str, Any]:
-    """Where a node comes from, as nodes have it."""
+    """Decode source metadata of a node: `stack_trace`, `nn_module_stack`, `torch_fn`."""
     found: dict[str, Any] = {}
     if "stack_trace" in written:
         found["stack_trace"] = written["stack_trace"]

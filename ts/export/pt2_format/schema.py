@@ -52,14 +52,14 @@ class TaggedUnion:
 
 @dataclass(slots=True)
 class Device:
-    """`cuda:1`: a type, and which of them."""
+    """Device: type and optional index, for example `cuda:1`."""
 
     type: str
     index: int | None = None
 
 
 class Hint(TaggedUnion):
-    """What a symbol is in the example."""
+    """Example value of a symbol."""
 
     kinds = {"as_int": int, "as_bool": bool, "as_float": float}
 
@@ -92,7 +92,7 @@ class SymBool(TaggedUnion):
 
 @dataclass(slots=True)
 class TensorMeta:
-    """What is known of a tensor."""
+    """Metadata of a tensor: dtype, sizes, strides, device, layout."""
 
     dtype: int
     sizes: list[SymInt]
@@ -115,7 +115,7 @@ class Name:
 
 @dataclass(slots=True)
 class CustomObject:
-    """An object of a class of the program."""
+    """Script object: value name and fully qualified class name."""
 
     name: str
     class_fqn: str
@@ -130,19 +130,19 @@ class Complex:
 
 
 class IntOrName(TaggedUnion):
-    """A whole number, or the value that it is."""
+    """Integer literal, or name of a value."""
 
     kinds = {"as_name": str, "as_int": int}
 
 
 class FloatOrName(TaggedUnion):
-    """A float, or the value that it is."""
+    """Float literal, or name of a value."""
 
     kinds = {"as_name": str, "as_float": float}
 
 
 class BoolOrName(TaggedUnion):
-    """A truth, or the value that it is."""
+    """Boolean literal, or name of a value."""
 
     kinds = {"as_name": str, "as_bool": bool}
 
@@ -155,14 +155,14 @@ class OptionalTensor(TaggedUnion):
 
 @dataclass(slots=True)
 class SubgraphArgument:
-    """The graph of a branch or a loop, and the name of its module."""
+    """Subgraph of a control-flow operator, with the name of its module."""
 
     name: str
     graph: Graph
 
 
 class Argument(TaggedUnion):
-    """What an operator takes or gives."""
+    """Operator argument or result, as a tagged union."""
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ class Node:
 
 @dataclass(slots=True)
 class Graph:
-    """Calls in their order, and what is known of each value."""
+    """Graph: inputs, outputs, nodes in execution order, and metadata by value name."""
 
     inputs: list[Argument]
     outputs: list[Argument]
@@ -232,7 +232,7 @@ class UserSpec:
 
 @dataclass(slots=True)
 class ConstantInput:
-    """An argument that the program was exported with."""
+    """Constant input: name and value at export time."""
 
     name: str
     value: Constant
@@ -240,7 +240,7 @@ class ConstantInput:
 
 @dataclass(slots=True)
 class Parameter:
-    """A parameter, by its name in the module."""
+    """Input bound to a module parameter: value name and qualified name."""
 
     arg: Name
     parameter_name: str
@@ -248,7 +248,7 @@ class Parameter:
 
 @dataclass(slots=True)
 class Buffer:
-    """A buffer, by its name in the module."""
+    """Input bound to a module buffer: value name, qualified name, persistence."""
 
     arg: Name
     buffer_name: str
@@ -279,7 +279,7 @@ class Token:
 
 
 class InputSpec(TaggedUnion):
-    """What an input of the graph is."""
+    """Input kind of a graph, as a tagged union."""
 
     kinds = {
         "user_input": UserSpec, "parameter": Parameter, "buffer": Buffer, "tensor_constant": TensorConstant,
@@ -296,7 +296,7 @@ class Loss:
 
 @dataclass(slots=True)
 class BufferMutation:
-    """A result that is written to a buffer."""
+    """Graph output written to a buffer."""
 
     arg: Name
     buffer_name: str
@@ -304,14 +304,14 @@ class BufferMutation:
 
 @dataclass(slots=True)
 class UserInputMutation:
-    """A result that is written to an argument, or is its gradient."""
+    """Graph output written to a user input, or holding its gradient."""
 
     arg: Name
     user_input_name: str
 
 
 class OutputSpec(TaggedUnion):
-    """What an output of the graph is."""
+    """Output kind of a graph, as a tagged union."""
 
     kinds = {
         "user_output": UserSpec, "loss_output": Loss, "buffer_mutation": BufferMutation,
@@ -322,7 +322,7 @@ class OutputSpec(TaggedUnion):
 
 @dataclass(slots=True)
 class Signature:
-    """What inputs and outputs are."""
+    """Graph signature: specs of inputs and outputs."""
 
     input_specs: list[InputSpec]
     output_specs: list[OutputSpec]
@@ -333,7 +333,7 @@ class Signature:
 
 @dataclass(slots=True)
 class Range:
-    """From which to which number; None where there is no end."""
+    """Inclusive value range of a symbol; None means unbounded."""
 
     min_val: int | None
     max_val: int | None
@@ -352,7 +352,7 @@ class CallSignature:
 
 @dataclass(slots=True)
 class CallEntry:
-    """A module of the program, by its path."""
+    """Module call entry: module path and optional call signature."""
 
     fqn: str
     signature: CallSignature | None = None
@@ -378,7 +378,7 @@ class GraphModule:
 
 @dataclass(slots=True)
 class Version:
-    """Of the schema: another first number is another format."""
+    """Schema version; files with another major version are rejected."""
 
     major: int
     minor: int
@@ -399,7 +399,7 @@ class Program:
 
 @dataclass(slots=True)
 class Payload:
-    """Where the elements of a tensor are: bytes, or a file of `torch.save`."""
+    """Stored tensor payload: raw bytes, or a file of `torch.save` if `use_pickle`."""
 
     path_name: str
     is_param: bool
