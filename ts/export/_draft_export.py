@@ -38,7 +38,7 @@ from ts.utils import _pytree as pytree
 
 
 class FailureType(enum.Enum):
-    """What stood in the way."""
+    """Kind of a draft-export failure."""
 
     MISSING_FAKE_KERNEL = enum.auto()
     DATA_DEPENDENT_ERROR = enum.auto()
@@ -79,7 +79,7 @@ _ADVICE = {
 
 @dataclass
 class FailureReport:
-    """One thing that stood in the way, and what is known of it."""
+    """Draft-export failure: kind and details."""
 
     failure_type: FailureType
     data: dict[str, Any]
@@ -96,12 +96,12 @@ class FailureReport:
 
 @dataclass
 class DraftExportReport:
-    """All that stood in the way of an export."""
+    """List of all failures of a draft export."""
 
     failures: list[FailureReport] = field(default_factory=list)
 
     def successful(self) -> bool:
-        """Whether nothing did: `export` gives the same program."""
+        """Return True without failures; `export` then yields the same program."""
         return not self.failures
 
     def add(self, kind: FailureType, key: str, **data: Any) -> None:
@@ -164,7 +164,7 @@ def draft_export(
 
 
 def _found_out(shapes: Any) -> Any:
-    """Dimensions as before, where those that may change are found out."""
+    """Replace dynamic dimension specs by `Dim.AUTO`."""
     return pytree.tree_map(
         lambda x: Dim.AUTO if isinstance(x, Dim) or getattr(x, "kind", "") == "DYNAMIC" else x,
         shapes,
@@ -173,7 +173,7 @@ def _found_out(shapes: Any) -> Any:
 
 
 class _DraftEnvironment(ShapeEnv):
-    """Symbols of data have a number in the example, too; what they decide is told, and holds from then on."""
+    """Shape environment with example values for unbacked symbols; guards on them are reported and assumed."""
 
     def __init__(self, report: DraftExportReport) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class _DraftEnvironment(ShapeEnv):
         self.outer = len(stack())  # lines of the program that were being executed before
 
     def in_example(self, expression: Any) -> Any:
-        """Its number or truth in the example; KeyError where that is not known."""
+        """Evaluate an expression with example values; KeyError if a symbol has none."""
         return sympy_functions.value(self.simplify(expression), self.hints | self.examples)
 
     def undetermined(self, condition: Any, wanted: str = "") -> Any:
@@ -283,7 +283,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def _real_of_node(self, x: Any) -> Any:
-        """The value of an argument of a node in the example, or the graph that it is."""
+        """Return the example value of a node argument, or the subgraph of a `get_attr` node."""
         if not isinstance(x, Node):
             return x
         if x.op == "get_attr" and str(x.target) in self.submodules:
@@ -302,7 +302,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def _bind_example(self, made: Any, real: Any) -> None:
-        """What is in the example what an operator made."""
+        """Bind fake results of an operator to its real results in the example."""
         if isinstance(made, Tensor) and isinstance(real, Tensor):
             self._keep(made, real)
             for size, n in zip(made.array.shape, real.shape, strict=True):
@@ -337,7 +337,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def _mismatch(self, made: Any, real: Any) -> str:
-        """How a fake differs from what the operator gave; empty where it does not."""
+        """Describe the difference between fake and real results; empty string if equal."""
         made, real = pytree.tree_leaves(made), pytree.tree_leaves(real)
         if len(made) != len(real):
             return f"{len(real)} results and {len(made)} are not equal!"
@@ -352,7 +352,7 @@ class _DraftRecorder(ExportTracer):
         return ""
 
     def _example_of(self, size: Any, found: int) -> Any:
-        """A size in the example; one that follows from data may be what was found."""
+        """Return the example value of a size; `found` for unbacked sizes without example."""
         try:
             return self._real(size)
         except KeyError:

@@ -56,7 +56,7 @@ class StorageState:
 
 @dataclass(frozen=True)
 class View:
-    """How a view was made: which operator, with what beside its tensor, which of several results."""
+    """View operation: operator, non-tensor arguments, and result index for multi-output operators."""
 
     op: Any
     arguments: tuple[Any, ...]
@@ -74,7 +74,7 @@ class View:
 
 @dataclass
 class TensorAlias:
-    """Where a tensor lies: in a base, by views; and which write of the base it has seen."""
+    """Alias of a storage: base, view chain, and last synchronized write."""
 
     base: StorageState
     views: tuple[View, ...] = ()
@@ -96,7 +96,7 @@ class FunctionalizingTracer(ExportTracer):
         self.number_nodes: dict[int, tuple[SymNumber, Node]] = {}  # by ids of the exported nodes' numbers
 
     def _about(self) -> dict[str, Any]:
-        """What is noted of a node: what was noted of the one that runs again."""
+        """Return metadata for a new node, copied from the node being replayed."""
         found = origin_of(self.origin)
         if self.origin is not None and "torch_fn" in self.origin.meta:
             found["torch_fn"] = self.origin.meta["torch_fn"]
@@ -125,7 +125,7 @@ class FunctionalizingTracer(ExportTracer):
         return super()._tensor_node(x)
 
     def place_of(self, x: Tensor) -> TensorAlias:
-        """Where a tensor lies."""
+        """Return the alias record of a tensor; new tensors get their own storage state."""
         found = self._places.get(id(x))
         if found is None:
             found = self._places[id(x)] = x, TensorAlias(StorageState(x))
@@ -163,17 +163,17 @@ class FunctionalizingTracer(ExportTracer):
             self._stand(x, value)
 
     def written(self, x: Tensor) -> bool:
-        """Whether an input was written."""
+        """Return True if an input was mutated."""
         return self.place_of(x).base.writes > 0
 
     # ---- operators
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(...): of the elements of a batch at once."""
+        """Convert by `x.to(...)`; batched tensors are converted as a whole."""
         return self.open_batches.converted(x, args, kwargs) or super().to(x, args, kwargs)
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """The result of an operator, by its decomposition if there is one, without a write."""
+        """Run an operator functionally: autocast, then decomposition, then removal of mutation."""
         values = [self._with_fakes(x) for x in values]
         place = place_of_casts(values)
         if place is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
@@ -228,7 +228,7 @@ class FunctionalizingTracer(ExportTracer):
             self.environment.noted = None
 
     def by_decomposition(self, op: Any, values: list[Any]) -> Any:
-        """What the decomposition of an operator gives; NotImplemented where there is none."""
+        """Run the decomposition of an operator; NotImplemented without one."""
         decomposition = self._decompositions.get(op.key) or _composite_function(op)
         if decomposition is None:
             return NotImplemented
@@ -260,7 +260,8 @@ class FunctionalizingTracer(ExportTracer):
         return x  # type: ignore[no-any-return]
 
     def _written(self, op: Any, values: list[Any], written: list[int]) -> Any:
-        """Run the operator of the same name that writes nothing, and let its results be what is written."""
+        """Run the functional variant of a mutating operator and write its results to the mutated
+        arguments."""
         if not op.name.startswith("aten::"):
             return self._functionalized(op, values)
         functional = _without_write(op)
@@ -299,7 +300,9 @@ class FunctionalizingTracer(ExportTracer):
         return found
 
     def _told(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
-        """Where an argument that is written lies in the bases, of which those are added that are new."""
+        """Return base and view arguments of a mutated argument for `auto_functionalized`, adding new bases to
+        `bases`.
+        """
         if isinstance(x, list):
             found = {f"{name}_length": len(x)}
             for k, y in enumerate(x):
@@ -340,7 +343,7 @@ class FunctionalizingTracer(ExportTracer):
 
 
 def _without_write(op: Any) -> Any:
-    """The operator that gives what this one writes."""
+    """Return the functional variant of a mutating operator."""
     base = IN_PLACE_SIGNS.get(op.name) or op.name.removesuffix("_")
     overload = op.overload
     if any(p.written and p.keyword_only for p in op.signature.parameters):

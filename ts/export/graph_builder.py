@@ -95,9 +95,9 @@ class FxGraphBuilder:
     # ---- inputs
 
     def placeholder(self, name: str, value: Any) -> Node:
-        """An input of the graph, with this name though a function of Python may have it.
+        """Create a graph input with a unique, valid name; names of Python builtins are allowed.
 
-        What is no letter of a word is `_`, and who has a name that there is already gets a number.
+        Invalid characters become `_`; a duplicate name gets a numeric suffix.
         """
         name = word(name)
         node = self.graph.placeholder(name)
@@ -118,16 +118,16 @@ class FxGraphBuilder:
         self._fakes[id(real)] = real, made
 
     def is_state(self, real: Tensor) -> bool:
-        """Whether a tensor is a parameter or buffer of the program."""
+        """Return True if a tensor is a parameter or buffer of the program."""
         return id(real) in self._fakes and not any(real is x for _, x in self.constants)
 
     def example(self, made: Tensor, real: Tensor) -> None:
-        """Note which tensor of the example a fake one stands for: nothing, here."""
+        """Record the real tensor of a fake one; no-op in this class."""
 
     # ---- values in the graph
 
     def node_of(self, x: Any) -> Any:
-        """The node of a tensor or symbol; other values stand in the graph as they are."""
+        """Return the node of a tensor or symbol; containers are mapped, other values stay unchanged."""
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
         if isinstance(x, SymNumber):  # as it was made: what it was said to be equal to is looked at elsewhere
@@ -145,7 +145,7 @@ class FxGraphBuilder:
         return x
 
     def fake_of(self, x: Tensor) -> Tensor:
-        """The fake tensor that stands for one of the program: of a constant, if nobody said what it is."""
+        """Return the fake tensor of a program tensor; unknown tensors become constants of the graph."""
         found = self._fakes.get(id(x))
         if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
             found = self._fakes[id(x)] = x, shown
@@ -163,7 +163,7 @@ class FxGraphBuilder:
         return found[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """What stands for `x` where nobody saw how it came to be: `y.data`, and `y` after `y.data = x`."""
+        """Return a detached alias of the known tensor whose memory `x` shares through `.data`."""
         layer = layer_of(x)
         if self._layers.get(id(x), layer) is layer and id(x) in self._tensors:
             return None
@@ -203,8 +203,10 @@ class FxGraphBuilder:
         return self._computed(expression)
 
     def _size_of_input(self, expression: Any) -> Node | None:
-        """A size of an argument with this expression, if there is one; of a symbol, of whichever tensor "
-        "has it."""
+        """Return a `sym_size` node of an argument whose size equals an expression.
+
+        A plain symbol may also be the size of another tensor.
+        """
         for x, node in list(self._tensors.values()):
             if node.op != "placeholder" and not expression.is_Symbol:
                 continue
@@ -220,7 +222,7 @@ class FxGraphBuilder:
         return None
 
     def _solved(self, symbol: Any) -> Node | None:
-        """A symbol of which some times and more is a size of an argument, computed from that."""
+        """Compute a symbol from an argument size of the form factor * symbol + offset."""
         for x, node in list(self._tensors.values()):
             for n in x.array.shape if node.op == "placeholder" else ():
                 expression = n.node.expr if isinstance(n, SymInt) else None
@@ -242,7 +244,7 @@ class FxGraphBuilder:
         return None
 
     def _before_in_head(self, argument: Node, dim: int) -> Node:
-        """What comes before a size of an argument: the sizes behind the arguments stand in their order."""
+        """Return the node after which a `sym_size` node is inserted; size nodes follow argument order."""
         node = self._head
         assert node is not None  # there is an argument with such a size
         before, first = set(), argument.prev
@@ -275,7 +277,7 @@ class FxGraphBuilder:
         return found
 
     def _chosen(self, expression: Any) -> Node:
-        """Nodes that choose a number by conditions, the last of which is true."""
+        """Build nested `sym_ite` nodes for a Piecewise expression."""
         *pairs, (last, _) = expression.args
         found = self._number_node(last)
         for value, condition in reversed(pairs):
@@ -286,7 +288,7 @@ class FxGraphBuilder:
         return found  # type: ignore[no-any-return]
 
     def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """A symbol that Python computed: a node of its own, unless there is one with this expression."""
+        """Record a node for Python arithmetic on symbols, unless its expression has a node."""
         if ts._core.thread.context.current_tracer() is not self:
             return
         expression = result.node.expr
@@ -340,7 +342,7 @@ class FxGraphBuilder:
         return casts if enabled == self._gradients_around else (*casts, block_of_grad(enabled))
 
     def _about(self) -> dict[str, Any]:
-        """What is noted of a node: which lines of the program made it, in which modules."""
+        """Return metadata for a new node: `stack_trace` and `nn_module_stack`."""
         found: dict[str, Any] = {}
         frames: list[UserFrame | Line] = [*stack()[self.outer :]]
         if self.line is not None:

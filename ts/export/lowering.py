@@ -118,7 +118,7 @@ class _Lowering:
         self.values: dict[Node, Any] = {}  # a Value; a list of them of an operator with several results
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
-        """What the graph gives for these inputs, made at the place where nodes are inserted."""
+        """Emit the graph's nodes at the insertion point and return its results for `inputs`."""
         given = iter(inputs)
         for node in self.module.graph.nodes:
             if node in self.values:
@@ -203,7 +203,7 @@ class _Lowering:
         return [node.add_output().set_type(value.type()) for value in found[0]]
 
     def _loop(self, condition: Any, body: Any, carried: Any, others: Any) -> list[Value]:
-        """`while_loop` as a Loop: whether it goes on is looked at before the first turn and behind each."""
+        """Lower `while_loop` to a Loop node; the condition runs before the loop and after each iteration."""
         graph = self.graph
         start = [self._value(x, None) for x in carried]
         more = [self._value(x, None) for x in others]
@@ -221,7 +221,7 @@ class _Lowering:
         return list(node.outputs())
 
     def _map(self, body: Any, xs: Any, others: Any) -> list[Value]:
-        """`map_impl` as a Loop over the rows of each tensor, with a list for each result."""
+        """Lower `map_impl` to a Loop over rows of each tensor, with one list per result."""
         graph = self.graph
         more = [self._value(x, None) for x in others]
         rows = [graph.insert("aten::unbind", [self._value(x, TENSOR), 0]) for x in xs]
@@ -236,7 +236,9 @@ class _Lowering:
         return self._stacked(self._over(count, [], lambda turn, _: ([], made(turn)))[1])
 
     def _scan(self, body: Any, init: Any, xs: Any, others: Any) -> list[Value]:
-        """`scan` as a Loop over the places of the first dimension, with a list for what is not carried."""
+        """Lower `scan` to a Loop over the first dimension; outputs other than the carry are collected in
+        lists.
+        """
         graph = self.graph
         start, given, more = ([self._value(x, None) for x in part] for part in (init, xs, others))
         count = graph.insert("aten::size", [given[0], 0])
@@ -256,7 +258,8 @@ class _Lowering:
         start: list[Value],
         step: Callable[[Value, list[Value]], tuple[list[Value], list[Value]]],
     ) -> tuple[list[Value], list[Value]]:
-        """A Loop of `count` turns: what it carries, and lists of what each turn gives; None for a None."""
+        """Emit a Loop with `count` iterations; return carried values, and per output a list (None for
+        None)."""
         graph = self.graph
         node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))
         (block,) = node.blocks()
@@ -309,7 +312,7 @@ class _Lowering:
         return value if value.type() is BOOL else self.graph.insert("aten::Bool", [value])
 
     def _operator(self, target: OpOverload, node: Node) -> Any:
-        """The node of an operator, with all arguments of its schema."""
+        """Emit an operator node with all arguments of its schema."""
         op, graph = target.operator, self.graph
         given = dict(node.kwargs)
         values = []
@@ -334,7 +337,7 @@ class _Lowering:
         return outputs[0] if len(outputs) == 1 else list(outputs)
 
     def _value(self, x: Any, type: Type | None) -> Value:
-        """An argument as a value, of the type that is wanted of it."""
+        """Convert an argument to a value of the expected type."""
         if isinstance(type, OptionalType) and x is not None:
             type = type.elem
         graph = self.graph
@@ -364,7 +367,7 @@ class _Lowering:
 
 
 def _acts(module: GraphModule) -> bool:
-    """Whether a graph does something beside giving results and refusing."""
+    """Return True if a graph has side effects other than assertions."""
     calls = (n.target for n in module.graph.nodes if n.op == "call_function")
     return any(is_impure(target) and target is not _ASSERTION for target in calls) or any(
         _acts(inner) for inner in module.children() if isinstance(inner, GraphModule)
@@ -372,7 +375,7 @@ def _acts(module: GraphModule) -> bool:
 
 
 def _may_be_long(value: Any) -> bool:
-    """Whether what a node gives may be a whole number that 64 bits are not enough for."""
+    """Return True if an integer value may exceed 64 bits."""
     if not isinstance(value, SymInt):
         return value is None  # a node that somebody added
     ranges = {}
@@ -386,7 +389,7 @@ def _may_be_long(value: Any) -> bool:
 
 
 def _is_of_sizes(value: Any) -> bool:
-    """Whether a number follows from sizes alone."""
+    """Return True if a symbolic integer contains no unbacked symbols."""
     return isinstance(value, SymInt) and not any(
         map(sympy_functions.is_of_data, value.node.expression.free_symbols)
     )

@@ -1,4 +1,4 @@
-"""Whether a program's values have the shapes that it says, for all sizes in its ranges, not one alone.
+"""Verification of a program's recorded shapes over the full symbol ranges.
 
     check_shapes(program)     what was asked of symbols; ShapeError, where an operator gives another shape
 
@@ -44,7 +44,7 @@ class ShapeError(TsError):
 
 
 class Question(NamedTuple):
-    """What an operator asked of symbols, and their ranges do not say."""
+    """Condition on symbols that an operator evaluated and the ranges leave undetermined."""
 
     condition: Any
     node: Node
@@ -104,7 +104,7 @@ class _QuestionRecorder(ShapeEnv):
         return _ZERO if a == b else a - b
 
     def _terms(self, x: Any) -> Any:
-        """The expression as a sum of products of symbols and whole numbers; None where it is none."""
+        """Return the expanded polynomial of an expression; None for other expressions."""
         if x not in self._expanded:
             self._expanded[x] = sympy.expand(x) if _is_polynomial(x) else None
         return self._expanded[x]
@@ -159,7 +159,9 @@ class _QuestionRecorder(ShapeEnv):
 
 
 def check_shapes(program: ExportedProgram) -> list[Question]:
-    """What operators ask of the program's symbols; ShapeError where one gives another shape than it says."""
+    """Return the undetermined conditions of a program; ShapeError if an operator's result shape differs from
+    the record.
+    """
     return _Check(program).run()
 
 
@@ -186,7 +188,7 @@ class _Check:
         return self.environment.questions
 
     def _look_at_number(self, node: Node) -> None:
-        """Sizes, and what is computed of them, are what the program says; numbers of data may be anything."""
+        """Verify a symbolic number's node against its record; unbacked numbers are unrestricted."""
         self.environment.node, self.environment.quiet = node, True
         said = self._value(node)
         try:
@@ -247,7 +249,7 @@ class _Check:
         self._compare(node, made, node.meta.get("val"), {})
 
     def _key(self, node: Node) -> Any:
-        """What the program says of a call; None where that cannot be compared."""
+        """Return a hashable key of a call's target and metadata; None if unhashable."""
         args, kwargs = (values_of(x, self._description) for x in (node.args, node.kwargs))
         key = (node.target, _frozen(args), _frozen(kwargs), self._description(node))
         try:
@@ -257,7 +259,7 @@ class _Check:
         return key
 
     def _description(self, x: Node) -> Any:
-        """What the program says of a value, to be compared."""
+        """Return comparable metadata of a value."""
         if x not in self.described:
             self.described[x] = _frozen(x.meta.get("val"))
         return self.described[x]
@@ -303,7 +305,8 @@ class _Check:
         )
 
     def _difference(self, mine: Any, theirs: Any, fresh: dict[Any, Any]) -> str | None:
-        """Where two sizes are not the same: ` for s0 = 3`; None where they are, as far as can be known."""
+        """Describe symbol values for which two sizes differ (` for s0 = 3`); None if no difference is
+        found."""
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
         if new:  # of data: whatever the program calls it
             if mine.is_Symbol and mine not in fresh:
@@ -374,7 +377,7 @@ class _Check:
 
 
 def _frozen(value: Any) -> Any:
-    """The value as what is equal for values that are alike."""
+    """Convert a value to a hashable form, equal for equivalent values."""
     if isinstance(value, SymNumber):
         return type(value), value.node.expr
     if is_fake(value):
@@ -409,7 +412,7 @@ def _is_operator(node: Node) -> bool:
 
 
 def _of_data(*args: Any) -> None:
-    """A number that nobody knows without elements."""
+    """Return None for a data-dependent number."""
 
 
 _SIZES: Final[dict[str, Callable[..., Any]]] = {

@@ -1,11 +1,10 @@
-"""What sizes are made of, as expressions of sympy: its sums, products, `Min` and `Max`, and functions whose
-values are those of Python's operators on whole numbers and floats.
+"""Symbolic size expressions: sympy sums, products, `Min`, `Max`, and functions with Python semantics.
 
     s = sympy.Symbol("s0", integer=True, positive=True)
     FloorDiv(4 * s, 2), PythonMod(4 * s, 2)         2*s0, 0
     FloorDiv(s, 2)                                  printed as (s0//2)
 
-An expression is exact: nothing here rounds.  `value(expression, numbers)` is what Python would have computed.
+Expressions are exact, without rounding.  `value(expression, numbers)` returns Python's result.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ MAX_PARTS = 2_000  # of a size whose parts recur: sympy goes through all of them
 
 @lru_cache(maxsize=4096)
 def parts(x: Any) -> int:
-    """How many symbols, numbers and functions an expression is written with, each as often as it is."""
+    """Count the nodes of an expression tree, shared subexpressions once per occurrence."""
     return 1 + sum(map(parts, x.args))
 
 
 def recurs(x: Any) -> bool:
-    """Whether an expression is large because its parts recur in it: each step doubled it."""
+    """Return True if an expression is large due to repeated subexpressions."""
     if parts(x) <= MAX_PARTS:
         return False
     different: set[Any] = set()
@@ -51,7 +50,7 @@ def recurs(x: Any) -> bool:
 
 
 def terms(x: Any) -> int:
-    """How many terms an expression has, at most, where its products are multiplied out."""
+    """Return an upper bound for the number of terms after expansion."""
     if x.is_Add:
         return sum(map(terms, x.args))
     if x.is_Mul:
@@ -63,7 +62,7 @@ def terms(x: Any) -> int:
 
 
 def _is_large(*polynomials: Any) -> bool:
-    """Whether to divide them takes sympy too long."""
+    """Return True if polynomial division by sympy would be too slow."""
     if any(parts(x) > _MAX_PARTS for x in polynomials):
         return True
     generators = set().union(*(x.atoms(sympy.Symbol, sympy.Function) for x in polynomials))
@@ -121,7 +120,7 @@ class FloorDiv(sympy.Function):
 
 
 def _divides(b: Any, a: Any) -> bool:
-    """Whether a / b is a whole number, whatever the symbols are."""
+    """Return True if a / b is an integer for all symbol values."""
     if b.is_Integer and a.is_Integer:
         return int(a) % int(b) == 0
     if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):  # which are no polynomials
@@ -257,7 +256,7 @@ RoundToInt = _rounding("RoundToInt", "round(a)", round)
 
 
 def _real(name: str, compute: Callable[[float], float]) -> type[Any]:
-    """A function of the reals that stays as it is but for numbers."""
+    """Define a sympy function of a real argument, evaluated for numbers only."""
 
     def evaluated(cls: Any, a: Any) -> Any:
         return sympy.Float(compute(float(a))) if a.is_number else None
@@ -370,7 +369,7 @@ def number(x: Any) -> Any:
 
 
 def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
-    """The number that an expression has where its symbols have these; KeyError for one that has none.
+    """Evaluate an expression with the symbol values `numbers`; KeyError for a missing symbol.
 
     ArithmeticError or ValueError where the expression has none: a division by zero, a very large power.
     """
@@ -413,17 +412,17 @@ def to_sympy(x: Any) -> Any:
 
 
 def is_truth(x: Any) -> bool:
-    """Whether an expression is true or false, not a number."""
+    """Return True for a boolean expression."""
     return isinstance(x, Boolean) and not isinstance(x, sympy.Symbol)
 
 
 def is_of_data(expression: Any) -> bool:
-    """Whether it is a symbol without an example, of a number that follows from data: u0, zuf0."""
+    """Return True for an unbacked symbol, such as u0 or zuf0."""
     return bool(expression.is_Symbol) and str(expression)[0] in "uz"
 
 
 def is_constant(x: Any) -> bool:
-    """Whether an expression has no symbols."""
+    """Return True if an expression has no symbols."""
     return x.is_Integer or (not x.is_Symbol and not x.free_symbols)
 
 

@@ -112,7 +112,7 @@ class Export:
         self.named: list[Named] = []
 
     def new_recorder(self) -> ExportTracer:
-        """What records the program."""
+        """Create the tracer that records the program."""
         return ExportTracer(ShapeEnv())
 
     def program(self) -> ExportedProgram:
@@ -251,7 +251,7 @@ class Export:
         return found
 
     def _size_checks(self) -> list[Check]:
-        """What the sizes of arguments have to be."""
+        """Return the runtime checks of argument sizes: ranges, equalities and divisibility."""
         environment = self.environment
         made: list[Check] = []
         divisible: list[Check] = []
@@ -300,7 +300,7 @@ class Export:
         return made
 
     def _derived(self, expression: Any, name: str, dim: int) -> Source | None:
-        """The source of the symbol of a size that is some times it and more, if it is found there alone."""
+        """Return the source at which a derived size (factor * symbol + offset) first defines its symbol."""
         for symbol in expression.free_symbols:
             first = self.environment.sources[symbol][0]
             if (first.name, first.dim) == (name, dim) and (first.factor, first.offset) != (1, 0):
@@ -308,7 +308,7 @@ class Export:
         return None
 
     def _divisible(self, at: str, place: int, dim: int, source: Source) -> list[Check]:
-        """That a size is some times a symbol and more."""
+        """Return the check that a derived size minus its offset is divisible by its factor."""
         if source.factor == 1:
             return []
         condition = sympy.Eq(
@@ -321,7 +321,7 @@ class Export:
         return [Check(text(condition, str), holds)]
 
     def _ends_of_derived(self, at: str, place: int, dim: int, source: Source, expression: Any) -> list[Check]:
-        """That a size is in the range that its symbol says."""
+        """Return the range checks of a derived size."""
         (symbol,) = expression.free_symbols
         ends = self.environment.ranges[symbol]
         return [
@@ -352,7 +352,7 @@ class Export:
         return Check(f"{at} {relation} {text(expression, lambda s: str(sources[s]))}", holds)
 
     def _size(self, dim: Any, n: int, source: Source) -> Any:
-        """The symbol of a size, or the number that it stays."""
+        """Return the SymInt of a dynamic dimension, or the static size."""
         environment = self.environment
         if dim is None or isinstance(dim, int) or (isinstance(dim, _Hint) and dim.kind == "STATIC"):
             return n
@@ -434,12 +434,14 @@ class Export:
         return found
 
     def _ranges(self) -> dict[Any, Any]:
-        """What symbols may be, and sizes that are some times one and more."""
+        """Return `range_constraints`: value ranges of symbols and of derived sizes."""
         environment = self.environment
         said = {n.symbol: n.range for n in self.named if n.is_dim}
 
         def ends_of(symbol: Any, of_dim: bool = True) -> ValueRange:
-            """A name's own least number counts, where the program did not ask for more than two."""
+            """Return a symbol's range, using the lower bound of its named `Dim` unless the program requires
+            more.
+            """
             ends, range = environment.ranges[symbol], said.get(symbol)
             if of_dim and range is not None and ends.low == max(range.low, 2):
                 return ends._replace(low=range.low)
@@ -467,7 +469,9 @@ class Export:
 
 
 def _stays(node: Node) -> bool:
-    """Whether a node without users stays: those that compute numbers and take results of branches out go."""
+    """Return True if dead code elimination keeps an unused node; size computations and subgraph results are
+    removed.
+    """
     if node.is_impure():
         return True
     if node.target is operator.getitem:
@@ -482,7 +486,7 @@ def _stays(node: Node) -> bool:
 
 
 def _is(source: str, place: int, value: Any) -> Check:
-    """That an argument is what it was in the example."""
+    """Return the check that an argument equals its example value."""
     if value is None:
         return Check(f"{source} is None", lambda leaves: leaves[place] is None)
     if isinstance(value, float) and math.isnan(value):
@@ -497,7 +501,7 @@ def _is(source: str, place: int, value: Any) -> Check:
 
 
 def _word(entry: Any) -> str:
-    """A step of a path, as a part of a name."""
+    """Return the name part for one entry of a key path."""
     for attribute in ("key", "idx", "name"):
         if hasattr(entry, attribute):
             return str(getattr(entry, attribute))

@@ -40,7 +40,7 @@ _WRITES: Final = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, Out
 
 
 class UnliftedModule(GraphModule):
-    """What `ExportedProgram.module()` gives: see the file."""
+    """Callable module of an exported program, returned by `ExportedProgram.module()`."""
 
     _runner: Runner
 
@@ -67,11 +67,11 @@ class UnliftedModule(GraphModule):
         return code
 
     def train(self, mode: bool = True) -> Any:
-        """NotImplementedError: what `forward` does in the other mode was not exported."""
+        """Raise NotImplementedError; only the exported mode is available."""
         raise NotImplementedError("Calling train() is not supported yet.")
 
     def eval(self) -> Any:
-        """NotImplementedError: what `forward` does in the other mode was not exported."""
+        """Raise NotImplementedError; only the exported mode is available."""
         raise NotImplementedError("Calling eval() is not supported yet.")
 
     def _deepcopy_init(self) -> Callable[..., None]:
@@ -89,7 +89,7 @@ class UnliftedModule(GraphModule):
 
 
 def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
-    """The `forward` of a module, whose arguments have to be in the tree of those of the export."""
+    """Wrap a generated `forward` in argument checks against the input tree."""
 
     @functools.wraps(generated)
     def forward(self: UnliftedModule, *args: Any, **kwargs: Any) -> Any:
@@ -99,7 +99,7 @@ def _checked(generated: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _copied(module: GraphModule) -> GraphModule:
-    """A graph of a branch or loop, with the graphs inside of it; tensors are the same."""
+    """Copy a control-flow subgraph including nested subgraphs; tensors are shared."""
     copied = GraphModule(module, module.graph.__deepcopy__(), type(module).__name__)
     for name, inner in module.named_children():
         if isinstance(inner, GraphModule):
@@ -137,7 +137,7 @@ def set_state(module: Module, name: str, value: Any, persistent: bool = True) ->
 
 
 def _owner(module: Module, name: str) -> tuple[Module, str]:
-    """The module that has what a name with dots names, made where there is none, and the last part."""
+    """Return the module that owns a dotted name, creating missing modules, and the last name part."""
     *path, last = name.split(".")
     for part in path:
         if part not in module._modules:
@@ -150,7 +150,7 @@ def _owner(module: Module, name: str) -> tuple[Module, str]:
 
 
 def _written(specs: Iterable[OutputSpec]) -> list[Input]:
-    """The inputs that the first outputs are the new values of."""
+    """Return the mutated inputs of the leading outputs."""
     return [
         Input(spec.kind is OutputKind.USER_INPUT_MUTATION, str(spec.target))
         for spec in specs

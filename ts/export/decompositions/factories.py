@@ -55,38 +55,38 @@ def fill(x: Tensor, value: Any) -> Tensor:
 
 @decomposes("aten::fill.Tensor")
 def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
-    """All the one element of a tensor, as another lies."""
+    """Fill with the single element of a tensor by broadcasting `copy`."""
     return aten.copy(x, value)
 
 
 @decomposes("aten::copy")
 def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """What is copied, where it lies as the other does and is no input."""
+    """Return `src` itself if shape, dtype and device match and it is a computed value."""
     same = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
     return src if same and is_computed(src) else NotImplemented
 
 
 def is_computed(x: Tensor) -> bool:
-    """Whether the program that is recorded made a tensor."""
+    """Return True if a tensor is computed by the recorded graph, not an input."""
     recorder = current_tracer()
     return recorder is not None and recorder.node_of(x).op == "call_function"
 
 
 @decomposes("aten::new_zeros")
 def new_zeros(x: Tensor, size: list[Any], **options: Any) -> Tensor:
-    """All 0, of this size, with dtype and device of another."""
+    """Create zeros of a given size with dtype and device of `x`."""
     return aten.full(size, 0, **_like(x, options))
 
 
 @decomposes("aten::new_ones")
 def new_ones(x: Tensor, size: list[Any], **options: Any) -> Tensor:
-    """All 1, of this size, with dtype and device of another."""
+    """Create ones of a given size with dtype and device of `x`."""
     return aten.full(size, 1, **_like(x, options))
 
 
 @decomposes("aten::new_full")
 def new_full(x: Tensor, size: list[Any], fill_value: Any, **options: Any) -> Tensor:
-    """All one number, of this size, with dtype and device of another."""
+    """Create a constant tensor of a given size with dtype and device of `x`."""
     return aten.full(size, fill_value, **_like(x, options))
 
 
@@ -199,7 +199,7 @@ def itself(x: Tensor) -> Tensor:
 def to_dtype(
     x: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """With another dtype: itself if that is its own."""
+    """Convert to a dtype; return `x` itself if unchanged."""
     return _converted(x, copy, memory_format, dtype=dtype)
 
 

@@ -29,25 +29,25 @@ def all_of(x: Tensor) -> Tensor:
 
 @decomposes("aten::all.dim")
 def all_dim(x: Tensor, dim: int, keepdim: bool = False) -> Tensor:
-    """Whether all hold along a dimension."""
+    """Reduce by logical AND along a dimension."""
     return aten.logical_not(aten.any.dim(aten.logical_not(x), dim, keepdim))
 
 
 @decomposes("aten::all.dims")
 def all_dims(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether all hold along dimensions."""
+    """Reduce by logical AND along dimensions."""
     return aten.logical_not(aten.any.dims(aten.logical_not(x), dim, keepdim))
 
 
 @decomposes("aten::count_nonzero")
 def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
-    """How many are not 0."""
+    """Count nonzero elements."""
     return count_nonzero_dims(x, None if dim is None else [dim])
 
 
 @decomposes("aten::count_nonzero.dim_IntList")
 def count_nonzero_dims(x: Tensor, dim: Any) -> Tensor:
-    """How many are not 0."""
+    """Count nonzero elements along dimensions."""
     return aten.sum.dim_IntList(aten.ne.Scalar(x, 0), dim)
 
 
@@ -132,7 +132,7 @@ def argsort(x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
 
 @decomposes("aten::argsort.stable", implicit=True)
 def argsort_stable(x: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
-    """The places in order, equal ones as they were."""
+    """Return the indices of a stable sort."""
     return aten.sort.stable(x, stable=stable, dim=dim, descending=descending)[1]
 
 
@@ -205,13 +205,13 @@ def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
 
 @decomposes("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
-    """What is on and below a diagonal."""
+    """Return the lower triangle up to a diagonal; other elements are zero."""
     return _kept(x, aten.le.Scalar(_distance(x), diagonal))
 
 
 @decomposes("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
-    """What is on and above a diagonal."""
+    """Return the upper triangle from a diagonal; other elements are zero."""
     return _kept(x, aten.ge.Scalar(_distance(x), diagonal))
 
 
@@ -221,7 +221,7 @@ def _kept(x: Tensor, mask: Tensor) -> Tensor:
 
 
 def _distance(x: Tensor) -> Tensor:
-    """How far right of the diagonal an element is."""
+    """Return the column minus row index of each matrix element."""
     rows, columns = x.shape[-2], x.shape[-1]
     right = aten.unsqueeze(aten.arange(columns, device=x.device), -2)
     down = aten.unsqueeze(aten.arange(rows, device=x.device), -1)

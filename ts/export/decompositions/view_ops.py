@@ -57,7 +57,7 @@ def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @decomposes("aten::movedim.intlist", "aten::moveaxis.intlist", implicit=True)
 def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
-    """Dimensions at other places, the others in their order."""
+    """Permute `source` dimensions to `destination`; other dimensions keep their order."""
     at = {_dim(x, d): _dim(x, s) for s, d in zip(source, destination, strict=True)}
     rest = iter(d for d in range(x.dim()) if d not in at.values())
     return aten.permute(x, [at[d] if d in at else next(rest) for d in range(x.dim())])
@@ -97,7 +97,7 @@ def unflatten(x: Tensor, dim: int, sizes: list[int]) -> Tensor:
 
 
 def resolved(shape: list[Any], count: Any) -> list[Any]:
-    """A shape with the size that -1 stands for."""
+    """Replace -1 in a shape by the inferred size."""
     if not any(isinstance(n, int) and n == -1 for n in shape):
         return list(shape)
     others = [n for n in shape if not (isinstance(n, int) and n == -1)]
@@ -114,7 +114,7 @@ def resolved(shape: list[Any], count: Any) -> list[Any]:
     implicit=("aten::reshape", "aten::reshape_as", "aten::view_as"),
 )
 def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
-    """A view where that can be, of a copy where not."""
+    """View a tensor in a new shape, or a contiguous copy if strides are incompatible."""
     given = list(shape.shape if isinstance(shape, Tensor) else shape)
     is_whole = not any(isinstance(n, int) and n == -1 for n in given)
     shape = given if is_whole else resolved(given, math.prod(x.shape))
@@ -124,7 +124,7 @@ def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
 
 
 def can_view(x: Tensor, shape: list[Any]) -> bool:
-    """Whether a tensor of this shape can lie in the memory of `x`, as it lies there."""
+    """Return True if `x` can be viewed in a shape without copying."""
     recorder = current_tracer()
     if not hasattr(recorder, "guessing"):
         with TracingScope(None), dispatch_modes.without_all():
@@ -167,7 +167,7 @@ def expand_as(x: Tensor, other: Tensor) -> Tensor:
 
 @decomposes("aten::broadcast_to", implicit=True)
 def broadcast_to(x: Tensor, size: list[int]) -> Tensor:
-    """In a shape that it is broadcast to."""
+    """Broadcast to a shape by `expand`."""
     return aten.expand(x, size)
 
 
@@ -218,14 +218,14 @@ def split_sizes(x: Tensor, sizes: list[Any], dim: int = 0) -> list[Tensor]:
 
 @decomposes("aten::chunk", "aten::unsafe_chunk", implicit=True)
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
-    """At most so many parts, of one size but for the last."""
+    """Split into at most `chunks` equal parts; the last part may be smaller."""
     size = x.shape[dim]
     return split(x, (size + chunks - 1) // chunks, dim)
 
 
 @decomposes("aten::tensor_split.sections", implicit=True)
 def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
-    """So many parts, of sizes that differ by one at most."""
+    """Split into `sections` parts whose sizes differ by at most one."""
     size, found, start = x.shape[dim], [], 0
     for k in range(sections):
         end = start + (size // sections) + (1 if evaluate_guard(k < size % sections) else 0)
@@ -370,7 +370,7 @@ def flipud(x: Tensor) -> Tensor:
 
 @decomposes("aten::meshgrid", "aten::meshgrid.indexing", implicit=True)
 def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
-    """Each along a dimension of its own, in the shape of all."""
+    """Expand each 1-D tensor along its own dimension to the grid shape."""
     turned = indexing == "xy" and len(tensors) >= 2
     if turned:
         tensors = [tensors[1], tensors[0], *tensors[2:]]
@@ -387,7 +387,7 @@ def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
 
 @decomposes("aten::cartesian_prod", implicit=True)
 def cartesian_prod(tensors: list[Tensor]) -> Tensor:
-    """All choices of one element of each, a row for each choice."""
+    """Return the Cartesian product of 1-D tensors, one row per combination."""
     if len(tensors) == 1:
         return tensors[0]
     return stack([flatten(x) for x in meshgrid(tensors)], 1)
@@ -427,13 +427,13 @@ def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Te
 
 
 def zero_of(x: Tensor, value: Any = 0) -> Tensor:
-    """A tensor of no dimensions, of the dtype of another."""
+    """Create a 0-d tensor of `value` with the dtype and device of `x`."""
     return aten.scalar_tensor(value, dtype=x.dtype, device=x.device)
 
 
 @decomposes("aten::diagflat", implicit=True)
 def diagflat(x: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with these elements as its diagonal."""
+    """Create a diagonal matrix from the flattened elements."""
     return diag_embed(flatten(x), offset)
 
 

@@ -1,4 +1,4 @@
-"""The symbols of a program in a file: its sizes as expressions of sympy, and what they may be.
+"""Symbols of an archive: sizes as sympy expressions, and value ranges.
 
     symbols.size(SymInt("as_int", 3))                                           3
     symbols.size(SymInt("as_expr", Expression("Symbol('s0', integer=True)")))   a SymInt
@@ -55,12 +55,12 @@ class Symbols:
 
     @property
     def any(self) -> bool:
-        """Whether the program has symbols."""
+        """True if the program contains symbols."""
         return bool(self._said) or self._environment is not None
 
     @property
     def environment(self) -> ShapeEnv:
-        """What is known of the symbols."""
+        """Shape environment of the symbols, created on first use."""
         if self._environment is None:
             require_sympy()
             from ts.export.shape_env import ShapeEnv
@@ -101,7 +101,7 @@ class Symbols:
         return found
 
     def symbol(self, name: str, assumptions: dict[str, bool] | None = None) -> Any:
-        """The symbol of a name; the first that is said of it holds."""
+        """Return the symbol of a name; assumptions of the first use apply."""
         found = self._symbols.get(name)
         if found is None:
             _ = self.environment
@@ -121,7 +121,7 @@ class Symbols:
         return found
 
     def range_constraints(self) -> dict[Any, Any]:
-        """What the file says that symbols, and some expressions of them, may be."""
+        """Return the file's value ranges by expression; ArchiveError for an empty range."""
         if not self._said:
             return {}
         _ = self.environment
@@ -139,7 +139,7 @@ class Symbols:
 
 
 def _checked(expression: Any, text: str) -> Any:
-    """The expression, if it is of numbers that Python has, and of functions that are listed."""
+    """Validate an expression: finite numbers, symbols and listed functions only; else raise ArchiveError."""
     import sympy
 
     from ts.export import sympy_functions as e
@@ -272,7 +272,9 @@ class _Builder:
         return self.checked(function(*values))
 
     def check_kinds(self, name: str, values: list[Any]) -> None:
-        """That truths are computed of truths, and numbers of numbers, where it matters of whole ones."""
+        """Raise unless operands are all booleans or all numbers, as the function requires, and integers if
+        needed.
+        """
         from ts.export import sympy_functions as e
 
         of_truths = name in _OF_TRUTHS
@@ -313,7 +315,7 @@ _PRODUCTS: Final = frozenset(
 
 
 def _terms(formula: Formula) -> int:
-    """How many terms a formula has, at most, when products of sums are multiplied out."""
+    """Return an upper bound for the number of terms after expansion."""
     match formula:
         case Call(function=Name(name=name), arguments=parts) | Operation(operator=name, operands=parts):
             each = [min(_terms(x), _MAX_TERMS + 1) for x in parts]
@@ -340,7 +342,7 @@ def _modulo(a: Any, b: Any) -> Any:
 
 
 def functions() -> dict[str, tuple[Any, int, int]]:
-    """What sizes may be computed with, by the names in files: functions, and how many arguments they take."""
+    """Return the functions allowed in size expressions by file name, with argument count bounds."""
     if _tables:
         return _tables[0]
     import sympy
@@ -402,7 +404,7 @@ def text(expression: Any) -> str:
 
 
 def expression_of(x: Any) -> Expression:
-    """A symbol as an object of a file, with its number in the example."""
+    """Encode a symbolic number as an expression with its example value."""
     kinds = {int: "as_int", bool: "as_bool", float: "as_float"}
     hint = x.node.hint
     return Expression(text(x.node.expr), None if hint is None else Hint(kinds[type(hint)], hint))

@@ -100,13 +100,13 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
 
 
 def _lines_of_guards(program: ExportedProgram) -> dict[str, str]:
-    """Which lines of the program asked for its conditions, beside them: others do not read it."""
+    """Serialize source lines of guards as an additional metadata entry, which PyTorch ignores."""
     lines = {check.code: list(check.where) for check in program._guards if check.code and check.where}
     return {schema.LINES_OF_GUARDS: json.dumps(lines)} if lines else {}
 
 
 def _call(signature: ModuleCallSignature | None) -> schema.CallSignature | None:
-    """What a call of a module was given and gave."""
+    """Encode a module call signature."""
     if signature is None:
         return None
     return schema.CallSignature(
@@ -188,7 +188,7 @@ def _constant(value: Any) -> Argument:
 
 
 class _GraphWriter:
-    """Writes one graph, and those of branches and loops where they are used."""
+    """Writer of one graph and its control-flow subgraphs."""
 
     def __init__(self, module: GraphModule, specs: dict[str, InputSpec] | None) -> None:
         self.module = module
@@ -224,7 +224,7 @@ class _GraphWriter:
     # ---- values
 
     def result(self, name: str, value: Any) -> Argument:
-        """A value by its name; what is known of it is noted."""
+        """Encode a value by name and record its metadata."""
         if isinstance(value, Tensor):
             array = value.array
             item = value.dtype.itemsize
@@ -247,7 +247,7 @@ class _GraphWriter:
         raise ArchiveError(f"the value {name} is a {type(value).__name__}, and cannot be saved")
 
     def results(self, node: Node) -> list[Argument]:
-        """What a call gives."""
+        """Encode the results of a call."""
         value = node.meta.get("val")
         if isinstance(node.target, OpOverload) and not node.target._schema.returns:
             return []
@@ -264,7 +264,7 @@ class _GraphWriter:
         return items
 
     def item(self, user: Node | None, name: str, value: Any) -> Argument:
-        """One of several results, which may be several again."""
+        """Encode one of several results, possibly a list of tensors."""
         if not isinstance(value, list | tuple):
             return self.result(name, value)
         inner = {} if user is None else {u.args[1]: u.name for u in user.users if _takes_apart(u)}
@@ -303,7 +303,7 @@ class _GraphWriter:
             yield schema.NamedArgument(name, self.argument(x, types.get(name)), schema.KEYWORD)
 
     def argument(self, x: Any, kind: str | None) -> Argument:
-        """An argument; `kind` is its parameter's type, where there is one."""
+        """Encode an argument; `kind` is the parameter's schema type, or None."""
         if isinstance(x, Node):
             return self.node(x)
         if isinstance(x, list | tuple):
@@ -410,7 +410,7 @@ class _GraphWriter:
 
 
 def _takes_apart(node: Node) -> bool:
-    """Whether a node takes one result out of those of a call."""
+    """Return True for a `getitem` node that extracts one result of a call."""
     if node.op != "call_function" or node.target is not operator.getitem or len(node.args) != 2:
         return False
     first, place = node.args
@@ -418,7 +418,7 @@ def _takes_apart(node: Node) -> bool:
 
 
 def _gives_list(node: Node) -> bool:
-    """Whether an operator gives a list, not several results."""
+    """Return True if an operator returns a single list."""
     if not isinstance(node.target, OpOverload):
         return False
     returns = node.target._schema.returns
@@ -426,13 +426,13 @@ def _gives_list(node: Node) -> bool:
 
 
 def _element(kind: str) -> str | None:
-    """Of what a type of the schema is a list: `int[2]`, `SymInt[]?`, `Tensor?[]`."""
+    """Return the element type of a list type in a schema (`int[2]`, `SymInt[]?`, `Tensor?[]`), else None."""
     kind = kind.removesuffix("?")
     return kind.rpartition("[")[0] if kind.endswith("]") else None
 
 
 def _metadata(node: Node) -> dict[str, str]:
-    """Where a node comes from."""
+    """Encode source metadata of a node: `stack_trace`, `nn_module_stack`, `torch_fn`."""
     found = {}
     if node.meta.get("stack_trace"):
         found["stack_trace"] = node.meta["stack_trace"]
