@@ -117,7 +117,7 @@ class Reader:
         self.whole = whole  # what is underlined for parts of an annotation in quotes
 
     def argument(self, node: ast.expr) -> SizedType:
-        """The type of an argument; one of `BroadcastingListN` has a size."""
+        """Return the argument type of an annotation, and the list size of `BroadcastingListN[T]` or None."""
         match node:
             case ast.Name(id=name) if name in _SIZES:
                 return ir.ListType(ir.INT), _SIZES[name]

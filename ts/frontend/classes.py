@@ -33,7 +33,7 @@ ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the tw
 
 
 def class_type(cls: type) -> ClassType:
-    """The script class behind a class of Python, declared now if it was not before."""
+    """Return the script class of a Python class, declaring it on first use."""
     found = cls.__dict__.get(ATTRIBUTE)
     if isinstance(found, ClassType) and found.declared:
         return found
@@ -63,7 +63,7 @@ def _declare_class(cls: type) -> ClassType:
 
 
 def named_type(cls: type) -> NamedType:
-    """What the name of a class means as a type: an interface, or a script class."""
+    """Return the interface or script class that a Python class stands for in annotations."""
     found = cls.__dict__.get(ATTRIBUTE)
     if isinstance(found, NamedType) and not isinstance(found, ClassType):
         return found
@@ -71,7 +71,7 @@ def named_type(cls: type) -> NamedType:
 
 
 def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
-    """A class that was given as text: it has no class in Python."""
+    """Declare a script class from parsed source text, without a Python class."""
     type = ClassType(unique_name(f"__torch__.{name}"))
     note_live(type)
     for definition in definitions:
@@ -80,7 +80,7 @@ def text_class(name: str, definitions: list[ParsedFunction]) -> ClassType:
 
 
 def compile_class(cls: type) -> ClassType:
-    """The same, with the methods compiled now that its author wrote: what `script(cls)` asks for."""
+    """Declare the script class of `cls` and compile its user-written methods, as `script(cls)` does."""
     before = vars(cls).get(ATTRIBUTE)
     type = class_type(cls)
     from ts.frontend.compile import compile_all
@@ -109,7 +109,7 @@ def _made_by_dataclass(cls: type, function: Any) -> bool:
 
 
 def is_dataclass(cls: type) -> bool:
-    """The answer of `dataclasses`, which is imported by who has one."""
+    """Return whether `cls` is a dataclass, without importing `dataclasses`."""
     return hasattr(cls, "__dataclass_fields__")
 
 
@@ -140,7 +140,7 @@ def _constructor_first(item: tuple[str, object]) -> tuple[bool, str]:
 
 
 def is_marked(function: Any) -> bool:
-    """Whether a function is marked as one that scripts do not compile."""
+    """Return whether a function is marked `ignore` or `unused` and thus not compiled."""
     return modifier_of(function) in ("ignore", "unused")
 
 
@@ -150,7 +150,7 @@ def declare_method(type: ClassType, cls: type, name: str, function: Any, is_clas
 
 
 def declare_overload(type: ClassType, cls: type, name: str, function: Any, declaration: Any) -> Any:
-    """Enter a method with the types of one of its declarations."""
+    """Declare a method with the argument types of one `overload` declaration."""
     from ts.frontend.overloads import parse_overload
 
     def parsed() -> ParsedFunction:
@@ -167,12 +167,12 @@ def declare_text(type: ClassType, definition: ParsedFunction) -> Any:
 
 
 def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
-    """Enter a method that is parsed when it is first asked for."""
+    """Declare a method that is parsed on first use."""
     return _declare(type, None, name, parse_it)
 
 
 def live_type(name: str) -> NamedType | None:
-    """The type of that name that a class of Python has, while it lives."""
+    """Return the registered type named `name` while it is alive; None otherwise."""
     found = live(name)
     return found if isinstance(found, NamedType) else None
 
@@ -198,6 +198,8 @@ def _declare(
 
 
 def static_method(cls: type, name: str) -> Any | None:
-    """The function of Python behind a static method; None if there is none of that name."""
+    """Return the Python function wrapped by the static method `name`; None if `cls` has no such static
+    method.
+    """
     member = inspect.getattr_static(cls, name, None)
     return member.__func__ if isinstance(member, staticmethod) else None

@@ -44,7 +44,7 @@ EMITTERS = (calls, closures, expressions, conditionals, loops, statements, subsc
 
 
 class CompiledGraph(NamedTuple):
-    """What the frontend makes of a function."""
+    """The result of compiling one function: graph, schema and flags."""
 
     graph: Graph
     schema: FunctionSchema

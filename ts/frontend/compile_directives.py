@@ -59,7 +59,7 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def wait(future: Any) -> Any:
-    """The result of a future, as soon as it is there."""
+    """Wait for a future and return its result; raise TypeError for other objects."""
     from ts._core.vm.future import Future
 
     if not isinstance(future, Future):
@@ -69,7 +69,9 @@ def wait(future: Any) -> Any:
 
 
 def is_scripting() -> bool:
-    """Return whether this is compiled code: known at compile time, so the other branch need not compile."""
+    """Return False; compiled code sees True. The value is known at compile time, so the other branch need not
+    compile.
+    """
     return False
 
 
@@ -139,7 +141,9 @@ def not_compiled(instead: str) -> Callable[[F], F]:
 
 
 def instead_of(function: Any) -> str | None:
-    """What to write in compiled code in place of a function that it cannot call; None for other functions."""
+    """Return the replacement to suggest for a function that compiled code cannot call; None for other
+    functions.
+    """
     found: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
     return found
 
@@ -161,7 +165,7 @@ def form_of(function: Any) -> str | None:
 
 
 def modifier_of(function: Any) -> str | None:
-    """How a function is marked: "ignore", "unused", "export", or not at all."""
+    """Return the compile directive of a function: "ignore", "unused", "export", or None."""
     marker = getattr(function, _MARKER, None)
     if builtins.isinstance(marker, str):
         return marker
@@ -253,7 +257,8 @@ def unwrap_optional(value: T | None) -> T:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Return whether `obj` is of a type as compiled code understands it: containers with all their elements.
+    """Return whether `obj` is an instance of `target_type`, including the elements of containers, as compiled
+    code does.
     """
     if builtins.isinstance(target_type, tuple | list):
         return any(isinstance(obj, each) for each in target_type)
@@ -305,14 +310,14 @@ BroadcastingList6 = _BroadcastingList(6)
 
 
 def set_module(obj: Any, module: str) -> None:
-    """Say that a class or function belongs to another module than the one that defines it."""
+    """Set `__module__` of a class or function; raise TypeError if `module` is not a string."""
     if not builtins.isinstance(module, str):
         raise TypeError("The mod argument should be a string")
     obj.__module__ = module
 
 
 def callable_argument_names(function: Callable[..., Any]) -> list[str]:
-    """Names of the arguments; none where the function has other than plain ones."""
+    """Return the argument names; an empty list if any parameter is not a plain positional-or-keyword one."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

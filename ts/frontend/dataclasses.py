@@ -1,4 +1,4 @@
-"""The methods that `@dataclass` makes: Python has no source of them, so that they are written here.
+"""Script definitions of the methods that `@dataclass` generates, which have no Python source.
 
 In: a dataclass.  Out: by name, the definition of each method that was generated and not written by the user:
 
@@ -54,7 +54,7 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
 
 
 def is_generated(function: Any) -> bool:
-    """Return whether `@dataclass` made the function of its class, or gave it its own (`__replace__`, since
+    """Return whether `@dataclass` generated the function, or supplied its own (`__replace__`, since Python
     3.13).
     """
     return inspect.unwrap(function).__code__.co_filename in ("<string>", dataclasses.__file__)
@@ -65,7 +65,9 @@ def _each(template: str, names: Iterable[str]) -> str:
 
 
 def _constructor(cls: type, names: dict[str, object]) -> list[str]:
-    """Parameters and assignments in the order of the fields; `__post_init__` gets what is only for it."""
+    """Return the source lines of `__init__`: parameters and assignments in field order, then the call of
+    `__post_init__` with the `InitVar` arguments.
+    """
     parameters: list[str] = ["self"]
     with_default: list[str] = []
     by_name: list[str] = []
@@ -104,7 +106,9 @@ def _constructor(cls: type, names: dict[str, object]) -> list[str]:
 
 
 def _optional(fields: Iterable[_Field], resolver: Resolver) -> set[str]:
-    """The fields whose type has None among others; what is no type is said where the field is declared."""
+    """Return the names of fields of Optional type. Invalid annotations are skipped; they are reported where
+    the field is declared.
+    """
     from ts.frontend.annotations import to_type
     from ts.ir.types import OptionalType
 

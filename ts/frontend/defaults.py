@@ -15,7 +15,7 @@ NO_DEFAULT: Final = object()
 
 
 def constant_of_type(value: Any, type: Type) -> object:
-    """A Python value as a constant of a type; NO_DEFAULT if it is not one."""
+    """Convert a Python value to a constant of the given type; return NO_DEFAULT if that is impossible."""
     match type:
         case ir.AnyType():
             return value

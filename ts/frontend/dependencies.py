@@ -1,4 +1,4 @@
-"""What the source of an archive names, without compiling it.
+"""Collect the operator and definition names that archive source refers to, without compiling it.
 
 In: a definition of a printed source file.  Out, `needs(definition, ranges)`: what its dotted names mean:
 
@@ -44,12 +44,12 @@ def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
 
 
 def is_operator(name: str) -> bool:
-    """Return whether there is an operator of that name, of whatever overloads."""
+    """Return whether any operator overload has this name."""
     return bool(candidates(name) or builtin_functions(name))
 
 
 def _dotted(node: ast.AST) -> list[str]:
-    """The parts of `a.b.c`; nothing for what is no such name."""
+    """Split a dotted name `a.b.c` into its parts; return an empty list for other expressions."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

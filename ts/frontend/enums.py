@@ -56,7 +56,8 @@ def _declare_enum(cls: type[Enum], range: SourceRange | None) -> EnumType:
 
 
 def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None = None) -> EnumType:
-    """The type of an enumeration that an archive defines; its class is made where the program has none."""
+    """Return the enum type of an archive, reusing the program's class with equal members or creating a class.
+    """
     live = live_type(name)
     if isinstance(live, EnumType) and dict(live.members) == members:
         return live  # the program's own: its members are what the program compares results with
@@ -128,7 +129,7 @@ def enum_attribute(em: Emitter, value: Value, name: str) -> SimpleValue | None:
 
 
 class EnumClassValue(SugaredValue):
-    """An enum class: its members are its attributes, and it can be looped over."""
+    """An enum class at compile time: attribute access yields members, iteration yields all of them."""
 
     kind = "EnumClass"
 

@@ -1,4 +1,4 @@
-"""Errors of functions that are compiled for one another: reported together, each of them once.
+"""Aggregation of compilation errors across a function and its callees, each error reported once.
 
 In: the errors that compiling functions raises.  Out: one error with all of them:
 
@@ -70,13 +70,15 @@ def for_users(error: FrontendError) -> FrontendError:
 
 
 class FunctionErrors:
-    """The errors of one function: its own first one, and those of what it calls."""
+    """Errors collected for one function: its own first error, and errors of its callees."""
 
     def __init__(self) -> None:
         self.errors: list[FrontendError] = []
 
     def add(self, error: FrontendError) -> None:
-        """Note an error; those of the function's own after the first may be its consequences."""
+        """Record an error of a callee, or the function's own first error; later own errors may be
+        consequences.
+        """
         if error.left_function or not self.errors:
             self.errors.append(error)
 

@@ -54,14 +54,14 @@ def observe(calls: Iterable[Call]) -> None:
 
 
 def annotation_of(function: FunctionType | MethodType | None, name: str) -> Any | None:
-    """What was learnt of a parameter; None if nothing was."""
+    """Return the parameter annotation inferred from example inputs; None if none was observed."""
     if function is None or not _observed:
         return None
     return _observed.get(function.__code__, {}).get(name)
 
 
 def is_observed(function: FunctionType) -> bool:
-    """Return whether something was learnt of a function."""
+    """Return whether example inputs were observed for a function."""
     return function.__code__ in _observed
 
 

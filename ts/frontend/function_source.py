@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FunctionText:
-    """The text of a live function with its decorators, and where it stands."""
+    """The source text of a live function, decorators included, with its file name and first line."""
 
     __slots__ = ("dedented", "filename", "first_line", "text")
 
@@ -44,7 +44,7 @@ _NO_TEXT = "Hint: put the function into a file or notebook, or compile its text:
 
 
 def text_of(function: FunctionType) -> FunctionText:
-    """The text of a live function; OSError where there is none."""
+    """Return the source text of a live function; raise OSError if it is unavailable."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
@@ -59,7 +59,7 @@ def text_of(function: FunctionType) -> FunctionText:
 
 
 def _block(lines: list[str], code: CodeType) -> list[str]:
-    """Those of the lines that a function which begins with the first one consists of.
+    """Return the source lines of the function that starts at `lines[0]`.
 
     `inspect.getblock` says the same, by an expression for tokens that takes milliseconds to make.
     """
@@ -81,7 +81,7 @@ def _block(lines: list[str], code: CodeType) -> list[str]:
 
 
 def _lines_of(code: CodeType) -> Iterator[int]:
-    """The lines that have instructions of a function, and of what it defines."""
+    """Yield the line numbers of the instructions of a code object and of the code objects nested in it."""
     yield code.co_firstlineno
     for _, _, line in code.co_lines():
         if line is not None:
@@ -92,7 +92,7 @@ def _lines_of(code: CodeType) -> Iterator[int]:
 
 
 def _column(line: str) -> float:
-    """How far right a line begins; one of blanks is as far right as any."""
+    """Return the indentation of a line; infinity for a blank line."""
     found = len(line) - len(line.lstrip())
     return found if found < len(line) else float("inf")
 

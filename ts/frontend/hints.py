@@ -1,4 +1,4 @@
-"""What to write instead: the last line of a message, after the place.
+"""Hints for error messages: one sentence on how to fix the program, printed after the source location.
 
 In: what an error is about.  Out: one sentence, or nothing where nothing helpful is known.
 
@@ -89,7 +89,7 @@ def similar(name: str, known: Iterable[str]) -> str:
 
 
 def class_attribute(name: str) -> str:
-    """For an attribute that the class has and not the object: scripts know those of objects."""
+    """Return the hint for reading a class attribute that instances lack."""
     return (
         f"'{name}' is an attribute of the class: assign it in `__init__` (`self.{name} = ...`), or make it a "
         f"constant, `{name}: Final[int] = ...`"
@@ -97,7 +97,8 @@ def class_attribute(name: str) -> str:
 
 
 def not_annotated(value: Value) -> str:
-    """For a parameter that is a Tensor only because nothing says what it is."""
+    """Return the hint for a parameter that defaults to Tensor because it lacks an annotation; "" otherwise.
+    """
     type = value.type()
     return _NOT_ANNOTATED if isinstance(type, TensorType) and type.inferred else ""
 
@@ -111,7 +112,7 @@ def standard_library(name: str) -> str:
 
 
 def may_be_none(value: Value) -> str:
-    """For an optional that is used as what it holds."""
+    """Return the hint for an Optional value used without a None check."""
     node = value.node()
     if node.kind() == "prim::GetAttr":
         name = node["name"]
@@ -130,14 +131,14 @@ def may_be_none(value: Value) -> str:
 
 
 def keyword(name: str, known: Iterable[str], message: str) -> str:
-    """For a keyword that is none of those that a call knows, which the message need not have named."""
+    """Return the hint for an unknown keyword argument, with the closest known name."""
     if f"Keyword argument {name} unknown" in message:
         return similar(name, known)
     return no_such_argument(name, [other for other in known if not other.startswith("$")])
 
 
 def argument(values: Sequence[Value], reason: str) -> str:
-    """For a call that does not take these arguments, as the reason says."""
+    """Return the hint for a call with mismatched arguments, selected by the mismatch text `reason`."""
     mismatched = [value for value in values if f"found type '{value.type().repr_str}'" in reason]
     for value in mismatched:
         if isinstance(value.type(), OptionalType):
@@ -178,7 +179,7 @@ def _spelled(value: Value) -> str:
 
 
 def attribute(value: Value, name: str, known: Iterable[str]) -> str:
-    """For an attribute or a method that the value does not have."""
+    """Return the hint for a missing attribute or method of a value."""
     type = value.type()
     if value.node().kind() == "prim::PythonOp" and value.node()["name"] == "super":
         return "`super()` has no meaning in scripts: call a method of another name that the class inherits"
@@ -205,7 +206,7 @@ def undefined(name: str, known: Iterable[str], of_self: Iterable[str] = ()) -> s
 
 
 def conversion(found: Type, wanted: Type, value: Value | None = None) -> str:
-    """For a value of one type where another is wanted."""
+    """Return the hint for a value of type `found` used where type `wanted` is required."""
     if isinstance(found, OptionalType):
         return _MAY_BE_NONE if value is None else may_be_none(value)
     if isinstance(found, TensorType) and found.inferred:
@@ -234,7 +235,7 @@ def type_name(name: str, known: Iterable[str]) -> str:
 
 
 def default(name: str, value: object, type: Type, inferred: bool) -> str:
-    """For a default that is not of its parameter's type."""
+    """Return the hint for a default whose type differs from its parameter's type."""
     if value is None:
         return f"annotate what may be None: `{name}: Optional[{type.annotation_str}] = None`"
     if inferred:
@@ -243,7 +244,7 @@ def default(name: str, value: object, type: Type, inferred: bool) -> str:
 
 
 def returned(before: Type, now: Type, place: SourceRange | None) -> str:
-    """For a result of another type than the `return` at that place gives."""
+    """Return the hint for a return type that differs from an earlier `return` at `place`."""
     union = f"Union[{before.annotation_str}, {now.annotation_str}]"
     both = f"return one type everywhere, or annotate both: `-> {union}`"
     if place is None:

@@ -62,7 +62,9 @@ def infer_type(value: Any) -> Type:
 
 
 def _infer(value: Any, known: dict[int, Type]) -> Type:
-    """The same; `known` are containers that were looked at before: each is once, however often it occurs."""
+    """Infer the type of `value`; `known` caches the types of containers by id, so that shared containers are
+    visited once.
+    """
     if isinstance(value, Tensor):
         return TENSOR
     found = _SCALARS.get(type(value))
@@ -81,7 +83,7 @@ def _infer(value: Any, known: dict[int, Type]) -> Type:
 
 
 def _of_reference(value: RRefValue) -> Type:
-    """The type that a handle was made with, or that of what it refers to, wherever that is."""
+    """Return the type given when the RRef was created, or infer it from the fetched value."""
     hint = value.type_hint
     found = None if hint is None else object_type(hint)
     return infer_type(value.fetching().wait()) if found is None else found
@@ -150,5 +152,5 @@ def _of_instance(value: Any) -> Type:
 
 
 def _may_be_script_class(cls: type) -> bool:
-    """Return whether a class is worth compiling: a plain class of Python code."""
+    """Return whether a class is a candidate for compilation: a plain Python class with its own `__init__`."""
     return cls.__module__ != "builtins" and "__init__" in vars(cls) and cls.__mro__[1:] == (object,)

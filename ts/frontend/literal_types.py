@@ -26,7 +26,9 @@ Kind = TypeVar("Kind", ListType, DictType)
 
 
 def asked_for(hint: Type | None, kind: type[Kind], range: SourceRange | None) -> list[Kind]:
-    """The types of this kind that fit the hint; none where nothing is asked for."""
+    """Return the list or dict types that a type hint contains; empty without a hint, CompilationError if none
+    fits.
+    """
     if hint is None or hint is ANY or isinstance(hint, AnyListType):
         return []
     name = "List" if kind is ListType else "Dict"
@@ -67,7 +69,9 @@ def chosen(
     holds: Callable[[Kind], bool],
     range: SourceRange | None,
 ) -> Kind:
-    """The one of several types that a literal has: the type `found` of itself, or the first that holds it."""
+    """Select the type of a literal among the options of a hint: the inferred type `found`, or the first
+    option that can hold the elements. Raise CompilationError if no option fits.
+    """
     if found in options:
         return found
     fitting = next((option for option in options if holds(option)), None)
@@ -90,7 +94,7 @@ def chosen(
 
 
 def constructed(em: Emitter, value: object, type: Type) -> Value:
-    """A Python list or dict, as if it were written where it is used."""
+    """Emit a Python list or dict as nested construction nodes, like a literal."""
     if isinstance(value, list):
         options = asked_for(type, ListType, None)
         elem = options[0].elem if options else ANY
@@ -108,5 +112,5 @@ def constructed(em: Emitter, value: object, type: Type) -> Value:
 
 
 def as_asked(em: Emitter, value: Value, hint: Type | None) -> Value:
-    """The literal as a value of the union that was asked for."""
+    """Cast a literal to the Optional or Union type of its hint."""
     return em.unchecked_cast(value, hint) if isinstance(hint, OptionalType | UnionType) else value

@@ -47,11 +47,11 @@ class LoadPolicy:
                     raise TypeError(f"allowed_ops: {pattern!r} is not the name of an operator")
 
     def within(self) -> AbstractContextManager[Any]:
-        """The limits, to be entered by whoever does something with the file."""
+        """Return the resource limits as a context manager to enter while the file is processed."""
         return nullcontext() if self.limits is None else self.limits
 
     def allows(self, key: str) -> bool:
-        """Return whether an operator may be used, by its name and overload (`aten::add.Tensor`)."""
+        """Return whether the policy allows an operator, given by name and overload (`aten::add.Tensor`)."""
         of_language = key.startswith(_OF_THE_LANGUAGE) and not key.startswith(_REMOTE)
         if not self.restricted or of_language:
             return True
@@ -63,7 +63,9 @@ class LoadPolicy:
         return known
 
     def admit(self, graph: Graph, range: SourceRange | None = None) -> None:
-        """Refuse a graph with an operator that may not be used; the place is the node's, or the given one."""
+        """Raise CompilationError if the graph uses a disallowed operator; the error's source range is `range`
+        or the node's.
+        """
         if not self.restricted:
             return
         from ts.passes.preserve_raising_code import faithful

@@ -62,7 +62,7 @@ def install(compile_function: Callable[..., Any]) -> None:
 
 
 class ConcreteModule:
-    """What is known about module instances of one type."""
+    """The static description of module instances that share one type."""
 
     pre_hooks: tuple[Any, ...] = ()  # functions called before `forward`, in order
     hooks: tuple[Any, ...] = ()  # and after it
@@ -103,7 +103,9 @@ class ConcreteModule:
     # ---- methods -------------------------------------------------------------------------------------
 
     def method(self, name: str) -> Any | None:
-        """A method to be compiled, declared now if it was not; None where Python has no function for it."""
+        """Return a method, declaring it on first use; None for ignored names and names without a Python
+        function.
+        """
         found = self.type.methods.get(name)
         if found is not None:
             return found
@@ -164,7 +166,7 @@ class ConcreteModule:
             yield self.type.methods[hook.__name__]
 
     def declare_hooks(self) -> None:
-        """Enter the hooks as methods; no two of them, and no method, may have the same name."""
+        """Declare the forward hooks as methods; raise RuntimeError for duplicate names."""
         for kind, hooks in (("Pre-hook", self.pre_hooks), ("Hook", self.hooks)):
             functions: dict[str, Any] = {}
             for hook in hooks:
@@ -184,7 +186,7 @@ class ConcreteModule:
                 self.declare(name, hook)
 
     def declare_properties(self) -> None:
-        """Enter the properties of the class that are not said to be unused."""
+        """Declare the properties of the class, except unused and ignored ones."""
         unused = {
             name
             for base in self.python_class.__mro__
@@ -217,7 +219,7 @@ def _same_constant(a: object, b: object) -> bool:
 
 
 def _is_abstract(forward: FunctionType) -> bool:
-    """Whether it is the `forward` that every module has, which only says that there is none."""
+    """Return whether `forward` is the unimplemented default of `Module`."""
     return forward.__qualname__ == "Module.forward" and own_name(forward.__module__) == "ts.nn.modules.module"
 
 
@@ -227,7 +229,7 @@ def _is_abstract(forward: FunctionType) -> bool:
 def concrete_module(
     instance: Any, share_types: bool = True, traced: bool = False, around: tuple[Any, ...] = ()
 ) -> ConcreteModule:
-    """The description of an instance: one that is known, if that is the same; for a trace, without hooks.
+    """Return the description of a module instance, reusing an equal one; traced modules omit hooks.
 
     `around` are the modules that it is a part of.
     """
@@ -321,7 +323,9 @@ class _Description:
         return to_type(annotation, self.resolver)
 
     def _names_module(self, name: str) -> bool:
-        """Whether an attribute is annotated with a class of modules: its type is that of the instance."""
+        """Return whether an attribute is annotated with a module class, so that its type comes from the
+        instance.
+        """
         annotation = self.annotations[name]
         if isinstance(annotation, str) and annotation.isidentifier():
             try:
@@ -462,7 +466,7 @@ def _type_name(value: object) -> str:
 
 
 def _constant(name: str, value: Any, owner: str) -> object:
-    """A value as a constant of a module; TypeError if it cannot be one."""
+    """Convert a value to a module constant; raise TypeError for unsupported types."""
     if isinstance(value, (*_CONSTANTS, Tensor)):
         base = builtin_number_class(value)
         return value if base is None or isinstance(value, bool) else base(value)

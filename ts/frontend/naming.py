@@ -1,4 +1,4 @@
-"""Names of what is compiled, and who has them: no two types or functions of a process have one name.
+"""Registry of qualified names: each compiled type or function of a process has a unique name.
 
     qualified_name(f)             "__torch__.package.module.f"
     unique_name(that)             the same, or one with a number where somebody has had it
@@ -41,7 +41,7 @@ def install(make_function: MakeFunction) -> None:
 
 
 def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
-    """A function that is parsed when it is first asked for."""
+    """Create a script function that is parsed on first use."""
     assert _make_function is not None  # the runtime has been imported: it asks for functions
     return _make_function(name, qualified_name, parse_it)
 
@@ -61,7 +61,7 @@ def qualified_name(named: Any) -> str:
 
 
 def unique_name(name: str) -> str:
-    """A name that nobody has had, changed as PyTorch changes it where that is needed.
+    """Return a name unused in this process, mangled as in PyTorch if `name` is taken.
 
     As there, it stays taken when its owner is gone or does not compile.
     """
@@ -84,6 +84,6 @@ def note_live(named: Any) -> None:
 
 
 def clear_names() -> None:
-    """Let new classes have the names of those before, as after a restart."""
+    """Release all names, so that new classes are named as after a restart."""
     _names.clear()
     _live.clear()

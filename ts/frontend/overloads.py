@@ -85,7 +85,8 @@ def has_overloads(function: Callable[..., Any]) -> bool:
 
 
 def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[..., Any]) -> list[Any]:
-    """The compiled functions of all declarations, in order; empty where there are none.
+    """Return the compiled functions of all `overload` declarations, in order; empty if there are no
+    declarations.
 
     `compile_overload(implementation, declaration)` compiles one of them.
     """

@@ -111,11 +111,11 @@ class ParsedFunction:
 
     @property
     def head(self) -> SourceRange:
-        """Where the definition begins."""
+        """Source range of the `def` keyword."""
         return self.ranges.token(self.node, len("def"))
 
     def inner(self, node: ast.FunctionDef) -> ParsedFunction:
-        """A function that is defined inside of this one."""
+        """Return the parsed form of a nested function definition."""
         return ParsedFunction(node.name, node, self.ranges, self.resolver, printed=self.printed)
 
     @property
@@ -212,7 +212,7 @@ def text_function(
 
 
 def syntax_tree(source: Source, part: str | None = None, line: int = 0) -> ast.Module:
-    """The syntax tree of a printed text, or of a part of it that begins behind so many lines."""
+    """Parse printed source, or a part of it that starts after `line` lines."""
     text = source.text if part is None else "\n" * line + part
     return _parse_text(text, source, read=_printed)
 
@@ -269,7 +269,7 @@ def _check_comment_prefix(text: str) -> None:
 
 
 def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:
-    """The statements of a text, which may be indented as a whole."""
+    """Parse a source text that may be indented as a whole; return its statements."""
     lines = (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#"))
     if not next(lines, "")[:1].isspace():
         return _parse_text(text, source, read).body
@@ -310,7 +310,7 @@ def _parse_text(
 
 
 def _definition_extent(node: ast.FunctionDef, ranges: Ranges) -> tuple[int, int]:
-    """From the `def` to the end of the line on which the body ends."""
+    """Return the character offsets of a definition, from `def` to the end of the body's last line."""
     start = ranges.offset(node.lineno, node.col_offset)
     end = ranges.source.text.find("\n", ranges.offset(node.end_lineno or node.lineno, 0))
     return start, end if end >= 0 else len(ranges.source.text)
@@ -361,7 +361,7 @@ def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
 
 
 def check(parsed: ParsedFunction) -> None:
-    """Raise `NotSupportedError` at the first construct that the language does not have."""
+    """Raise `NotSupportedError` at the first unsupported construct of a function."""
     _check_arguments(parsed)
     for statement in parsed.node.body:
         try:

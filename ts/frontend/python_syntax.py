@@ -34,6 +34,6 @@ def expression(text: str) -> ast.expr:
 
 
 def function_type(text: str) -> ast.FunctionType:
-    """The tree of what stands behind `# type:`."""
+    """Parse the text of a `# type:` comment as a function type."""
     with _parser:
         return ast.parse(text, mode="func_type")

@@ -45,7 +45,7 @@ class Resolver:
         return cls(frame.f_locals, frame.f_globals)
 
     def lookup(self, name: str) -> object:
-        """The object behind a name; raises KeyError for a name that is not there."""
+        """Return the object bound to a name; raise KeyError for an undefined name."""
         for scope in self.scopes:
             if name in scope:
                 return of_ts(scope[name])
@@ -56,10 +56,11 @@ class Resolver:
         return vars(builtins)[name]
 
     def admit(self, graph: Graph) -> None:
-        """Refuse what the source may not use, in the graph that was made of it."""
+        """Raise an error if the load policy forbids an operator of the graph; no restriction by default."""
 
     def evaluate(self, node: ast.expr) -> object:
-        """The object behind a dotted name, a subscript or a union of such; raises KeyError or AttributeError.
+        """Evaluate a dotted name, a subscript or a union of them; raise KeyError or AttributeError for
+        undefined names.
 
         This is how annotations and the defaults in strings are read.  It calls nothing but `__getitem__` and
         `|` of what the names stand for.
@@ -133,7 +134,7 @@ def _namesake_of_instance(value: object) -> object:
 
 
 class _Missing(ModuleType):
-    """A module of PyTorch that `ts` does not have; its members have their own say when they are used."""
+    """A module of PyTorch that `ts` lacks; accessing its members raises their own errors."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(f"module '{self.__name__}' is not part of ts, so there is no '{name}'")

@@ -352,7 +352,9 @@ def _hint(
     reason: str,
     shown: str,
 ) -> str:
-    """What to write instead, for the reason why none takes the arguments, of which some part is shown."""
+    """Return a hint for a call without a matching overload, from the mismatch text `reason` and the shown
+    part of it.
+    """
     known = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
     unknown = next((name for name in kwargs if name not in known), None)
     if unknown is not None:
@@ -373,7 +375,7 @@ _beginnings: dict[tuple[str, int, Type, bool], tuple[_Numbered, ...]] = {}
 def _that_may_begin(
     schemas: Sequence[FunctionSchema], args: Sequence[Actual], self: Actual | None
 ) -> Iterable[_Numbered]:
-    """The schemas that the first argument does not rule out, short of conversions, with their numbers."""
+    """Yield numbered schemas whose first parameter accepts the first argument without conversion."""
     first = self if self is not None else args[0] if args else None
     name = schemas[0].name
     if not isinstance(first, Value) or first.type() not in _PLAIN or "::" not in name:
@@ -403,7 +405,7 @@ def match_schemas(
     kwargs: Mapping[str, Actual] | None = None,
     self: Actual | None = None,
 ) -> tuple[int, MatchedSchema]:
-    """The first candidate that takes the arguments, and how."""
+    """Return the index and the match of the first candidate schema that accepts the arguments."""
     kwargs = kwargs or {}
     if len(schemas) == 1:
         return 0, match_schema(schemas[0], graph, range, args, kwargs, self)
@@ -432,7 +434,9 @@ _LISTED: Final = 6  # variants
 
 
 def _nearest(failures: Sequence[tuple[int, str]]) -> str:
-    """The variants that take most of the arguments, all where they are few; how many others there are."""
+    """List the mismatch texts of the schemas with most fitting arguments, at most `_LISTED` of them, and
+    count the rest.
+    """
     if len(failures) <= _LISTED:
         return _indented(text for _, text in failures)
     most = max(fitting for fitting, _ in failures)
@@ -459,7 +463,7 @@ _LANGUAGE_OPERATORS = {
 
 
 def candidates(name: str) -> Sequence[Any]:
-    """The operators of a name, in the order in which they are tried."""
+    """Return the operator overloads of a name in matching order."""
     return _LANGUAGE_OPERATORS.get(name) or registry.lookup(name)
 
 
@@ -473,7 +477,7 @@ _PLAIN_IDS = frozenset(map(id, _PLAIN))
 
 
 def _key_of_call(name: str, overloads: int, args: Sequence[Actual]) -> tuple[object, ...] | None:
-    """What decides which overload a call means, if types do that alone."""
+    """Return the cache key of a call whose overload depends on argument types alone; None for other calls."""
     types = []
     for arg in args:
         type = id(arg.type()) if isinstance(arg, Value) else 0

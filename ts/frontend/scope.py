@@ -1,4 +1,4 @@
-"""Names of one block while it is emitted.
+"""Variable scope of one graph block during emission.
 
 In: assignments and uses of names.  Out: `prim::Store` and `prim::Load` nodes for names that hold values,
 which the conversion to SSA removes; names that hold anything else (a module, a function) are known here only.
@@ -50,7 +50,7 @@ class Scope:
     # ---- reading -------------------------------------------------------------------------------------
 
     def find(self, name: str) -> SugaredValue | None:
-        """What the name stands for in this block or one around it; inserts a load for a variable."""
+        """Resolve a name in this block or the enclosing ones, inserting a load for a variable."""
         scope: Scope | None = self
         while scope is not None:
             value = scope.values.get(name)
@@ -63,7 +63,7 @@ class Scope:
         return None
 
     def known(self, name: str) -> Type | SugaredValue | None:
-        """The same, with the type of a variable instead of a value.
+        """Resolve a name like `find`, but return the type of a variable instead of a value.
 
         PyTorch loads it; here it takes the number and the name that the load would have.  Where that would be
         copied or removed with the nodes around it, there is a load.

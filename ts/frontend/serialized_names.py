@@ -76,7 +76,9 @@ class SerializedResolver(Resolver):
         version: int = sys.maxsize,
         terms: LoadPolicy = ANY_TERMS,
     ) -> None:
-        """`version` says of which version of the format the operators are, `terms` which there may be."""
+        """Set up the names of an archive: `version` is its operator format version, `terms` the policy on
+        allowed operators.
+        """
         super().__init__()
         self.terms = terms
         self._find = find or (lambda name: None)
@@ -244,8 +246,9 @@ class Class(SugaredValue):
 
 
 class PythonCall(SugaredValue):
-    """`^log`: called with the arguments that stood in the program, of which there are none, it gives the
-    function, which is called with the values."""
+    """A Python function of printed source: `^log()` returns the function, and a second call calls it with the
+    values.
+    """
 
     kind = "python call"
 
@@ -281,7 +284,7 @@ class Task(SugaredValue):
 
 
 def emit_task(em: Emitter, node: ast.FunctionDef) -> None:
-    """The body in a closure, which a pass makes a graph of its own."""
+    """Emit the function body as a `prim::Closure`, converted to a separate graph by a later pass."""
     range = em.range(node)
     *body, last = node.body
     if not isinstance(last, ast.Return) or last.value is None:

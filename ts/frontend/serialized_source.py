@@ -1,4 +1,4 @@
-"""The definitions in a file of printed source, each parsed when somebody asks for it.
+"""Lazy parser of printed source files: definitions are parsed on first use.
 
 In: the `Source` of a file.  Out: its functions and classes by name, a class without its methods:
 

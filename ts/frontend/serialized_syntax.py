@@ -1,4 +1,4 @@
-"""What printed source says that Python's grammar does not know.
+"""Syntax of printed source beyond Python's grammar.
 
 In: text.  Out: Python's syntax tree of it, in which these names are spelled as in the text:
 

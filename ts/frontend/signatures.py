@@ -29,7 +29,7 @@ from ts.ir.types import Type
 
 
 class Parameter(NamedTuple):
-    """One parameter of a scripted function; `default` is NO_DEFAULT where there is none.
+    """One parameter of a scripted function; `default` is NO_DEFAULT for required parameters.
 
     `size` is how often a single value for a list is repeated: 2 for `BroadcastingList2[int]`.
     """
@@ -109,7 +109,7 @@ def overload_signature(
 
 
 def _state_type(parsed: ParsedFunction) -> SizedType | None:
-    """What `__setstate__` takes is what `__getstate__` gives, unless it is annotated."""
+    """Return the parameter type of an unannotated `__setstate__`: the return type of `__getstate__`."""
     if parsed.name != "__setstate__" or not isinstance(parsed.self_type, ir.ClassType):
         return None
     saves = parsed.self_type.find_method("__getstate__")
@@ -177,7 +177,7 @@ class _Shifted(Ranges):
 
 
 def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None) -> object:
-    """The default of an argument as a value of its type."""
+    """Return the default of an argument, converted to the argument's type."""
     if arg.arg not in parsed.defaults:
         return NO_DEFAULT
     value = parsed.defaults[arg.arg]
@@ -210,7 +210,7 @@ def _default(parsed: ParsedFunction, arg: ast.arg, type: Type, size: int | None)
 
 
 def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
-    """Check the types of a text's defaults as PyTorch does: all of them as one tuple."""
+    """Check the types of defaults in source text together, as one tuple like PyTorch."""
     with_default = [
         (arg, type) for arg, type in zip(parsed.arguments, types, strict=True) if arg.arg in parsed.defaults
     ]
@@ -231,7 +231,7 @@ def _check_written_defaults(parsed: ParsedFunction, types: list[Type]) -> None:
 
 
 def _type_of_default(value: object) -> Type | None:
-    """Return the type of a default that a text writes; None if it is an object of Python."""
+    """Return the type of a default written in source text; None if it is a Python object."""
     if isinstance(value, list) and not value:
         return ir.ListType(ir.TENSOR)
     if isinstance(value, dict) and not value:

@@ -57,7 +57,7 @@ _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__fo
 
 
 class ImportedModule(ConcreteModule):
-    """What is known about modules of an archive: all of it stands in their class."""
+    """The description of a module loaded from an archive, taken entirely from its class."""
 
     def __init__(self, python_class: type, type: ModuleType) -> None:
         super().__init__(python_class, compiled=True)
@@ -99,7 +99,7 @@ class ArchiveUnit:
         self.names = SerializedResolver(constants, self.find, version, terms)
 
     def find(self, name: str) -> Any:
-        """What a qualified name stands for; None for a namespace."""
+        """Resolve a qualified name; None for a namespace."""
         found = self._found.get(name) or CUSTOM_CLASSES.get(name)
         if found is None:
             prefix, _, last = name.rpartition(".")
@@ -119,7 +119,8 @@ class ArchiveUnit:
 
     @cached_property
     def fingerprint(self) -> str | None:
-        """The hash of all that the code follows from; None where constants are too large for that."""
+        """Hash the sources and constants that determine the compiled code; None if constants are too large.
+        """
         found = blake2b(repr(self.version).encode(), digest_size=32)
         for name, source in sorted(self.sources.items()):
             found.update(f"{name}\0{source.text}\0".encode("utf-8", "surrogatepass"))
@@ -213,7 +214,7 @@ class ArchiveUnit:
             type.attributes[name] = to_type(annotation, self.names, file.ranges)
 
     def _constant(self, node: ast.expr, file: PrintedFile) -> object:
-        """The value of an expression in the body of a class."""
+        """Evaluate a constant expression in a class body; raise CompilationError for other expressions."""
         try:
             value = self.names.evaluate(node)
         except KeyError:
@@ -300,7 +301,7 @@ def _attributes(node: ast.ClassDef, file: PrintedFile) -> Iterator[tuple[str, as
 
 
 def _may_be_tensor(type: Type | None) -> bool:
-    """Whether an attribute of this type can hold a tensor, or stands for one that is not there."""
+    """Return whether an attribute type is Tensor, Optional[Tensor] or None."""
     return type is not None and type.is_subtype_of(OptionalType(TENSOR))
 
 
@@ -328,5 +329,5 @@ def _argument(parameter: Parameter) -> Argument:
 
 
 def _class_named(name: str) -> type:
-    """A class of Python that stands for the one that the module was made from."""
+    """Create an empty Python class that stands for the original class of the module."""
     return type(name, (), {})

@@ -102,7 +102,7 @@ class Ranges:
         return self._join(own, parts)
 
     def _own_token(self, node: ast.AST) -> tuple[int, int] | None:
-        """The span of the node's first token, for nodes that have one of their own."""
+        """Return the span of the node's first token, for leaf nodes that start with a token."""
         length = 0
         match node:
             case ast.Name(id=name) | ast.arg(arg=name):
@@ -136,7 +136,7 @@ class Ranges:
         return start, start + length
 
     def _bounds(self, index: ast.expr) -> list[ast.expr]:
-        """What of an index counts: the bounds of a slice, or the index itself."""
+        """Return the bound expressions of a slice, or the index itself."""
         if isinstance(index, ast.Slice):
             return [bound for bound in (index.lower, index.upper, index.step) if bound is not None]
         return [index]
@@ -165,7 +165,7 @@ class NodeRange(SourceRange):
 
     @property
     def end(self) -> int:  # type: ignore[override]  # an attribute in the base, never assigned here
-        """Offset behind the last character."""
+        """Offset after the last character."""
         return self._ranges.span(self._node)[1]
 
 
@@ -185,7 +185,7 @@ class JoinedRange(NodeRange):
 
     @property
     def end(self) -> int:  # type: ignore[override]
-        """Offset behind the last character."""
+        """Offset after the last character."""
         return max(super().end, self._ranges.span(self._last)[1])
 
 

@@ -118,7 +118,7 @@ def into(
 
 
 def former(name: str, version: int) -> Sequence[Any]:
-    """What an operator meant in a version of the format; nothing if that is what it means today."""
+    """Return the functions for an operator's meaning in a format version; empty if it is unchanged today."""
     changed, _ = _FORMER.get(name, (0, ""))
     return _functions(name) if version < changed else ()
 

@@ -1,4 +1,4 @@
-"""What is known of functions and classes of Python, kept with them.
+"""Side tables of compilation results, stored on the Python functions and classes themselves.
 
 In: a function or a class, and what was made of it.  Out: the same again, as long as both live:
 
@@ -33,7 +33,7 @@ class WeakSideTable(Generic[V]):
         setattr(key, self.name, (ref(key), value))
 
     def forget(self, key: Any) -> None:
-        """Take the value away, if there is one."""
+        """Remove the value of a key, if present."""
         if self.name in getattr(key, "__dict__", {}):
             delattr(key, self.name)
 
@@ -50,7 +50,7 @@ class EnumerableAttached(WeakSideTable[V]):
         self._keys.add(key)
 
     def forget(self, key: Any) -> None:
-        """Remove the value of a key, if there is one."""
+        """Remove the value of a key, if present."""
         super().forget(key)
         self._keys.discard(key)
 

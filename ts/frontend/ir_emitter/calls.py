@@ -168,7 +168,7 @@ def _tuple(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
 def _names(
     em: Emitter, node: ast.Call, iterable: SugaredValue, range: SourceRange
 ) -> tuple[ast.Name, ast.Name]:
-    """A variable for an iterable, and one for its elements."""
+    """Bind an iterable to a temporary variable; return its name and a name for the elements."""
     source = ast.copy_location(ast.Name(em.temporary("$_iter"), ast.Load()), node)
     element = ast.copy_location(ast.Name(em.temporary("$_elem"), ast.Store()), node)
     em.scope.set(range, source.id, iterable)

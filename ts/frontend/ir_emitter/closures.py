@@ -45,7 +45,7 @@ class ClosureValue(SugaredValue):
 
 @statement(ast.FunctionDef)
 def emit_closure(em: Emitter, node: ast.FunctionDef) -> None:
-    """Emit the definition into a block of its own, which goes again: it has been checked."""
+    """Emit a nested function into a temporary block to check it, then discard the block."""
     if em.parsed.printed:
         from ts.frontend.serialized_names import emit_task
 

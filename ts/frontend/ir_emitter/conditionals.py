@@ -153,7 +153,7 @@ def _compare(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, rig
 
 
 def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Value:
-    """The result of one comparison, which for tensors is no bool."""
+    """Emit one comparison and return its result, a Tensor for tensor operands."""
     a = em.expr(left)
     if isinstance(op, ast.In):
         container = em.sugared(right)
@@ -168,7 +168,7 @@ def _compared(em: Emitter, range: SourceRange, left: ast.expr, op: ast.cmpop, ri
 
 
 def _none_status(value: Value) -> bool | None:
-    """Return whether a value is None: always, never, or (None) sometimes."""
+    """Return True if the value is statically None, False if it statically is not, None if unknown."""
     type = value.type()
     if type is NONE or value.node().must_be_none():
         return True
@@ -380,7 +380,7 @@ def _join(
     true: tuple[Scope, Block, bool],
     false: tuple[Scope, Block, bool],
 ) -> None:
-    """Let a variable assigned in the branches be one after them."""
+    """Unify the types of a variable assigned in both branches, so that it is defined after the `if`."""
     types: list[Type | None] = []
     for scope, block, exits in (true, false):
         found = None if exits else scope.known(name)

@@ -137,7 +137,9 @@ class Emitter:
         self.graph.range = around
 
     def _note(self, error: FrontendError, node: ast.stmt) -> None:
-        """Go on behind a statement that does not compile, for the errors of other functions."""
+        """Record an error of a statement, mark its variables as failed and compile its callees to collect
+        their errors.
+        """
         if not error.left_function:  # what makes a type knows no place
             error.range = error.range or self.range(node)
         self.noted.add(error)
@@ -173,7 +175,7 @@ class Emitter:
         return SimpleValue(plain(self, node, hint))
 
     def again(self, emit: Callable[[], _T]) -> _T:
-        """Emit an operand that PyTorch emits more than once, and keep only what has no effects.
+        """Emit an operand again, as PyTorch does, discarding the copy if it has side effects.
 
         Its copies are dead code, but they take numbers.  PyTorch then also runs their effects twice
         (`xs.pop() % 2` pops two elements); here those copies go.
@@ -201,7 +203,7 @@ class Emitter:
     # ---- names ---------------------------------------------------------------------------------------
 
     def lookup(self, name: str, range: SourceRange, required: bool = True) -> SugaredValue | None:
-        """What a name stands for: a variable, a builtin of the language, or an object around the function."""
+        """Resolve a name to a variable, a builtin or an object from the enclosing Python scopes."""
         found = self.scope.find(name)
         if found is None and name in self.failed_names:  # not what has the name around the function
             raise CompilationError(f"undefined value {name}", range)
@@ -222,7 +224,9 @@ class Emitter:
         return found
 
     def callee(self, node: ast.expr) -> SugaredValue:
-        """What a call calls: in printed source a word of the language, also where a variable is named so."""
+        """Resolve the callee of a call; in printed source, builtin names take precedence over variables of
+        the same name.
+        """
         if self.parsed.printed and isinstance(node, ast.Name):
             found = self.scope.find(node.id)
             if found is None or found.simple is not None:
@@ -232,7 +236,7 @@ class Emitter:
         return self.sugared(node)
 
     def lookup_printed(self, name: str) -> SugaredValue | None:
-        """What a name stands for in printed source that no variable has."""
+        """Resolve a name of printed source that is not a variable; None if undefined."""
         try:
             found = self.resolver.lookup(name)
         except KeyError:
@@ -240,12 +244,12 @@ class Emitter:
         return found if isinstance(found, SugaredValue) else None
 
     def attributes(self) -> list[str]:
-        """What `self` has, in a method."""
+        """Return the attribute and method names of `self`; empty outside of methods."""
         type: Any = self.parsed.self_type
         return [] if type is None else [*type.attributes, *type.methods]
 
     def names(self) -> set[str]:
-        """Everything that a name may stand for here."""
+        """Return all names visible at this point."""
         names = set(GLOBALS)
         for variables in self.resolver.scopes:
             names.update(variables)
@@ -268,7 +272,7 @@ class Emitter:
 
     @contextmanager
     def in_block(self, block: Block) -> Iterator[Scope]:
-        """Emit at the end of `block`, in a scope of its own."""
+        """Emit at the end of `block`, within a new scope."""
         scope = self.scope = Scope(self.graph, block, self.scope)
         saved = self.graph.insert_point()
         self.graph.set_insert_point(block)
@@ -312,7 +316,7 @@ class Emitter:
         return found
 
     def unchecked_cast(self, value: Value, type: Type) -> Value:
-        """The same value, known to be of another type."""
+        """Insert `prim::unchecked_cast`: the same value with another static type."""
         return self.insert("prim::unchecked_cast", (value,)).output().set_type(type)
 
     def tuple(self, values: Iterable[Value]) -> Value:
@@ -329,7 +333,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _acts(node: Node) -> bool:
-    """Return whether running the node, or one in its blocks, changes anything but its outputs."""
+    """Return whether a node, or any node in its blocks, has side effects or mutates its inputs."""
     schema = node.schema()
     if has_side_effects(node) or (schema is not None and schema.is_mutable):
         return True

@@ -162,7 +162,7 @@ def values_of(em: Emitter, nodes: Sequence[ast.expr], hint: Type | None = None) 
 def _common_type(
     em: Emitter, node: ast.expr, values: Sequence[Value], warns: bool, key: Type | None = None
 ) -> Type:
-    """The type of the elements of a list or the values of a dict: a union where nothing is common."""
+    """Return the common type of list elements or dict values; a Union if they have no common type."""
     types = [value.type() for value in values]
     common = unify_list(types)
     if common is not None:

@@ -1,4 +1,4 @@
-"""Python's operators, and the operators of the language behind them.
+"""Tables from Python's operator syntax nodes to the operators that implement them.
 
 a + b     BINARY[ast.Add]       aten::add
 a += b    AUGMENTED[ast.Add]    aten::add on numbers, aten::add_ on tensors and lists

@@ -1,4 +1,4 @@
-"""What a condition tells about the types of variables.
+"""Type refinement: the variable types implied by a condition being true or false.
 
 In: a value's type and the types it is tested against.  Out: what it is where the test holds and where not.
 
@@ -21,7 +21,9 @@ Refinement = tuple[str, Type]
 
 
 def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
-    """What holds where both hold; a variable that they disagree on is left out."""
+    """Return the refinements implied by both conditions being true; a variable with contradictory types is
+    dropped.
+    """
     result = dict(a)
     for name, type in b:
         if name not in result:
@@ -32,12 +34,12 @@ def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
 
 
 def either(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
-    """What holds where one of them holds."""
+    """Return the refinements common to both lists."""
     return [refinement for refinement in a if refinement in b]
 
 
 def without_none(type: Type) -> Type | None:
-    """The type of a value that is not None; None where that tells nothing new."""
+    """Remove None from an Optional or Union type; return None if the type does not contain it."""
     if isinstance(type, OptionalType):
         return type.elem
     if isinstance(type, UnionType):
@@ -56,7 +58,8 @@ class TypeTest(NamedTuple):
 
 
 def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
-    """What `isinstance(x, against)` tells about an `x` of type `type`."""
+    """Compute the refinement types and the static answer of `isinstance(x, against)` for `x` of type `type`.
+    """
     tested = union_members(against)
     if type is ANY:
         static = True if tested == [ANY] else None
@@ -78,7 +81,9 @@ def type_test(type: Type, against: Iterable[Type]) -> TypeTest:
 
 
 def _narrower(member: Type, tested: Sequence[Type]) -> Type | None:
-    """The narrower of `member` and the tested type that it has to do with; None where there is none."""
+    """Return `member` if it is a subtype of a tested type, else the first tested type that is a subtype of
+    `member`, else None.
+    """
     for wanted in tested:
         if member.is_subtype_of(wanted):
             return member

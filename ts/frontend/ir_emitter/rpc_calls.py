@@ -27,7 +27,7 @@ _MIN_ARGUMENTS: Final = 2
 
 
 def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
-    """A future of the result, the result, or a reference to it, by the form."""
+    """Emit an RPC call that returns a future, a result or an RRef, depending on `form`."""
     range = em.range(node)
     _check_forms(em, node, form)
     to, function, *rest = node.args

@@ -102,7 +102,9 @@ def _no_target(em: Emitter, target: ast.expr) -> CompilationError:
 
 
 def check_targets(em: Emitter, targets: Sequence[ast.expr]) -> bool:
-    """Whether one of the targets of an unpacking is starred; more than one, or that alone, is refused."""
+    """Return whether an unpacking has a starred target; raise CompilationError for several, or a lone starred
+    target.
+    """
     starred = [target for target in targets if isinstance(target, ast.Starred)]
     if len(starred) > 1:
         raise CompilationError("Only one starred expression is allowed on the lhs", em.range(starred[1]))

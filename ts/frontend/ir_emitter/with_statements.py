@@ -47,7 +47,8 @@ def emit_with(em: Emitter, node: ast.With) -> None:
 
 
 def _result_of_enter(em: Emitter, item: ast.expr, type: Type) -> Type:
-    """What `__enter__` gives, if the object is one that can be entered and left."""
+    """Check the `__enter__` and `__exit__` methods of a context manager and return the type of `__enter__`.
+    """
     range = em.range(item)
     if not isinstance(type, ClassType):
         raise CompilationError("With item expression must return an object", range)

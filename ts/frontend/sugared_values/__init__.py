@@ -1,1 +1,1 @@
-"""What names and expressions mean while a function is compiled, if they are no values of its graph."""
+"""Compile-time values of names and expressions without a graph value."""

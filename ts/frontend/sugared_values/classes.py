@@ -103,7 +103,7 @@ class ClassValue(SugaredValue):
 
 
 def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> SugaredValue:
-    """A class that is defined inside of another."""
+    """Resolve a nested class as a sugared value."""
     from ts.frontend.sugared_values.python_objects import to_sugared
 
     return to_sugared(em, attribute_of(cls, name), range, f"{cls.__name__}.{name}")
@@ -236,13 +236,13 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
 
 
 def _names(type: ClassType) -> list[str]:
-    """What is called by its name on objects of the class: no operators, which have names that are alike."""
+    """Return public attribute, property and method names, as suggestions for misspelled names."""
     names = [*type.attributes, *type.properties, *type.methods, *vars(type.python_class or object)]
     return [name for name in names if not name.startswith("__")]
 
 
 def _inherited(cls: type | None, name: str) -> str:
-    """What to write where a class of Python has the name from a base class."""
+    """Return a hint if the Python class inherits the name, since script classes do not inherit."""
     if cls is None:
         return ""
     for base in cls.__mro__[1:-1]:
@@ -315,7 +315,7 @@ def set_attribute(
 
 
 def _attribute_hint(name: str, expected: Type, found: Type) -> str:
-    """What to write where an attribute does not take what is assigned to it."""
+    """Return the hint for an assignment whose type differs from the attribute's."""
     if expected is NONE:
         return f"annotate it in the class: `{name}: Optional[{found.annotation_str}]`"
     return hints.conversion(found, expected) if isinstance(found, OptionalType) else ""
@@ -336,7 +336,8 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
 def overloaded(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
-    """An operator on objects, which is a call of the method of the first one; None if it is no object.
+    """Emit an operator as a method call on its first operand; return None for operands other than objects. As
+    in Python, `__ne__` is derived from `__eq__`.
 
     A class that says what is equal says what is not, as in Python.
     """
@@ -366,7 +367,9 @@ def _has_only_own_method(type: Type, method: str) -> bool:
 
 
 def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
-    """The value as it is printed and formatted: an object by its `__str__` or `__repr__`, if it has one."""
+    """Return the value for printing and formatting: objects are converted by `__str__` or `__repr__` if
+    defined.
+    """
     type = value.type()
     if isinstance(type, ClassType) and ("__str__" in type.methods or "__repr__" in type.methods):
         return attribute(em, range, value, "__str__").call(em, range, [], {}, 1).as_value(em, range)
@@ -382,7 +385,7 @@ def delete_item(em: Emitter, range: SourceRange, statement: SourceRange, value: 
 
 
 def augmented(em: Emitter, range: SourceRange, method: str, value: Value, operand: Value) -> Value | None:
-    """`value += operand`: by `__iadd__` if the object has it, or `__add__`; None if it is no object."""
+    """Emit `value += operand` on an object by `__iadd__` or `__add__`; return None for other values."""
     type = value.type()
     if not isinstance(type, ClassType):
         return None

@@ -1,4 +1,4 @@
-"""What `range`, `zip`, `enumerate`, `reversed` and `slice` give: nothing that exists at run time.
+"""Compile-time values of `range`, `zip`, `enumerate`, `reversed` and `slice` calls, without run-time objects.
 
 In: what they are called with.  Out: sugared values that loops, comprehensions and subscripts take apart.
 
@@ -36,7 +36,7 @@ class SliceValue(SugaredValue):
 
 
 class StaticLengthIterable(SugaredValue):
-    """An iterable that may know while compiling how long it is; a loop over it is then unrolled."""
+    """An iterable whose length may be known at compile time; loops over it are then unrolled."""
 
     static_length: int | None
 
@@ -93,7 +93,7 @@ class RangeValue(StaticLengthIterable):
 
 
 class ReversedValue(SugaredValue):
-    """`reversed(xs)`: the elements of `xs` from the last to the first, without a list of them."""
+    """`reversed(xs)`: the elements of `xs` in reverse order, without a copied list."""
 
     kind = "reversed"
 
@@ -157,7 +157,7 @@ class IterableTree(StaticLengthIterable):
             self.static_length = min(child.static_len() or 0 for child in children)
 
     def leaves(self) -> list[SugaredValue]:
-        """The iterables at the tips of the tree."""
+        """Return the leaf iterables of the tree."""
         return [
             leaf
             for child in self.children

@@ -84,7 +84,7 @@ class ModuleValue(SugaredValue):
         raise CompilationError(f"Module '{self.type.name()}' has no attribute '{name}' {reason}", range, hint)
 
     def find(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
-        """An attribute; None where the module has none of that name."""
+        """Resolve an attribute, method or property; return None if the module lacks it."""
         type = self.type
         if name in type.attributes:
             return self.slot(em, name)
@@ -98,7 +98,7 @@ class ModuleValue(SugaredValue):
         return self._of_concrete(em, range, name)
 
     def slot(self, em: Emitter, name: str) -> SugaredValue:
-        """What one slot holds."""
+        """Emit `prim::GetAttr` for one attribute and return its value."""
         type = self.type.attributes[name]
         output = em.insert("prim::GetAttr", (self.receiver,)).set("name", name).output()
         output.set_debug_name(f"_{name}" if name[0].isdigit() else name)
@@ -209,7 +209,7 @@ class ModuleValue(SugaredValue):
         return list(concrete.submodules)
 
     def dictionary(self, em: Emitter) -> list[tuple[SugaredValue, SugaredValue]]:
-        """Keys and values of what a container holds; all are emitted, also where one is asked for."""
+        """Emit all entries of a module container; return key and value pairs."""
         return [(SimpleValue(em.constant(name)), self.slot(em, name)) for name in self.entries()]
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:
@@ -267,7 +267,7 @@ class ModuleValue(SugaredValue):
         )
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
-        """The item of a container by a name or a number that is not known yet: all are of the type."""
+        """Emit a container item by a dynamic key or index, where all items conform to `type`."""
         container = None if self.concrete is None else self.concrete.container
         key = STR if container in ("dict", "parameter dict") else INT
         read = em.parsed.printed and "__getitem__" not in self.type.methods  # of whatever container it was
@@ -368,7 +368,7 @@ _List = Callable[["Emitter", ModuleValue, SourceRange], list[SugaredValue]]
 def _named(
     collect: Callable[[Emitter, ModuleValue, SourceRange], Sequence[tuple[str, SugaredValue]]],
 ) -> tuple[_List, _List]:
-    """The listing without names, and the one with them."""
+    """Create the listing functions without and with names, such as `children` and `named_children`."""
 
     def values(em: Emitter, module: ModuleValue, range: SourceRange) -> list[SugaredValue]:
         return [value for _, value in collect(em, module, range)]

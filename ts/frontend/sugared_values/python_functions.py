@@ -55,7 +55,7 @@ _DROPPED = "This Python function is annotated to be ignored and cannot be run"
 
 
 def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange) -> SugaredValue:
-    """What a call of a Python function means: compiled, overloaded, or left to Python."""
+    """Resolve a called Python function to a compiled, overloaded or Python-executed function."""
     instead = compile_directives.instead_of(function)
     if instead is not None:
         raise UnsupportedNodeError(
@@ -83,7 +83,7 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
 
 
 def object_value(em: Emitter, obj: Any, range: SourceRange) -> SugaredValue:
-    """What an object means that is neither a function nor a constant."""
+    """Wrap a Python object other than functions and constants as a sugared value."""
     if inspect.isbuiltin(obj) and callable(obj):
         return UnsupportedBuiltin(obj)
     if inspect.ismethod(obj) and compile_directives.modifier_of(obj) is None:
@@ -201,7 +201,7 @@ def _unannotated_result(n_binders: int) -> Type:
 
 
 def _how_to_call(function: Callable[..., Any]) -> str:
-    """What to write where a function that stays in Python does not take the arguments."""
+    """Return a hint for a Python-executed function that rejects its arguments."""
     home = getattr(function, "__module__", None) or ""
     name = getattr(function, "__name__", "")
     if home.partition(".")[0] == "numpy":
@@ -391,7 +391,7 @@ class BooleanDispatch(SugaredValue):
 
 
 class UnsupportedBuiltin(SugaredValue):
-    """A function of Python that is written in C and has no counterpart in the language."""
+    """A Python builtin implemented in C without a counterpart in the language."""
 
     kind = "builtin"
 

@@ -198,7 +198,9 @@ _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "cpu", "cuda", "Tens
 
 
 def operator_of(module: str, name: str) -> str | None:
-    """The operator behind a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if it is none."""
+    """Return the operator that implements a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if
+    there is none.
+    """
     if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
         return None
     if name in getattr(sys.modules.get(module), "WRITTEN", ()):  # in the language itself
@@ -229,7 +231,7 @@ _MATH.update({cmath.phase: "aten::angle", cmath.rect: "aten::polar"})
 
 
 def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredValue:
-    """What a Python object around the function means inside of it."""
+    """Convert a Python object from the enclosing scope to a sugared value."""
     if isinstance(obj, SugaredValue):  # a name that only printed source has
         return obj
     if isinstance(obj, Overridable):  # scripts ask no classes

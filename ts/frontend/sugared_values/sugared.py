@@ -1,4 +1,4 @@
-"""What an expression may stand for at compile time: a value, or something that is none.
+"""Sugared values: the compile-time meaning of expressions, including those without a graph value.
 
 In: an expression that was emitted, or a Python object around the function.  Out: a `SugaredValue`, which
 knows how it is called, iterated, indexed and asked for attributes:
@@ -64,7 +64,7 @@ class SugaredValue:
     unrolled = False  # whether a loop over it is unrolled
 
     def describe(self) -> str:
-        """What it is, for messages."""
+        """Describe the value for error messages."""
         return self.kind
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
@@ -82,7 +82,7 @@ class SugaredValue:
         raise CompilationError(f"cannot call a {self.describe()}", range)
 
     def ensure_compiled(self, em: Emitter, range: SourceRange) -> None:
-        """Compile what a call would need; called for the errors that this has."""
+        """Compile the callee to report its errors, without emitting a call."""
 
     def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
         raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
@@ -97,15 +97,17 @@ class SugaredValue:
         raise CompilationError(f"'{self.describe()}' object is not subscriptable", range)
 
     def getitem_as(self, em: Emitter, range: SourceRange, index: Value, type: Type) -> SugaredValue:
-        """The same, where the type that the item is to have stands beside it."""
+        """Emit the item at `index`, given the type annotated for the result."""
         return self.getitem(em, range, index)
 
     def slice(self, em: Emitter, range: SourceRange, bounds: Any) -> SugaredValue | None:
-        """The part of it that a slice means, where that is known while compiling."""
+        """Return the slice as a sugared value if the bounds are known at compile time; None otherwise."""
         return None
 
     def contains(self, em: Emitter, range: SourceRange, element: Value) -> Value | None:
-        """Whether an element is in it, where that is known without asking a value."""
+        """Return whether an element is contained, as a Value, if decidable without a run-time container; None
+        otherwise.
+        """
         return None
 
     def static_len(self) -> int | None:
@@ -245,12 +247,12 @@ class SimpleValue(SugaredValue):
 
 
 def _all_have(union: ir.UnionType, method: str) -> bool:
-    """Whether the members of the union are all objects with this method."""
+    """Return whether all union members are objects with this method."""
     return all(isinstance(each, OBJECT_TYPES) and method in each.methods for each in union.types)
 
 
 def _names(type: Type) -> list[str]:
-    """What values of a type have: fields, and the operators that are methods of it."""
+    """Return the field names and operator methods of a type, as suggestions for misspelled names."""
     if isinstance(type, ir.EnumType):
         return ["name", "value"]
     if isinstance(type, TupleType) and type.fields:
@@ -264,7 +266,7 @@ def _names(type: Type) -> list[str]:
 
 
 def _maybe(em: Emitter, value: Value) -> str:
-    """What to write where the value may be None."""
+    """Return a hint if the value may be None; "" otherwise."""
     if not isinstance(value.type(), ir.OptionalType):
         return ""
     hint = hints.may_be_none(value)
@@ -286,7 +288,7 @@ class NoneValue(SugaredValue):
 
 
 class SugaredTuple(SugaredValue):
-    """A tuple whose elements may be no values; a loop over it is unrolled."""
+    """A tuple with elements that need not be graph values; loops over it are unrolled."""
 
     kind = "Tuple"
     unrolled = True
@@ -342,7 +344,7 @@ class CustomMethod(SugaredValue):
 
 
 class BuiltinFunction(SugaredValue):
-    """An operator, with its `self` if it was taken as a method."""
+    """An operator, with a bound `self` when accessed as a method."""
 
     kind = "builtin"
 
@@ -370,7 +372,7 @@ _warnings: Final = count()
 
 
 class WarnFunction(BuiltinFunction):
-    """`warnings.warn`: each call has a number, by which its copies are known to be the same."""
+    """`warnings.warn`; a number per call site identifies copies of the same call."""
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -429,7 +431,7 @@ class TensorCast(SugaredValue):
 
 
 class SpecialForm(SugaredValue):
-    """What is called like a function but looks at the syntax of its arguments (`emit.calls`)."""
+    """A callee that inspects the syntax of its arguments (`emit.calls`)."""
 
     kind = "special form"
 
