@@ -1,4 +1,4 @@
-"""Marks of what stays as it is: PyTorch's decorator, which says so in its documentation only."""
+"""Backward-compatibility decorator with PyTorch's name; it has no effect."""
 
 from __future__ import annotations
 

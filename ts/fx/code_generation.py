@@ -56,7 +56,7 @@ _PyTreeInfo = PyTreeInfo
 
 
 def _on_lines(texts: Sequence[str]) -> str:
-    """Arguments on lines of their own, with comments behind the comma."""
+    """Format arguments one per line, with comments after the comma."""
     lines = []
     for text in texts:
         argument, hash_sign, comment = text.partition("#")
@@ -65,14 +65,13 @@ def _on_lines(texts: Sequence[str]) -> str:
 
 
 def _with_known(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """A call with those of the options that the function takes: programs may have overridden it without
-    them."""
+    """Call `function` with the options that it accepts; overriding programs may lack newer ones."""
     known = inspect.signature(function).parameters
     return function(*args, **{name: value for name, value in options.items() if name in known})
 
 
 class CodeGen:
-    """How the generated function begins and ends."""
+    """Generator of the function header, argument handling and return statement of a graph's code."""
 
     def __init__(self) -> None:
         self._body_transformer: TransformCodeFunc | None = None
@@ -110,15 +109,15 @@ class CodeGen:
         return f"{opening}\n{''.join(lines)}{closing}"
 
     def process_inputs(self, *args: Any) -> Any:
-        """The values of the placeholders, from the arguments of a call."""
+        """Convert call arguments to placeholder values."""
         return args
 
     def process_outputs(self, outputs: Any) -> Any:
-        """What a call returns, from the graph's result."""
+        """Convert the graph's result to the call's return value."""
         return outputs
 
     def additional_globals(self) -> list[tuple[str, Any]]:
-        """Names that the code uses beside those of nodes, with their objects."""
+        """Return additional globals of the generated code as (name, object) pairs."""
         return []
 
     def _gen_python_code(
@@ -236,7 +235,7 @@ class _BoxedCodeGen(CodeGen):
     def gen_fn_def(
         self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False
     ) -> str:
-        """The line with `def`, and what takes the arguments out of the list."""
+        """Return the `def` line and the statements that unpack and clear the argument list."""
         head = f"def {self._func_name}(self, args_list){maybe_return_annotation}:"
         names = [v.split(":")[0].split("=")[0].strip() for v in free_vars if v != "self"]
         if not names:

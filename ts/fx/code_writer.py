@@ -48,7 +48,7 @@ _FRAME: Final = re.compile(r"^File \"(.+)\", line (\d+), in (.+)$")
 
 
 class Options(NamedTuple):
-    """What generated code says beside what it does."""
+    """Options for comments and formatting of generated code."""
 
     verbose: bool = False
     include_stride: bool = False
@@ -92,20 +92,22 @@ def dotted(base: str, path: str) -> str:
 
 
 def _is_word(name: str) -> bool:
-    """Whether a name is a word in code, and is that name as Python reads it."""
+    """Return True if `name` is a non-keyword identifier in NFKC form, the form to which Python normalises
+    names.
+    """
     is_word = name.isidentifier() and not keyword.iskeyword(name)
     return is_word and unicodedata.is_normalized("NFKC", name)
 
 
 def check_parameters(nodes: Iterable[Node]) -> None:
-    """ValueError where a parameter's name is no word: code that is to run must have no other code in it."""
+    """Raise ValueError if a parameter name is not an identifier, to prevent code injection."""
     for node in nodes:
         if node.op == "placeholder" and not _is_word(node.target.lstrip("*")):
             raise ValueError(f"{node.target[:80]!r} is no name of a parameter")
 
 
 class CodeWriter:
-    """What is written so far."""
+    """Writer of a graph's Python code: accumulates parameters, body lines and globals."""
 
     def __init__(self, root: str, names: Namespace, options: Options) -> None:
         self.root = root
@@ -272,7 +274,7 @@ class CodeWriter:
     # ---- comments of verbose code --------------------------------------------------------------------
 
     def _comment(self, node: Node) -> None:
-        """Where a node comes from, unless the one before it comes from there as well."""
+        """Write a comment with the source location of a node, unless it equals the previous comment."""
         if node.op in ("placeholder", "output"):
             return
         wanted = [f"{k}: {node.meta[k]}" for k in self.options.additional_meta or () if k in node.meta]

@@ -19,7 +19,7 @@ _numbers = itertools.count()
 
 
 def _remember(src: str, co_fields: dict[str, Any] | None) -> str:
-    """Where Python looks for the text of a function; a name for it."""
+    """Register generated source in `linecache` and return its file name."""
     key = f"<eval_with_key>.{next(_numbers)}"
     if co_fields and {"co_filename", "co_firstlineno", "co_name"} <= set(co_fields):
         key += f" from {co_fields['co_filename']}:{co_fields['co_firstlineno']} in {co_fields['co_name']}"

@@ -1,4 +1,4 @@
-"""Graph: the steps of a function, in the order in which they run.
+"""Graph: the sequence of operations of a traced function.
 
     graph = Graph()
     x = graph.placeholder("x")
@@ -66,7 +66,7 @@ _NONE: Final = inspect.Signature.empty
 
 
 class _InsertPoint:
-    """Where new nodes go, until a `with` statement ends."""
+    """Context manager that restores a graph's insertion point at exit."""
 
     def __init__(self, graph: Graph, new_insert: Callable[[Node], None]) -> None:
         self.graph = graph
@@ -269,7 +269,7 @@ class Graph:
         kwargs: dict[str, Argument] | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """A call of a method of the first argument."""
+        """Append a call of a method of the first argument."""
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
     def call_function(
@@ -284,7 +284,7 @@ class Graph:
         return self.create_node("call_function", the_function, args, kwargs, name=name, type_expr=type_expr)
 
     def output(self, result: Argument, type_expr: Any = None) -> Node:
-        """What the function returns."""
+        """Append the output node, which returns `result`."""
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 
     def _target_to_str(self, target: Target | None) -> str:
@@ -307,7 +307,9 @@ class Graph:
         return _InsertPoint(self, n.prepend)
 
     def inserting_after(self, n: Node | None = None) -> _InsertPoint:
-        """Put new nodes behind n, or at the end; inside of a `with` statement, or from now on."""
+        """Set the insertion point after `n` (default: end of graph), until the end of a `with` statement if
+        used in one.
+        """
         if n is None:
             return self.inserting_before(self._root)
         if n.graph is not self:
@@ -324,7 +326,7 @@ class Graph:
         return copied
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
-        """Copy another graph's nodes but the output; what stands for its result, or None where it has none.
+        """Copy the nodes of another graph except its output; return the node mapped to its result, or None.
 
         val_map              what stands for nodes of `g`: those that are in it are not copied, and the
                              copies are entered
@@ -350,7 +352,7 @@ class Graph:
         return copied
 
     def erase_node(self, to_erase: Node) -> None:
-        """Take a node away that nobody uses."""
+        """Erase a node without users."""
         if to_erase.users:
             raise RuntimeError(
                 f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} "
@@ -377,7 +379,7 @@ class Graph:
             self.erase_node(node)
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase nodes that nobody uses and that do nothing else; whether there were any.
+        """Erase pure nodes without users; return True if any was erased.
 
         is_impure_node   what says that a node stays; `Node.is_impure` without it
         """
@@ -423,11 +425,11 @@ class Graph:
         return until_the_end()
 
     def process_inputs(self, *args: Any) -> Any:
-        """The values of the placeholders, from the arguments of a call."""
+        """Convert call arguments to placeholder values."""
         return self._codegen.process_inputs(*args)
 
     def process_outputs(self, out: Any) -> Any:
-        """What a call returns, from the graph's result."""
+        """Convert the graph's result to the call's return value."""
         return self._codegen.process_outputs(out)
 
     def python_code(

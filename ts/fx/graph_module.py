@@ -54,7 +54,7 @@ _KEPT_BY_COPIES: Final = (
 
 
 def _indented(text: str, count: int = 4) -> str:
-    """All lines but the first further right, unless there is nothing on them."""
+    """Indent all non-blank lines except the first."""
     first, *rest = text.split("\n")
     return "\n".join([first, *(" " * count + line if line.strip() else "" for line in rest)])
 
@@ -63,7 +63,7 @@ def _indented(text: str, count: int = 4) -> str:
 
 
 def _module_for(root: Module, path: list[str]) -> Module:
-    """The module at a path, with empty ones where there are none."""
+    """Return the submodule at `path`, creating empty modules for missing parts."""
     for name in path:
         found = getattr(root, name, None)
         if found is None:
@@ -129,7 +129,7 @@ def _has_attr(model: Module, attr_name: str) -> bool:
 
 
 class _CodeOnlyModule(Module):
-    """What a pickle has of a module; its class has the code as `forward`."""
+    """Unpickled state of a GraphModule, whose class defines the code as `forward`."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Which calls in graphs do something beside their results: they stay, though nobody uses what they give.
+"""Detection of impure calls, which dead code elimination keeps even without users.
 
 In: the target of a `call_function` node.  Out: whether it has an effect.
 
@@ -30,7 +30,7 @@ def has_side_effect(fn: F) -> F:
 
 
 def is_impure(target: Any, impure_random: bool = True) -> bool:
-    """Whether a call has an effect; `impure_random`: also where it only asks the generator."""
+    """Return True if a call has side effects; `impure_random` includes consuming random numbers."""
     if target in _marked:
         return True
     if isinstance(target, OpOverload):

@@ -55,7 +55,7 @@ class Interpreter:
     def run(
         self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True
     ) -> Any:
-        """What the graph computes of the arguments.
+        """Run the graph on the arguments and return its result.
 
         initial_env            values of nodes that are known and not run
         enable_io_processing   whether arguments and result are taken apart and put together as the graph says
@@ -83,7 +83,7 @@ class Interpreter:
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
-        """The same for a list of arguments, which is emptied: nobody keeps them alive."""
+        """Run the graph on a list of arguments, clearing the list to release them early."""
         placeholders = self.graph.find_nodes(op="placeholder")
         if len(args_list) != len(placeholders):
             kind = "extra" if len(args_list) > len(placeholders) else "missing"
@@ -125,18 +125,18 @@ class Interpreter:
         return self.fetch_attr(_check_text(target))
 
     def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a function returns."""
+        """Call the target function of a `call_function` node."""
         if isinstance(target, str):
             raise AssertionError("target should not be a string for call_function")
         return target(*args, **kwargs)
 
     def call_method(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a method of the first argument returns."""
+        """Call a method of the first argument."""
         owner, *rest = args
         return getattr(owner, _check_text(target))(*rest, **kwargs)
 
     def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a submodule returns."""
+        """Call the submodule named `target`."""
         return self.fetch_attr(_check_text(target))(*args, **kwargs)
 
     def output(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -165,7 +165,7 @@ class Interpreter:
         return args, kwargs
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
-        """`args` with values for the nodes in it; `n` is whose they are, for errors."""
+        """Replace nodes in `args` by their values; `n` names the using node in errors."""
 
         def value(node: Node) -> Any:
             if node not in self.env:

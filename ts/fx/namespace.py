@@ -21,7 +21,7 @@ from ts.utils import _pytree as pytree
 
 
 class CustomBuiltin(NamedTuple):
-    """A name that all generated code has: how it is imported, and the object."""
+    """Built-in name of generated code: import statement and object."""
 
     import_str: str
     obj: Any
@@ -56,7 +56,7 @@ def snake_case(name: str) -> str:
 
 
 def is_magic(name: str) -> bool:
-    """Whether it is a name like `__add__`."""
+    """Return True for a dunder name such as `__add__`."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -69,7 +69,9 @@ class Namespace:
         self._base_count: dict[str, int] = {}  # the last number behind each name without one
 
     def create_name(self, candidate: str, obj: Any) -> str:
-        """A name that nothing has yet, `candidate` where that will do; `obj` gets the same one each time."""
+        """Return an unused name derived from `candidate`; repeated calls with the same `obj` return the same
+        name.
+        """
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]
         found = _WORD.fullmatch(candidate)
@@ -98,7 +100,7 @@ class Namespace:
         return candidate
 
     def associate_name_with_obj(self, name: str, obj: Any) -> None:
-        """Let an object without a name have one that was created."""
+        """Associate an existing name with an object that has none."""
         if self._obj_to_name.setdefault(obj, name) is not name:
             raise AssertionError("obj is already associated")
 

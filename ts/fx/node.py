@@ -93,7 +93,7 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
 
 
 def _place_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int, ...]:
-    """What is sorted between two places."""
+    """Return a sort key between two keys."""
     if len(before) > len(behind):
         return (*before[: len(behind)], before[len(behind)] + 1)
     if len(before) < len(behind):
@@ -257,7 +257,7 @@ class Node:
 
     @property
     def next(self) -> Node:
-        """The node behind this one."""
+        """Successor of this node."""
         return self._next
 
     @property
@@ -281,7 +281,7 @@ class Node:
     _prepend = prepend
 
     def append(self, x: Node) -> None:
-        """Move node x behind this one."""
+        """Move node x after this one."""
         self._next.prepend(x)
 
     def _remove_from_list(self) -> None:
@@ -325,7 +325,7 @@ class Node:
 
     @property
     def stack_trace(self) -> str | None:
-        """Where the program called, if the tracer wrote it down."""
+        """Stack trace of the call in the program, if the tracer recorded it."""
         return self.meta.get("stack_trace")  # type: ignore[no-any-return]
 
     @stack_trace.setter
@@ -333,7 +333,7 @@ class Node:
         self.meta["stack_trace"] = trace
 
     def is_impure(self, impure_random: bool = True) -> bool:
-        """Whether it does something beside its result."""
+        """Return True if the node has side effects."""
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_module":
@@ -350,8 +350,7 @@ class Node:
         kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
-        """The arguments with names and defaults of the target's signature; None where it has none that will
-        do.
+        """Return the arguments normalized to the target's signature, or None if no signature matches.
 
         root         the module that `call_module` is about
         arg_types, kwarg_types    types of the arguments, where only they tell which overload is called
@@ -416,12 +415,12 @@ class Node:
         self.__dict__.update(state)
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> Node:
-        """What a copy of its graph has entered for it, or else itself."""
+        """Return the node's copy registered in `memo`, or the node itself."""
         return memo.get(self, self)  # type: ignore[no-any-return]
 
 
 def meta_value(node: Node) -> Any:
-    """What is known of a node's result: a value like it, or its shape and dtype."""
+    """Return the example value of a node's result, or its tensor metadata, or None."""
     return node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
 
 

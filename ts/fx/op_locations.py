@@ -1,4 +1,4 @@
-"""Where functions that are made of operators stand: which module, class or namespace a program has them from.
+"""Public locations of operator functions: the module, class or namespace that exports each function.
 
 place_of(ts.relu)                              the module ts
 place_of(ts.linalg.inv)                        the module ts.linalg
@@ -18,7 +18,7 @@ _RENAMED: Final = {"log_sigmoid": "logsigmoid"}  # operators that `nn.functional
 
 
 def namespace_of(func: Any) -> Any:
-    """The module that has an operator's function under its name; None where none has."""
+    """Return the module that exports an operator's function, or None."""
     name = func.__name__
     for space in _SPACES:
         if name.startswith(f"{space}_"):
@@ -33,7 +33,7 @@ def namespace_of(func: Any) -> Any:
 
 
 def is_tensor_method(func: Any) -> bool:
-    """Whether it is a method of tensors, or reads one of their attributes."""
+    """Return True for a tensor method or attribute accessor."""
     name = getattr(func, "__name__", "")
     return name in ("__get__", "__set__", "__delete__") or (
         bool(name) and func is getattr(Tensor, name, None)
@@ -41,5 +41,5 @@ def is_tensor_method(func: Any) -> bool:
 
 
 def is_one_overload(func: Any) -> bool:
-    """Whether it is what `ts.ops.aten.add.Tensor` gives: no function of another name."""
+    """Return True for a single overload, such as `ts.ops.aten.add.Tensor`."""
     return isinstance(func, OpOverload)

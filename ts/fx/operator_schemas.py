@@ -1,4 +1,4 @@
-"""Arguments of calls in one form: with the names and defaults that the signature of what is called has.
+"""Normalization of call arguments to the names and defaults of a signature.
 
     normalize_function(ts.nn.functional.relu, (x,), {}, normalize_to_only_use_kwargs=True)
                                                   ArgsKwargsPair((), {"input": x, "inplace": False})
@@ -42,7 +42,7 @@ class ArgsKwargsPair(NamedTuple):
 
 
 class _Torch:
-    """What annotations of schemas call `__torch__`."""
+    """Namespace for evaluating schema annotations that refer to `__torch__`."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "torch":
@@ -94,8 +94,9 @@ def _of_nonzero() -> list[Signature]:
 
 
 def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
-    """The signatures of an operator's overloads, None for what is no operator; with their schemas, if
-    wanted."""
+    """Return the signatures of an operator's overloads (None for other objects), optionally with their
+    schemas.
+    """
     if op is ts.nonzero:
         return (_of_nonzero(), None) if return_schemas else None
     if isinstance(op, Packet):
@@ -158,7 +159,7 @@ def create_type_hint(x: object) -> object:
 
 
 def type_matches(signature_type: Any, argument_type: Any) -> bool:
-    """Whether an argument of one type may stand where a signature has the other."""
+    """Return True if an argument type is compatible with a signature's type."""
     if signature_type is argument_type:
         return True
     origin = getattr(signature_type, "__origin__", signature_type)
@@ -201,7 +202,7 @@ def normalize_function(
     kwarg_types: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """The arguments of a call of a function, by its signature; None where none fits.
+    """Return the arguments of a function call normalized to its signature, or None if no signature matches.
 
     RuntimeError where several overloads fit and the arguments' types are not given.
     """
@@ -258,7 +259,7 @@ def normalize_module(
     kwargs: dict[str, Any] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
-    """The arguments of a call of a layer of `ts.nn`, by its `forward`; None for modules of others."""
+    """Return the arguments of a `ts.nn` layer call normalized to `forward`, or None for other modules."""
     try:
         module = root.get_submodule(target)
     except AttributeError as error:

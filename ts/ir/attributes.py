@@ -54,12 +54,12 @@ constant_type_hooks: list[Callable[[Any], Type | None]] = []
 
 
 def is_tensor(value: object) -> bool:
-    """Whether `value` is a tensor of any library; `ts.ir` imports none."""
+    """Return True for a tensor of any library, recognised by its attributes; `ts.ir` imports none."""
     return hasattr(value, "dtype") and hasattr(value, "shape") and hasattr(value, "requires_grad")
 
 
 class TensorText:
-    """A tensor constant of which only the text is known, as read from the text of a graph."""
+    """Tensor constant parsed from graph text, of which only the text and the type are known."""
 
     __slots__ = ("text", "type")
     requires_grad = False
@@ -84,7 +84,7 @@ class TensorText:
 
 
 class ObjectText:
-    """A constant of another class of which only the text is known, such as an enum member."""
+    """Constant of another class parsed from graph text, such as an enum member."""
 
     __slots__ = ("name", "text")
 
@@ -126,7 +126,9 @@ def type_of_constant(value: Any) -> Type | None:
 
 
 def _type_of(value: Any, known: dict[int, Type | None]) -> Type | None:
-    """The same; `known` are containers that were looked at before: each is once, however often it occurs."""
+    """Return the type of a constant; `known` caches the types of containers by id, so shared ones are visited
+    once.
+    """
     t = _TYPE_BY_CLASS.get(type(value))
     if t is not None:
         return t

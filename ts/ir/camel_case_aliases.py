@@ -1,4 +1,4 @@
-"""The names that PyTorch has for methods, beside those that they have here.
+"""Aliases of methods under PyTorch's camelCase names.
 
 also_named(Node, inputsAt="input")          node.inputsAt(0) is node.input(0)
 """

@@ -72,7 +72,7 @@ class ArchiveNamespace:
         return found
 
     def _spelled(self, type: Type) -> Type:
-        """The type, or if it is spelled otherwise, a type of that spelling."""
+        """Return `type`, or a `NamedType` with the spelling that the archive uses for it."""
         text = self.spell(type)
         return type if text == type.annotation_str else NamedType(text)
 
@@ -89,7 +89,7 @@ class ArchiveNamespace:
 
 
 def _thing(type: Type) -> Any:
-    """What a type names, or None."""
+    """Return the function, class or named tuple that a type refers to, or None."""
     if isinstance(type, FunctionType):
         return type.function
     if isinstance(type, NamedType) or (isinstance(type, TupleType) and type.fields and type.name):
@@ -127,7 +127,7 @@ class DefinitionPrinter:
         return self.function(thing, name)
 
     def function(self, function: Any, name: str) -> str:
-        """The definition of a function or a method."""
+        """Return the source of a function or method definition."""
         self.check(function)
         return to_source(
             function.graph,
@@ -172,7 +172,7 @@ class DefinitionPrinter:
 
 
 def _marks(type: ModuleType) -> list[str]:
-    """Which attributes of a module are parameters and buffers, and which methods are its hooks."""
+    """Return the lines of a module's class that list its parameters, buffers and hooks."""
     concrete = type.concrete
     marks = {"__parameters__": concrete.parameters, "__buffers__": concrete.buffers}
     for mark, hooks in (("__forward_pre_hooks__", concrete.pre_hooks), ("__forward_hooks__", concrete.hooks)):

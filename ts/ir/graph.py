@@ -89,7 +89,7 @@ class Block:
             charge(_VISITS * _VISIT_NS)
 
     def reverse_nodes(self) -> Iterator[Node]:
-        """The nodes from last to first; the current one may be destroyed."""
+        """Yield the nodes from last to first; the current node may be destroyed during iteration."""
         end = self._return
         node = end._prev
         while node is not end:
@@ -103,7 +103,9 @@ class Block:
                 node = before
 
     def nodes_with_blocks(self) -> list[Node]:
-        """The nodes that have blocks, in order: who is after ifs and loops need not look at the others."""
+        """Return the nodes with nested blocks, in order, so that passes over ifs and loops can skip all other
+        nodes.
+        """
         return sorted(self._with_blocks, key=_PLACE)
 
     def is_empty(self) -> bool:
@@ -165,7 +167,9 @@ class Block:
         self._clone(source, {}, value_map.__getitem__ if isinstance(value_map, Mapping) else value_map)
 
     def _clone(self, source: Block, local: dict[Value, Value], outer: ValueMap | None) -> None:
-        """The same, noting in `local` what the values became: one look-up, however deep the blocks are."""
+        """Clone `source` into this block, recording the copy of each value in `local`, shared by nested
+        blocks.
+        """
         graph = self._graph
 
         def lookup(value: Value) -> Value:
@@ -321,7 +325,7 @@ class Graph:
         return self._block._return
 
     def kinds(self) -> Set[str]:
-        """The kinds of its nodes, and perhaps of some that are gone: what is not among them is not there."""
+        """Return a superset of the node kinds in the graph: kinds of destroyed nodes may remain."""
         return self._kinds
 
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
@@ -392,7 +396,7 @@ class Graph:
         return node
 
     def _clone_node(self, source: Node, lookup: ValueMap) -> Node:
-        """A copy of a node without its blocks."""
+        """Return a copy of a node without its blocks, its inputs mapped by `lookup`."""
         charge(NODE_NS, NODE_BYTES)
         self._kinds.add(source._kind)
         node = Node(self, source._kind, source.range, source.callstack, source.scope)
@@ -505,7 +509,7 @@ class Graph:
     # --- numbers and names of values ---
 
     def numbered(self) -> int:
-        """How many numbers values have taken: where it stays, no value was made."""
+        """Return the number of value ids allocated so far; it is unchanged if no value was created."""
         return self._next_unique
 
     def skip_values(self, count: int) -> None:
@@ -513,7 +517,9 @@ class Graph:
         self._next_unique += count
 
     def skip_named_value(self, name: str) -> None:
-        """The same for one value that also takes a name, until `free_skipped_names`."""
+        """Skip the id and the name of a value that PyTorch creates; the name is reserved until
+        `free_skipped_names`.
+        """
         self._next_unique += 1
         if name in self._names:
             pass_name_on(self, name)
@@ -530,7 +536,7 @@ class Graph:
         return self._insert_before
 
     def set_insert_point(self, place: Node | Block) -> None:
-        """Insert before the node, or at the end of the block."""
+        """Set the insertion point before a node, or at the end of a block."""
         self._insert_before = place._return if isinstance(place, Block) else place
 
     def inserting_before(self, place: Node | Block) -> InsertPoint:
@@ -548,7 +554,7 @@ class Graph:
     # --- whole graphs ---
 
     def copy(self) -> Graph:
-        """A graph of its own with the same program."""
+        """Return a deep copy of the graph."""
         graph = Graph()
         graph._kinds |= self._kinds
         copy_block(graph, self._block, graph._block, {})

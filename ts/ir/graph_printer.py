@@ -59,7 +59,9 @@ def to_text(graph: Graph, show_ranges: bool = True) -> str:
 
 
 def to_pieces(graph: Graph, show_ranges: bool = True) -> list[_Piece]:
-    """The same in pieces, each with the node that it is of, if it is one's; a piece ends with its line."""
+    """Return the graph text as pieces of whole lines, each with its node (None for the header and the
+    return).
+    """
     show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
     out: list[_Piece] = [(f"graph({inputs}):\n", None)]
@@ -74,7 +76,7 @@ def to_pieces(graph: Graph, show_ranges: bool = True) -> list[_Piece]:
 
 
 def node_to_text(node: Node, show_ranges: bool = True) -> str:
-    """The text of one node, with its blocks."""
+    """Return the text of a node, including its blocks."""
     out: list[_Piece] = []
     _print_node(node, 0, out, None, show_ranges)
     return "".join([text for text, _ in out])

@@ -1,4 +1,4 @@
-"""Where new nodes of a graph go, and where they come from, within ``with``.
+"""Context managers for the insertion point and the source range of new nodes.
 
 with graph.inserting_before(node), graph.at_range(range):
     graph.insert_constant(1)
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class InsertPoint:
-    """Where new nodes go, within ``with``."""
+    """Context manager that sets a graph's insertion point and restores it at exit."""
 
     __slots__ = ("_graph", "_place", "_saved")
 
@@ -34,7 +34,7 @@ class InsertPoint:
 
 
 class SourceRangeScope:
-    """Where new nodes come from, within ``with``."""
+    """Context manager that sets the source range of new nodes and restores it at exit."""
 
     __slots__ = ("_graph", "_range", "_saved")
 

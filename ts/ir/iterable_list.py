@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class IterableList(list[T]):
-    """The parts at the time of asking; `next` takes them one by one, as from an iterator."""
+    """List snapshot that also supports `next`, which returns its elements one by one."""
 
     __slots__ = ("_taken",)
 

@@ -95,7 +95,7 @@ class TokenStream:
             raise self.error(f"expected {token!r} but found {self.peek()!r}")
 
     def number(self) -> int | float:
-        """The number here: with a point or an exponent it is a float."""
+        """Read a number token; a point or an exponent makes it a float."""
         token = self.next()
         try:
             if any(c in token for c in ".eEn"):
@@ -197,12 +197,12 @@ def unquote(token: str) -> str:
 
 
 def _half(text: str) -> str:
-    """Half of a surrogate pair, as it is or by its number."""
+    """Return a surrogate code unit, given as a character or as an escape sequence."""
     return text if len(text) == 1 else chr(int(text[2:], 16))
 
 
 def _unescaped(text: str) -> str:
-    """What stands in a literal, as text."""
+    """Decode the escape sequences of a string literal."""
 
     def replace(match: re.Match[bytes]) -> bytes:
         code: bytes = match.group(1)
@@ -239,12 +239,12 @@ def format_default(value: Any) -> str:
 
 
 def is_numeral(name: str) -> bool:
-    """Whether this is the number of a value without a name."""
+    """Return True if `name` is the number of an unnamed value."""
     return name.isdigit() and name.isascii() and len(name) <= _MAX_INT_DIGITS
 
 
 def read_default(tokens: TokenStream, is_float: bool = False) -> Any:
-    """The default value here; an int is one of a float, too."""
+    """Read a default value of a schema; `is_float` converts a number to float."""
     token = tokens.peek()
     if token[:1] in ("'", '"'):
         return tokens.string()

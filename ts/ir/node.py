@@ -50,7 +50,9 @@ def foreign_value(kind: str, value: Value) -> RuntimeError:
 
 
 class OperatorLookup:
-    """How a node finds its operator record. The registry installs `find`; `ts.ir` knows no operators."""
+    """Hook for finding a node's operator record, installed by the registry. `ts.ir` does not depend on
+    operators.
+    """
 
     find: ClassVar[Callable[[Node], Any] | None] = None
     with_defaults: ClassVar[Callable[[str, list[Value]], list[Any] | None] | None] = None
@@ -143,7 +145,7 @@ class Node:
         return self._graph
 
     def in_block(self) -> bool:
-        """Whether the node is in a block (not fresh, not destroyed)."""
+        """Return True if the node is in a block (neither fresh nor destroyed)."""
         return self._block is not None
 
     def next(self) -> Node:
@@ -191,7 +193,7 @@ class Node:
         return value
 
     def scope_name(self) -> str:
-        """Where a trace recorded it: the path of the module."""
+        """Return the module path under which a trace recorded the node."""
         return self.scope
 
     def source_range(self) -> str:
@@ -213,7 +215,7 @@ class Node:
         return getattr(function, "function", function)
 
     def scalar_args(self) -> list[Any]:
-        """The arguments of a `prim::PythonOp` that are no values of the graph."""
+        """Return the constant arguments of a `prim::PythonOp` that are not graph values."""
         return list(getattr(self._python_attribute("function", None), "scalars", ()))
 
     def cconv(self) -> str:
@@ -459,7 +461,7 @@ class Node:
         self._destroyed = True
 
     def is_before(self, other: Node) -> bool:
-        """Whether this node comes before `other`; either may be inside a block of a node that does."""
+        """Return True if this node precedes `other` in program order; either may be in a nested block."""
         if self is other:
             return False
         return self._is_beside(other, lambda a, b: a._position_in_block() < b._position_in_block())
@@ -487,14 +489,16 @@ class Node:
         raise InternalError("nodes of different graphs are compared")
 
     def path(self) -> tuple[float, ...]:
-        """Where it stands, from the graph down: places of nodes in blocks, numbers of blocks in nodes."""
+        """Return the position from the graph down, alternating node positions and block indices; it compares
+        in program order.
+        """
         block = self.owning_block()
         owner = block.owning_node()
         around = () if owner is None else (*owner.path(), owner.blocks().index(block))
         return (*around, self._position_in_block())
 
     def is_dominated_by(self, dominator: Node) -> bool:
-        """Whether `dominator` runs before this node on every path."""
+        """Return True if `dominator` runs before this node on every path."""
         node: Node | None = self
         while node is not None:
             if node._block is dominator._block:

@@ -1,4 +1,4 @@
-"""What printed source may leave out or write down as it is, so that it still means the same.
+"""Rules for omitting arguments and annotations and for spelling literals in printed source.
 
 In: values and the arguments of operators.  Out: decisions for `ts.ir.python_print`:
 
@@ -29,17 +29,21 @@ from ts.ir.types import (
 
 
 def is_inferred(elem: Type, members: Sequence[Value]) -> bool:
-    """Whether a literal of these members has the element type without being told."""
+    """Return True if a list literal of these members has element type `elem` without an annotation."""
     return is_plain(elem) and unify_list([unshaped(v.type()) for v in members]) == elem
 
 
 def is_plain(elem: Type) -> bool:
-    """Whether members of the type say what their container holds: there is nothing wider that it could be."""
+    """Return True if members of type `elem` determine their container's element type; no wider type is
+    possible.
+    """
     return not isinstance(elem, (OptionalType, UnionType, InterfaceType)) and elem is not ANY
 
 
 def has_literal(value: Any, t: Type) -> bool:
-    """Whether the constant is written as in graphs; of tensors and enums a file has names."""
+    """Return True if the constant has a literal spelling; tensors and enum members are referenced by name
+    instead.
+    """
     if value is None or isinstance(value, (bool, int, float, complex)):
         return True
     if isinstance(value, str):
@@ -55,7 +59,7 @@ def has_literal(value: Any, t: Type) -> bool:
 
 
 def necessary_arguments(schema: FunctionSchema, inputs: Sequence[Value]) -> int:
-    """How many arguments remain without the trailing constants that equal their defaults."""
+    """Return the number of arguments to print, omitting trailing constants equal to their defaults."""
     if schema.is_vararg:
         return len(inputs)
     count = len(inputs)

@@ -25,11 +25,11 @@ from ts.ir.types import SCALAR_TYPE_NAMES
 _MAX_PRINTED_ELEMENTS: Final = 10
 _DEVICES: Final = {"meta": "Meta"}
 _LINE: Final = 80  # columns of text
-_DIGITS: Final = 4  # behind the point
+_DIGITS: Final = 4  # after the decimal point
 
 
 def format_tensor(value: Any) -> str:
-    """The text of a tensor in an attribute."""
+    """Return the text of a tensor attribute."""
     if isinstance(value, TensorText):
         return value.text
     count = math.prod(map(int, value.shape))
@@ -39,7 +39,7 @@ def format_tensor(value: Any) -> str:
 
 
 def tensor_lines(value: Any) -> list[str]:
-    """The printer's lines: the elements, then what they are."""
+    """Return the printed lines of a tensor: elements, then the type and sizes."""
     sizes = list(map(int, value.shape))
     name = SCALAR_TYPE_NAMES[int(value.dtype.code)] if hasattr(value.dtype, "code") else "Float"
     device = str(getattr(value, "device", "cpu")).split(":")[0]
@@ -77,7 +77,9 @@ def _elements(items: Any, sizes: list[int]) -> Iterator[str]:
 
 
 def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
-    """A matrix in as many columns as fit beside each other; the first line goes without an indent."""
+    """Yield the lines of a matrix, split into groups of columns that fit the line; the first line is not
+    indented.
+    """
     form = _form(list(itertools.chain.from_iterable(rows)))
     width = len(rows[0])
     fitting = max(1, (_LINE - indent) // (form.width + 1))
@@ -98,7 +100,7 @@ def _matrix(rows: list[list[Any]], indent: int) -> Iterator[str]:
 
 
 class _Form(NamedTuple):
-    """How each element of a vector or matrix is written."""
+    """Number format shared by the elements of a vector or matrix."""
 
     width: int
     notation: str  # a format of Python's
@@ -126,7 +128,7 @@ def _form(items: Sequence[Any]) -> _Form:
 
 
 def _digits(value: float) -> int:
-    """Digits before the point; 0 and less for what begins behind it."""
+    """Return the number of digits before the decimal point; 0 or negative for values below 1."""
     return math.floor(math.log10(value)) + 1 if value else 1
 
 

@@ -165,7 +165,7 @@ class _Printer:
     # --- which expressions go inside others ---
 
     def collect_constants(self, block: Block, found: dict[Node, None]) -> None:
-        """Constants in the order in which they are used."""
+        """Collect constants in the order of their use."""
         for node in (*block.nodes(), block.return_node()):
             for value in node.inputs():
                 if value.node().kind() == "prim::Constant":
@@ -421,7 +421,7 @@ class _Printer:
         return self.spell(t) if isinstance(t, FunctionType) else self.literal(value.to_ivalue(), t)
 
     def literal(self, constant: Any, t: Type) -> str:
-        """The text of a constant; one that has no literal becomes one of `constants`."""
+        """Return the source text of a constant; one without a literal is appended to `constants`."""
         if constant is None and isinstance(t, OptionalType):
             return f"annotate({self.spell(t)}, None)"
         if isinstance(t, OptionalType):
@@ -439,7 +439,9 @@ class _Printer:
         return f"CONSTANTS.c{len(self.constants) - 1}"
 
     def displayed(self, constant: Any, t: ListType | DictType | TupleType) -> str:
-        """The text of a container, member by member: PyTorch reads no containers beside the source."""
+        """Return the display of a container, member by member, since PyTorch cannot read containers from
+        `constants`.
+        """
         if isinstance(t, TupleType):
             return self.tuple_of(t, [self.literal(x, e) for x, e in zip(constant, t.elems, strict=True)])
         if isinstance(t, ListType):
@@ -500,7 +502,9 @@ class _Printer:
         return f"{self.use(callee)}({''.join([f'{self.use(v)}, ' for v in arguments])})"
 
     def call_remotely(self, node: Node) -> str:
-        """With its callee, so that it can be read again; PyTorch prints none of its arguments."""
+        """Print a remote call with its callee and arguments, so that it can be parsed; PyTorch omits the
+        arguments.
+        """
         to, _, *arguments = node.inputs()
         callee = self.spell(FunctionType(node["callee"]))
         given = ", ".join([self.use(to), callee, *map(self.use, arguments)])

@@ -29,7 +29,7 @@ __all__ = ["AliasInfo", "Argument", "FunctionSchema", "parse_schema", "parse_typ
 
 
 class Argument:
-    """One argument or one result of a schema."""
+    """Argument or result of a schema."""
 
     __slots__ = ("alias", "default", "has_default", "kwarg_only", "name", "real_type", "size", "type")
 
@@ -70,7 +70,7 @@ class Argument:
 
     @property
     def is_write(self) -> bool:
-        """Whether the operator writes to the argument, or to what it holds."""
+        """True if the operator writes to the argument or to its contents."""
         return self.alias is not None and _writes(self.alias)
 
     @property
@@ -78,7 +78,7 @@ class Argument:
         return self.kwarg_only and self.is_write
 
     def with_type(self, type: Type) -> Argument:
-        """The same argument with another type."""
+        """Return a copy of the argument with another type."""
         return Argument(
             self.name, type, self.default, self.has_default, self.kwarg_only, self.alias, self.size
         )
@@ -153,18 +153,20 @@ class FunctionSchema:
         return f"{self.name}.{self.overload_name}" if self.overload_name else self.name
 
     def argument_index(self, name: str) -> int:
-        """The number of the argument called `name`; -1 where there is none."""
+        """Return the index of the argument called `name`, or -1."""
         for i, argument in enumerate(self.arguments):
             if argument.name == name:
                 return i
         return -1
 
     def has_any_alias(self) -> bool:
-        """Whether any argument or result carries an alias mark."""
+        """Return True if any argument or result has an alias annotation."""
         return any(a.alias is not None for a in (*self.arguments, *self.returns))
 
     def is_subtype_of(self, other: FunctionSchema, as_method: bool = False) -> bool:
-        """Whether this may be called wherever `other` may; ``as_method`` leaves the first argument out."""
+        """Return True if this schema can replace `other` in every call; ``as_method`` ignores the first
+        argument.
+        """
         skip = 1 if as_method else 0
         mine, theirs = self.arguments[skip:], other.arguments[skip:]
         if (self.is_vararg, self.is_varret) != (other.is_vararg, other.is_varret):
@@ -272,7 +274,7 @@ def _end_of_parenthesis(text: str, opening: int) -> int:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between the commas that are in no bracket and no string."""
+    """Split a text at commas outside brackets and strings."""
     if not any(c in text for c in '(["'):
         return text.split(",") if text.strip() else []
     parts = []

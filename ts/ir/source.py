@@ -109,7 +109,7 @@ class SourceRange:
 
     @property
     def column(self) -> int:
-        """Column (from 0) of the first character, counted as in the file."""
+        """Column of the first character in the file, counted from 0."""
         return self.start - self.source.line_starts()[self.source.line_index(self.start)]
 
     def text(self) -> str:
@@ -126,7 +126,7 @@ class SourceRange:
         return f"{self.source.filename}:{self.line}:{self.column}"
 
     def origin(self) -> SourceRange | None:
-        """Of printed source: the range of the program that it was made from, where that is known."""
+        """Return the range in the original program of printed source, or None if it is unknown."""
         return None if self.source.origins is None else self.source.origins(self.start)
 
     def highlight(self, function: str = "") -> str:
@@ -194,7 +194,7 @@ def _blank(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal the text takes: letters of East Asia two, combining marks none."""
+    """Return the terminal width of a text: 2 columns for East Asian wide letters, 0 for combining marks."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -207,9 +207,9 @@ def _line_range(first: int, last: int) -> range:
 
 
 class BuiltinRange(SourceRange):
-    """A place in the text of a function that the language itself has, and the call in the program.
+    """Source range in the text of a built-in function, with the range of its call in the program.
 
-    It prints as PyTorch prints it, `<string>:5:9` for `2 + x`; what is for people looks at the call.
+    It prints as in PyTorch, `<string>:5:9` for `2 + x`; error messages use the range of the call.
     """
 
     __slots__ = ("call",)
@@ -226,7 +226,7 @@ class BuiltinRange(SourceRange):
 
 
 def in_program(range: SourceRange | None) -> SourceRange | None:
-    """The place itself, or that of the call of a function that the language has."""
+    """Return `range`, or the call's range in the program for a range in a built-in function."""
     return range.call if isinstance(range, BuiltinRange) else range
 
 

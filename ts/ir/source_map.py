@@ -21,7 +21,7 @@ _MARK: Final = re.compile("\x01(\\d+)\x02")
 
 
 class SourceMap:
-    """The ranges behind the marks of some texts."""
+    """Table of the source ranges that marks in printed texts refer to."""
 
     def __init__(self) -> None:
         self.ranges: list[SourceRange | None] = []
@@ -32,7 +32,7 @@ class SourceMap:
         return f"\x01{len(self.ranges) - 1}\x02{text}"
 
     def split(self, text: str) -> tuple[str, list[tuple[int, SourceRange | None]]]:
-        """The text without its marks, and the offsets at which they stood."""
+        """Return the text without marks, and the offsets of the marks with their ranges."""
         places = []
         removed = 0
         for mark in _MARK.finditer(text):

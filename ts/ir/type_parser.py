@@ -117,11 +117,11 @@ ClassLookup = Callable[[str], Type]
 
 
 class AliasInfo:
-    """What a schema says about the storage behind one argument or result.
+    """Alias annotation of an argument or result in a schema.
 
-    ``Tensor(a! -> b)``: `before` is the alias sets it is in before the call, `after` those after it, and
-    `is_write` whether the operator writes to it. `contained` says the same of a container's contents. ``*``
-    stands for all sets.
+    ``Tensor(a! -> b)``: `before` holds the alias sets before the call, `after` the alias sets after it, and
+    `is_write` is True if the operator writes to it. `contained` holds the annotations of a container's
+    elements. ``*`` stands for all sets.
     """
 
     __slots__ = ("after", "before", "contained", "is_write", "text")
@@ -168,7 +168,7 @@ class AliasInfo:
 
 
 class ParsedType:
-    """A type with what a schema says beside it."""
+    """Type with the alias annotation and list size from a schema."""
 
     __slots__ = ("alias", "size", "type")
 

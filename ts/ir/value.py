@@ -41,7 +41,9 @@ class Use:
         return f"Use({self.user.kind()}, {self.offset})"
 
     def is_after(self, other: Use) -> bool:
-        """Whether this use comes after `other`: what is inside of a node comes after the node's inputs."""
+        """Return True if this use follows `other` in program order; uses in nested blocks follow the node's
+        inputs.
+        """
         return (self.user.path(), self.offset) > (other.user.path(), other.offset)
 
 
@@ -174,7 +176,7 @@ class Value:
         return not isinstance(self._type, (NoneType, OptionalType))
 
     def to_ivalue(self) -> Any:
-        """The constant that this value is; None where it is not one (or is None)."""
+        """Return a constant's value, or None for any other value."""
         return self._node.get("value") if self._node._kind == "prim::Constant" else None
 
     def is_complete_tensor(self) -> bool:
@@ -182,11 +184,11 @@ class Value:
         return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
 
     def requires_grad(self) -> bool:
-        """Whether a tensor may want gradients: unless its type says no, or one that the value contains."""
+        """Return True unless the type rules out a tensor, or contained tensor, that requires grad."""
         return self._type.requires_grad()
 
     def requiresGrad(self) -> bool | None:
-        """What the type of a tensor says of gradients; None where it says nothing."""
+        """Return `requires_grad` of a tensor type, or None if it is unknown."""
         return self._type._requires_grad if isinstance(self._type, TensorType) else None
 
     def infer_type_from(self, tensor: Any) -> Value:

@@ -1,4 +1,4 @@
-"""What PyTorch has under `torch.fx.experimental`: of it, `optimization`, `rewriter` and `symbolic_shapes`."""
+"""Submodules of `torch.fx.experimental` that `ts` has: `optimization`, `rewriter` and `symbolic_shapes`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ _PATTERNS: Final = (
 
 
 def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[str, Module]) -> bool:
-    """Whether a node calls a module of the second class on what a module of the first gives."""
+    """Return True if `node` calls a module of class `pattern[1]` on the result of a module of class
+    `pattern[0]`.
+    """
     if not node.args:
         return False
     for cls, each in zip(pattern, (node.args[0], node), strict=False):
@@ -45,14 +47,14 @@ def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[st
 
 
 def replace_node_module(node: Node, modules: dict[str, Module], new_module: Module) -> None:
-    """Put a module where the one is that a node calls."""
+    """Replace the module called by `node`."""
     parent, _, name = node.target.rpartition(".")
     modules[node.target] = new_module
     setattr(modules[parent], name, new_module)
 
 
 def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> Module:
-    """The model with batch normalization in the weights of the layers before it.
+    """Fold batch normalizations into the weights of preceding layers and return the model.
 
     inplace    whether the model's own layers are changed
     no_trace   whether a GraphModule is taken as it is

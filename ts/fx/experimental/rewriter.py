@@ -58,10 +58,10 @@ class AST_Rewriter(ast.NodeTransformer):
 
 
 class RewritingTracer(Tracer):
-    """A tracer that rewrites what it traces first."""
+    """Tracer that rewrites the source of modules and functions before tracing."""
 
     def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
-        """The graph of a module or function, as it is rewritten."""
+        """Trace a module or function after rewriting its source."""
         return super().trace(_rewritten(root), concrete_args)
 
 

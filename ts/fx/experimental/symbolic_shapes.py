@@ -75,17 +75,17 @@ guard_size_oblivious = guard_bool
 
 
 def guard_int(a: Any) -> int:
-    """The number of the example, which it is from now on."""
+    """Specialize a symbolic int to its example value."""
     return int(a) if isinstance(a, SymInt) else operator.index(a)
 
 
 def guard_float(a: Any) -> float:
-    """The number of the example, which it is from now on."""
+    """Specialize a symbolic float to its example value."""
     return float(a)
 
 
 def guard_scalar(a: Any) -> Any:
-    """The number or truth of the example, which it is from now on."""
+    """Specialize a symbolic number or bool to its example value."""
     if isinstance(a, bool | SymBool):
         return bool(a)
     if isinstance(a, int | SymInt):
@@ -104,12 +104,12 @@ def expect_true(a: Any, skip: int = 0) -> bool:
 
 
 def statically_known_true(x: Any) -> bool:
-    """Whether a condition is certain to hold, whatever the sizes are."""
+    """Return True if a condition is provably true for all sizes."""
     return x.node.is_known(True) if isinstance(x, SymBool) else bool(x)
 
 
 def statically_known_false(x: Any) -> bool:
-    """Whether a condition is certain not to hold."""
+    """Return True if a condition is provably false for all sizes."""
     return x.node.is_known(False) if isinstance(x, SymBool) else not x
 
 
@@ -124,7 +124,7 @@ def sym_or(x: Any, *others: Any) -> Any:
 
 
 def sym_eq(x: Any, y: Any) -> Any:
-    """Whether two numbers are equal, or those of two shapes."""
+    """Return the equality of two sizes, or of two shapes element by element."""
     if isinstance(x, tuple | list) and isinstance(y, tuple | list):
         if len(x) != len(y):
             return False
@@ -144,22 +144,22 @@ def _is_concrete(a: Any, kind: type, plain: type | tuple[type, ...]) -> bool:
 
 
 def is_concrete_int(a: Any) -> bool:
-    """Whether a whole number is no symbol."""
+    """Return True for an int without symbols."""
     return _is_concrete(a, SymInt, int)
 
 
 def is_concrete_float(a: Any) -> bool:
-    """Whether a float is no symbol."""
+    """Return True for a float without symbols."""
     return _is_concrete(a, SymFloat, float)
 
 
 def is_concrete_bool(a: Any) -> bool:
-    """Whether a truth is no symbol."""
+    """Return True for a bool without symbols."""
     return _is_concrete(a, SymBool, bool)
 
 
 def has_static_value(a: Any) -> bool:
-    """Whether a number is certain to be one number."""
+    """Return True if a number provably has only one value."""
     if not isinstance(a, SymNumber):
         return True
     if isinstance(a, SymBool):
@@ -169,17 +169,17 @@ def has_static_value(a: Any) -> bool:
 
 
 def is_symbolic(val: Any) -> bool:
-    """Whether it is a symbol."""
+    """Return True if `val` contains a free symbol."""
     return isinstance(val, SymNumber) and bool(val.node.expr.free_symbols)
 
 
 def is_nested_int(s: Any) -> bool:
-    """Whether it is the size of a ragged dimension, which sizes here never are."""
+    """Return False: nested ints (sizes of ragged dimensions) are not supported."""
     return False
 
 
 def optimization_hint(a: Any, fallback: int | None = None) -> Any:
-    """The number in the example; for one that follows from data `fallback`, if there is one."""
+    """Return the example value of a number; `fallback`, if given, for a data-dependent one."""
     if not isinstance(a, SymNumber):
         return a
     if a.node.has_hint() or fallback is None:
@@ -232,22 +232,22 @@ def free_symbols(val: Any) -> set[Any]:
 
 
 def free_unbacked_symbols(x: Any) -> set[Any]:
-    """Those of numbers that follow from data."""
+    """Return the unbacked (data-dependent) symbols in `x`."""
     return {s for node in _nodes(x) for s in node.expr.free_symbols if s not in node.environment.hints}
 
 
 def has_free_symbols(val: Any) -> bool:
-    """Whether there are symbols in it."""
+    """Return True if `val` contains free symbols."""
     return bool(free_symbols(val))
 
 
 def has_free_unbacked_symbols(x: Any) -> bool:
-    """Whether there are symbols in it whose numbers follow from data."""
+    """Return True if `x` contains unbacked (data-dependent) symbols."""
     return bool(free_unbacked_symbols(x))
 
 
 def has_symbolic_sizes_strides(elem: Tensor) -> bool:
-    """Whether a tensor's sizes have symbols."""
+    """Return True if a tensor's sizes or strides contain symbols."""
     return has_free_symbols(elem)
 
 

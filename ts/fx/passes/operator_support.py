@@ -1,4 +1,4 @@
-"""Which nodes something supports: what partitioners ask.
+"""Operator support predicates for partitioners.
 
 OperatorSupport({"torch.relu": None})           calls of torch.relu
 chain(a, b), any_chain(a, b)                    what both support; what one of them does
@@ -28,18 +28,20 @@ class OperatorSupportBase(abc.ABC):
 
     @abc.abstractmethod
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Whether a node is supported; `submodules` are those of its module by dotted names."""
+        """Return True if a node is supported; `submodules` maps dotted names to modules."""
         raise NotImplementedError
 
 
 class OperatorSupport(OperatorSupportBase):
-    """By a table: what a node calls, then None, or dtypes of arguments by place and by name."""
+    """Support table: maps targets to None, or to dtypes of positional and keyword arguments."""
 
     def __init__(self, support_dict: SupportDict | None = None) -> None:
         self._support_dict = support_dict or {}
 
     def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
-        """Whether what the node calls is in the table, with these dtypes; what calls nothing is supported."""
+        """Return True if the node's target and argument dtypes are in the table; nodes without a call are
+        supported.
+        """
         if node.op not in CALLABLE_NODE_OPS:
             return True
         target = get_node_target(submodules, node)
@@ -59,7 +61,7 @@ class OperatorSupport(OperatorSupportBase):
 
 
 class _CallableOperatorSupport(OperatorSupportBase):
-    """As a function says."""
+    """Operator support defined by a function."""
 
     def __init__(self, says: Callable[[Submodules, Node], bool]) -> None:
         self.says = says
@@ -69,19 +71,19 @@ class _CallableOperatorSupport(OperatorSupportBase):
 
 
 def create_op_support(is_node_supported: Callable[[Submodules, Node], bool]) -> OperatorSupportBase:
-    """What a function says is supported."""
+    """Return an operator support that calls `is_node_supported`."""
     return _CallableOperatorSupport(is_node_supported)
 
 
 def chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
-    """What all of them support."""
+    """Return the intersection of operator supports."""
     return _CallableOperatorSupport(
         lambda submodules, node: all(x.is_node_supported(submodules, node) for x in op_support)
     )
 
 
 def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
-    """What one of them supports."""
+    """Return the union of operator supports."""
     return _CallableOperatorSupport(
         lambda submodules, node: any(x.is_node_supported(submodules, node) for x in op_support)
     )

@@ -20,7 +20,7 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 
 
 class TensorMetadata(NamedTuple):
-    """What is known of a tensor without its elements."""
+    """Metadata of a tensor: shape, dtype, strides and memory format."""
 
     shape: Any
     dtype: Any
@@ -32,7 +32,7 @@ class TensorMetadata(NamedTuple):
 
 
 def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
-    """What is known of a tensor; its memory format is the first one that it is contiguous in."""
+    """Return tensor metadata, including the first memory format in which the tensor is contiguous."""
     formats = (ts.contiguous_format, ts.channels_last, ts.channels_last_3d) if include_contiguity else ()
     found = next((f for f in formats if _is_contiguous(result, f)), None)
     return TensorMetadata(

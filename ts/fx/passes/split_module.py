@@ -21,7 +21,7 @@ __all__ = ["Partition", "split_module"]
 
 
 class Partition:
-    """A part of a graph: its nodes, what it takes and gives, and which parts it waits for."""
+    """Partition of a graph: node names, inputs, outputs and dependencies on other partitions."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -95,7 +95,7 @@ class _Split:
             self.parts[used].inputs.setdefault(value.name)
 
     def order(self) -> list[str]:
-        """The parts in an order in which each finds what it takes."""
+        """Return the partition names in topological order."""
         ready = [name for name, part in self.parts.items() if not part.dependencies]
         ordered = []
         while ready:
@@ -185,7 +185,7 @@ def split_module(
     partition_affix: str | None = None,
     tuple_return: bool = False,
 ) -> GraphModule:
-    """A module that calls a submodule for each part of another one.
+    """Return a module that calls one submodule per partition of `m`.
 
     split_callback             the part of a node, as a number or name
     qualname_map               is filled: from names of modules in the parts to those in `m`

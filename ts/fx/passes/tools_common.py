@@ -1,4 +1,4 @@
-"""What passes ask of nodes, and graphs whose nodes are put into an order that works."""
+"""Queries on nodes and topological sorting of graphs, shared by passes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ def get_acc_ops_name(k: str | type) -> str:
 
 
 def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
-    """What a node calls, as text: the class of a module, the full name of a function, the name of a
-    method."""
+    """Return the name of a call's target: module class, qualified function name or method name."""
     if node.op not in CALLABLE_NODE_OPS:
         raise AssertionError("Expect op types of " + ", ".join(CALLABLE_NODE_OPS) + f", but found {node.op}")
     target: Any = node.target
@@ -54,7 +53,7 @@ def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
 
 
 def is_node_output_tensor(node: Node) -> bool:
-    """Whether a node gives a tensor, by the type in its `meta`."""
+    """Return True if `meta["type"]` of a node is a tensor class."""
     of = node.meta.get("type")
     return of is not None and issubclass(of, Tensor)
 
@@ -70,12 +69,12 @@ def _with_order(gm: GraphModule, order: list[Node]) -> GraphModule:
 
 
 def _waiting(gm: GraphModule) -> dict[Node, int]:
-    """For each node, how many nodes it uses."""
+    """Return the number of input nodes for each node."""
     return {node: len(node.all_input_nodes) for node in gm.graph.nodes}
 
 
 def legalize_graph(gm: GraphModule) -> GraphModule:
-    """The same module with each node behind those that it uses; those that use nothing come first."""
+    """Sort the graph topologically, with nodes without inputs first, and return the module."""
     waiting = _waiting(gm)
     ready = deque(node for node, count in waiting.items() if not count)
     order = []
@@ -96,7 +95,7 @@ def legalize_graph(gm: GraphModule) -> GraphModule:
 
 
 def stable_topological_sort(gm: GraphModule) -> GraphModule:
-    """The same module with each node behind those that it uses; otherwise in the order in which they are."""
+    """Sort the graph topologically, otherwise preserving node order, and return the module."""
     nodes = list(gm.graph.nodes)
     place = {node: i for i, node in enumerate(nodes)}
     waiting = _waiting(gm)

@@ -1,8 +1,8 @@
-"""What all types share: identity, the two spellings, and the question of subtypes.
+"""Base class of types: identity, schema and annotation spellings, and subtyping.
 
 In: a subclass's `_key`, `_spell` and `contained_types`.  Out: equality, hash, ``type.str()`` and
-``type.annotation_str``.  The narrower type answers ``x.is_subtype_of(y)``; what only the wider type knows (an
-optional takes None, a union its members) that one answers in `can_hold`: this module knows no subclass.
+``type.annotation_str``.  The narrower type `x` decides ``x.is_subtype_of(y)``; rules of the wider type (an
+optional accepts None, a union its members) are in `y.can_hold(x)`: this module depends on no subclass.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Type:
     _annotation: ClassVar[_Str] = ""
     _instance: ClassVar[Type | None] = None
     parts: int = 1
-    """How many types a type is made of, as its text spells them: one that it holds twice counts twice."""
+    """Number of types in the spelling of this type; a type that occurs twice counts twice."""
     mutable: bool = True
-    """Whether a value is memory that somebody may write to, or holds such memory."""
+    """True if values are, or contain, memory that can be written to."""
 
     def __init_subclass__(cls) -> None:
         cls._kind = cls.__name__
@@ -42,7 +42,7 @@ class Type:
 
     @classmethod
     def get(cls) -> Self:
-        """The one instance of a type without arguments."""
+        """Return the singleton instance of a type without arguments."""
         instance = cls.__dict__.get("_instance")
         if instance is None:
             instance = cls._instance = cls()
@@ -53,7 +53,7 @@ class Type:
         return self._kind
 
     def _key(self) -> tuple[object, ...]:
-        """What, besides the class, makes two types equal."""
+        """Return the attributes that, with the class, determine equality."""
         return ()
 
     def __eq__(self, other: object) -> bool:
@@ -109,7 +109,7 @@ class Type:
         return self.annotation_str
 
     def _count(self, types: Iterable[Type]) -> int:
-        """`parts` of a type made of `types`: `a = (a, a)`, often enough, has a type that nobody can spell."""
+        """Return `parts` of a type made of `types`, or raise `CompilationError` above `MAX_PARTS`."""
         count = 1 + sum(type.parts for type in types)
         if count > MAX_PARTS:
             raise CompilationError(
@@ -119,15 +119,15 @@ class Type:
         return count
 
     def contained_types(self) -> tuple[Type, ...]:
-        """The types that this one is made of."""
+        """Return the types nested directly in this one."""
         return ()
 
     def with_contained(self, types: Sequence[Type]) -> Type:
-        """The same type made of other `types`, in the order of `contained_types`."""
+        """Return a copy with nested types replaced by `types`, in the order of `contained_types`."""
         return self
 
     def has_free_variables(self) -> bool:
-        """Whether a type variable occurs."""
+        """Return True if the type contains a type variable."""
         try:
             return self._has_free
         except AttributeError:
@@ -135,7 +135,9 @@ class Type:
             return self._has_free
 
     def mentions_class(self) -> bool:
-        """Whether a class of the program occurs, which what is kept by type would keep alive."""
+        """Return True if the type contains a class of the program; a cache by type would keep that class
+        alive.
+        """
         try:
             return self._mentions
         except AttributeError:
@@ -151,26 +153,28 @@ class Type:
             return self._mutable
 
     def is_subtype_of(self, other: Type) -> bool:
-        """Whether a value of this type may stand where `other` is asked for."""
+        """Return True if a value of this type is valid for the type `other`."""
         return self is other or self == other or other.can_hold(self)
 
     isSubtypeOf = is_subtype_of
 
     def can_hold(self, other: Type) -> bool:
-        """Whether every value of type `other` is a value of this one, where `other` itself does not know."""
+        """Return True if type `other` is a subtype of this one by a rule of this class; called by
+        `other.is_subtype_of`.
+        """
         return False
 
     def requires_grad(self) -> bool:
-        """Whether a value of this type may be, or contain, a tensor that wants gradients."""
+        """Return True if a value of this type may be, or contain, a tensor that requires grad."""
         return any(inner.requires_grad() for inner in self.contained_types())
 
     def containedTypes(self) -> list[Type]:
         return list(self.contained_types())
 
     def is_interface_type(self) -> bool:
-        """Whether this is an interface."""
+        """Return True for an interface type."""
         return False
 
     def is_module(self) -> bool:
-        """Whether values are modules."""
+        """Return True if the values are modules."""
         return False

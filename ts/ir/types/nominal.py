@@ -16,7 +16,7 @@ _questions = threading.local()  # which classes are being held against which int
 
 
 class NamedType(Type):
-    """A type that is equal only to the type of the same name that was declared by the same declaration."""
+    """Type compared by qualified name and declaration."""
 
     __slots__ = ("qualified_name_",)
 
@@ -140,7 +140,7 @@ class ModuleType(ClassType):
         return found
 
     def elements(self, type: Type) -> list[str]:
-        """What a container of modules, or of parameters, holds that is of the type, in order."""
+        """Return the names of a module or parameter container's elements that are of `type`, in order."""
         return [
             name
             for name, held in self.attributes.items()
@@ -198,7 +198,7 @@ class InterfaceType(NamedType):
         return list(self.methods)
 
     def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
-        """Whether every method here has one of a compatible signature in `other`.
+        """Return True if `other` has a compatible method for every method of this interface.
 
         Where the methods mention the interface and the class themselves, that is what is being asked: they
         fit unless something else does not.
@@ -261,7 +261,7 @@ OBJECT_TYPES: Final = (ClassType, InterfaceType)
 
 
 def why_not_implemented(type: Type, interface: Type) -> str:
-    """What a class or interface lacks to be used as the interface; "" if that is not the question."""
+    """Return the reason why a class or interface does not implement `interface`, or ""."""
     if not isinstance(type, OBJECT_TYPES) or not isinstance(interface, InterfaceType):
         return ""
     kind, name = ("Interface" if isinstance(type, InterfaceType) else "Class"), type.annotation_str

@@ -108,7 +108,7 @@ class PyObjectType(Type):
 
 
 class ScalarTypeType(Type):
-    """What a schema calls ``ScalarType``; values are ints."""
+    """Type spelled ``ScalarType`` in schemas; values are ints."""
 
     __slots__ = ()
     mutable = False
@@ -116,7 +116,7 @@ class ScalarTypeType(Type):
 
 
 class LayoutType(Type):
-    """What a schema calls ``Layout``; values are ints."""
+    """Type spelled ``Layout`` in schemas; values are ints."""
 
     __slots__ = ()
     mutable = False
@@ -124,7 +124,7 @@ class LayoutType(Type):
 
 
 class MemoryFormatType(Type):
-    """What a schema calls ``MemoryFormat``; values are ints."""
+    """Type spelled ``MemoryFormat`` in schemas; values are ints."""
 
     __slots__ = ()
     mutable = False

@@ -72,7 +72,7 @@ class TensorType(Type):
         )
 
     def is_refined(self) -> bool:
-        """Whether anything is known beyond being a tensor."""
+        """Return True if any property (dtype, sizes, device, ...) is known."""
         return self._key() != _NOTHING_KNOWN
 
     def _spell(self) -> str:
@@ -104,7 +104,7 @@ class TensorType(Type):
     isSubtypeOf = is_subtype_of
 
     def merge(self, other: TensorType) -> TensorType:
-        """What is known of a tensor that may be of either type."""
+        """Return the tensor type with the properties that both types share."""
         return TensorType(
             _same(self.scalar_type, other.scalar_type),
             _same_each(self._sizes, other._sizes),
@@ -141,7 +141,7 @@ class TensorType(Type):
         return _complete(self._sizes)
 
     def varyingSizes(self) -> list[int | None] | None:
-        """The sizes with None for those not known; None where not even their number is known."""
+        """Return the list of sizes (None for each unknown size), or None for unknown rank."""
         return None if self._sizes is None else list(self._sizes)
 
     def strides(self) -> list[int] | None:

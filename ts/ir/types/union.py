@@ -1,4 +1,4 @@
-"""Unions, and the unification that they are made with.
+"""Union types, and unification of types.
 
 `unify` finds the type of a variable that two paths set; a union merges the members that unify, so each needs
 the other and they share a module::
@@ -64,7 +64,7 @@ class UnionType(Type):
         return UnionType(types)
 
     def can_hold(self, other: Type) -> bool:
-        """Whether a value of type `other` is a value of this one."""
+        """Return True if type `other` is a subtype of a member of this union."""
         if isinstance(other, NumberType):
             return other in self.types or all(t in self.types for t in (INT, FLOAT, COMPLEX))
         return any(other.is_subtype_of(t) for t in self.types)
@@ -107,7 +107,7 @@ def union_members(types: Iterable[Type]) -> list[Type]:
 
 
 def _place(t: Type) -> tuple[int, str]:
-    """Where a member stands in a union."""
+    """Return the sort key of a union member."""
     name = t.name if isinstance(t, TupleType) else None
     return _KIND_ORDER.get(t.kind(), 0), name or t.str()
 
@@ -124,7 +124,7 @@ def unshaped(t: Type) -> Type:
 
 
 def unify(a: Type, b: Type, default_to_union: bool = False) -> Type | None:
-    """The type of a variable that holds an `a` on one path and a `b` on another; None where there is none.
+    """Return the common type of a variable with types `a` and `b` on two paths, or None.
 
     With `default_to_union` two types that have nothing in common give a union.
     """
@@ -170,7 +170,7 @@ def _unify(a: Type, b: Type, default_to_union: bool) -> Type | None:
 
 
 def unify_list(types: Sequence[Type], default_to_union: bool = False) -> Type | None:
-    """The one type that all `types` unify to, from left to right; None where there is none."""
+    """Return the unification of all `types`, from left to right, or None."""
     result: Type | None = types[0] if types else None
     for t in types[1:]:
         if result is None:

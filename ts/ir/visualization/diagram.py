@@ -1,4 +1,4 @@
-"""What is in a picture of a graph: boxes for nodes, wires for values, blocks within boxes.
+"""Diagram of a graph: boxes for nodes, wires for values, nested diagrams for blocks.
 
 In: a graph.  Out: `Diagram`, plain data that knows nothing of places:
 
@@ -51,7 +51,7 @@ class Port:
 
 @dataclass(eq=False)
 class Box:
-    """A node, an input, the results, or a value that is named again."""
+    """Box of a node, an input, the results, or a repeated value name."""
 
     kind: str  # what it looks like: a key of the style
     text: str
@@ -71,7 +71,7 @@ class Box:
 
 @dataclass(eq=False)
 class Wire:
-    """From a port of a box to another box."""
+    """Wire from a port of one box to another box."""
 
     source: Box
     port: Port
@@ -80,7 +80,7 @@ class Wire:
 
 @dataclass(eq=False)
 class Line:
-    """A stretch of a wire as it is drawn: points, and whether it ends at its box."""
+    """Polyline of a drawn wire; `ends` is True for the segment that reaches the target box."""
 
     points: list[tuple[float, float]]
     ends: bool
@@ -108,7 +108,7 @@ def picture_of(graph: Graph) -> Diagram:
 
 
 def cut(text: str, columns: int = _WIDEST) -> str:
-    """The beginning of a text, on one line."""
+    """Return a text on one line, truncated to `columns` characters."""
     text = " ".join(text.split())
     return text if len(text) <= columns else f"{text[: columns - 1]}…"
 
@@ -178,7 +178,9 @@ class _Drawing:
         picture.boxes.append(box)
 
     def _wire(self, picture: Diagram, box: Box, values: Iterable[Value], since: int, below: int = 0) -> None:
-        """Wires from the values to the box, and its depth: `since` is that of what reads nothing here."""
+        """Add wires from `values` to `box` and set its depth; `since` is the minimum depth of boxes without
+        near inputs.
+        """
         near: list[tuple[Box, Port]] = []
         again: list[tuple[Value, Box]] = []
         for value in dict.fromkeys(values):
@@ -211,7 +213,7 @@ class _Drawing:
     # ---- what is written where it is used ----------------------------------------------------------------
 
     def folded(self, value: Value) -> str | None:
-        """What is written for a value that has no box; None for one that has."""
+        """Return the inline text of a folded value, or None for a value with its own box."""
         if value not in self._folded:
             self._folded[value] = None  # a value that is reached from itself, in a broken graph
             self._folded[value] = self._fold(value)
@@ -240,7 +242,7 @@ class _Drawing:
         return None
 
     def _named(self, node: Node, inputs: list[Value]) -> tuple[str, list[Value | None]]:
-        """What a box is called, and the inputs of which that says nothing."""
+        """Return a box title, and the inputs with None for those that the title contains."""
         kind = node.kind()
         if kind == "prim::CallFunction" and inputs and self.folded(inputs[0]) is not None:
             return f"call {self.folded(inputs[0])}", [None, *inputs[1:]]
@@ -254,7 +256,7 @@ class _Drawing:
         return kind, [*inputs]
 
     def _arguments(self, node: Node, inputs: list[Value | None]) -> Iterator[str]:
-        """The inputs that are written in the box."""
+        """Yield the inputs that are written inside the box."""
         names = _OPERANDS.get(node.kind())
         if node.kind() == "prim::Loop":
             names = (*_OPERANDS["prim::Loop"], *(f"%{x.debug_name()}" for x in node.blocks()[0].inputs()[1:]))
@@ -280,7 +282,7 @@ class _Drawing:
 
 
 def _only_attributes(value: Value) -> bool:
-    """Whether nothing but attributes and methods of a module are asked for, which are written there."""
+    """Return True if all uses of a module read attributes or call methods, which print the module inline."""
     return all(
         use.user.kind() == "prim::GetAttr" or (use.user.kind() == "prim::CallMethod" and use.offset == 0)
         for use in value.uses()
@@ -324,7 +326,7 @@ def _names(values: Iterable[Value]) -> str:
 
 
 def _title(node: Node) -> str:
-    """What is shown of a node when somebody points at it: its text, its place, and the line there."""
+    """Return a node's tooltip: its text, source location and source line."""
     lines = [cut(node_to_text(node, show_ranges=False).partition("\n")[0], 500)]
     place = node.range.origin() or node.range if node.range is not None else None
     if place is not None and place.location():
@@ -339,7 +341,7 @@ _CONTAINERS: Final = ("Construct", "Unpack", "Index", "TupleSlice")
 
 
 def _kind(node: Node) -> str:
-    """What a node looks like."""
+    """Return the style key of a node's box."""
     kind = node.kind()
     namespace, _, name = kind.partition("::")
     if kind in ("prim::If", "prim::Loop", "prim::With", "prim::Enter", "prim::Exit", "prim::fork"):

@@ -38,7 +38,7 @@ _LANE: Final = 8.0  # the width of a wire that passes
 
 
 class _Place:
-    """A place in a layer: of a box, or of a wire that passes."""
+    """Slot in a layer, occupied by a box or by a passing wire."""
 
     __slots__ = ("box", "down", "order", "up", "width", "x")
 
@@ -52,7 +52,7 @@ class _Place:
 
 
 def text_width(text: str) -> float:
-    """How wide a text is, in letters of one width."""
+    """Return the width of a text in a monospaced font."""
     count = len(text) if text.isascii() else sum(1 + (east_asian_width(c) in "WF") for c in text)
     return count * CHARACTER
 
@@ -70,7 +70,7 @@ def arrange(picture: Diagram) -> None:
 
 
 def _measure(box: Box) -> None:
-    """The size of a box, the places of the blocks in it, and where its wires begin."""
+    """Set the size of a box, the positions of its nested blocks, and the start points of its wires."""
     lines = [box.text, *box.lines]
     box.width = max(text_width(line) for line in lines) + 2 * PADDING
     box.height = len(lines) * LINE + PADDING
@@ -166,7 +166,7 @@ def _order(layers: Sequence[list[_Place]]) -> None:
 
 
 def _crossings(layers: Iterable[list[_Place]]) -> int:
-    """How many pairs of wires cross, counted as the inversions of their ends."""
+    """Return the number of crossing wire pairs, counted as inversions with a Fenwick tree."""
     count = 0
     for layer in layers:
         ends = [order for place in layer for order in sorted(below.order for below, _ in place.down)]

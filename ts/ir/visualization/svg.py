@@ -62,7 +62,9 @@ Attributes = Callable[["Node"], str]  # more attributes of a node's box, written
 
 
 def svg(picture: Diagram, style: str = STYLE, attributes: Attributes = lambda node: "") -> str:
-    """The text; without a style, of a page that has it."""
+    """Return the diagram as SVG text; an empty `style` omits the style sheet and the namespace, for embedding
+    in a page.
+    """
     writer = _Writer(attributes)
     size = f"{_number(picture.width)} {_number(picture.height)}"
     width, height = size.split()

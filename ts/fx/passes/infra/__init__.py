@@ -1,4 +1,4 @@
-"""How passes are written and put together."""
+"""Infrastructure for passes: base class, pass manager and partitioner."""
 
 from __future__ import annotations
 

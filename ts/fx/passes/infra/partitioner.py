@@ -25,7 +25,7 @@ _GETITEM: Final = "_operator.getitem"
 
 
 class Partition:
-    """Nodes, and their places in the graph, where they are known."""
+    """Set of nodes with optional positions in the graph."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Partition:
 
 
 class _Parts:
-    """The parts so far, and which one a node is in."""
+    """Current partitions, indexed by id and by node."""
 
     def __init__(self) -> None:
         self.by_id: dict[int, Partition] = {}
@@ -75,7 +75,9 @@ class _Parts:
         self.by_id[self.of.pop(node)].remove_node(node)
 
     def merge(self, one: int, other: int) -> int:
-        """Make one part of two, if nothing would wait for itself then; the part that the first is in."""
+        """Merge two partitions unless the result would depend on itself; return the id of the partition of
+        `one`.
+        """
         nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
         if self._would_wait(nodes):
             return one
@@ -89,8 +91,9 @@ class _Parts:
         return kept
 
     def _would_wait(self, nodes: dict[Node, int | None]) -> bool:
-        """Whether a value goes out of these nodes and comes back, each part on the way counting as one
-        step."""
+        """Return True if a path leaves these nodes and re-enters them, treating each partition on the way as
+        one step.
+        """
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
         while todo:
@@ -185,7 +188,7 @@ class CapabilityBasedPartitioner:
         return node.op == "call_function" and qualified_name(node.target) in names
 
     def _computes(self, part: Partition) -> int:
-        """How many things a part computes, as far as they count."""
+        """Return the number of compute nodes in a partition."""
         idle = {"torch.ops.aten.view", _GETITEM, *self.non_compute_ops}
         count = 0
         for node in part.nodes:
@@ -195,7 +198,7 @@ class CapabilityBasedPartitioner:
         return count
 
     def fuse_partitions(self, partitions: list[Partition], prefix: str = "fused_") -> GraphModule:
-        """The module with each part as a call of a submodule."""
+        """Return the module with each given partition replaced by a submodule call."""
         return fuse_by_partitions(self.graph_module, [p.nodes for p in partitions], prefix=prefix)
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
@@ -215,7 +218,7 @@ class CapabilityBasedPartitioner:
                 part.remove_node(node)
 
     def partition_and_fuse(self, prefix: str = "fused_") -> GraphModule:
-        """The module with each part that is found as a call of a submodule."""
+        """Return the module with each proposed partition replaced by a submodule call."""
         return self.fuse_partitions(self.propose_partitions(), prefix=prefix)
 
 

@@ -1,4 +1,4 @@
-"""PassBase: a pass over a GraphModule, with what it needs before and guarantees behind it.
+"""PassBase: base class of GraphModule passes, with pre- and postcondition checks.
 
 class Inlined(PassBase):
     def call(self, graph_module):
@@ -26,7 +26,7 @@ class PassResult(NamedTuple):
 
 
 class PassBase(abc.ABC):
-    """A pass; a class of a program says what it does in `call`."""
+    """Base class of passes; subclasses implement `call`."""
 
     def __call__(self, graph_module: GraphModule) -> PassResult | None:
         self.requires(graph_module)
@@ -39,10 +39,10 @@ class PassBase(abc.ABC):
         """Run the pass."""
 
     def requires(self, graph_module: GraphModule) -> None:  # noqa: B027 -- may be left out
-        """Raise where a module is not as the pass needs it."""
+        """Raise an exception if the module violates the pass's precondition."""
 
     def ensures(self, graph_module: GraphModule) -> None:  # noqa: B027 -- may be left out
-        """Raise where a module is not as the pass should leave it."""
+        """Raise an exception if the module violates the pass's postcondition."""
 
 
 __getattr__ = names_for(__name__)

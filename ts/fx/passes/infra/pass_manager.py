@@ -140,7 +140,7 @@ class PassManager:
         self.check = check  # type: ignore[method-assign, assignment]
 
     def check(self, module: Module) -> None:
-        """What is checked of modules: nothing, until `add_checks`."""
+        """Check a module; does nothing until `add_checks` replaces it."""
 
     def __call__(self, module: Module) -> PassResult:
         if not self._validated:

@@ -1,4 +1,4 @@
-"""What passes share: matching of graphs, subgraphs that become modules."""
+"""Utilities of passes: subgraph matching and extraction of submodules."""
 
 from ts.fx.passes.utils.common import HolderModule, compare_graphs, lift_subgraph_as_module
 from ts.unsupported import names_for

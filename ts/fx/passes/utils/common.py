@@ -1,4 +1,4 @@
-"""Parts of graphs as modules of their own, and graphs that are the same."""
+"""Extraction of subgraphs as modules, and comparison of graphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["HolderModule", "compare_graphs", "lift_subgraph_as_module"]
 
 
 class HolderModule(Module):
-    """A module that only holds others, by name."""
+    """Container of submodules by name."""
 
     def __init__(self, d: dict[str, Module | None]) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ def lift_subgraph_as_module(
 
 
 def compare_graphs(left: Graph, right: Graph) -> bool:
-    """Whether two graphs compute the same, by the same steps."""
+    """Return True if two graphs have the same structure and targets."""
     return bool(SubgraphMatcher(left, match_output=True, match_placeholder=True).match(right))
 
 

@@ -1,4 +1,4 @@
-"""Parts of a graph that become one node: a call of a submodule that does the same.
+"""Fusion of subgraphs into calls of submodules.
 
 fuse_by_partitions(module, [{relu: None, add: None}])          module.fused_0 does both
 """
@@ -30,7 +30,7 @@ def fuse_as_graphmodule(
     *,
     always_return_tuple: bool = False,
 ) -> tuple[GraphModule, tuple[Node, ...], tuple[Node, ...]]:
-    """A module that does what some nodes of another one do.
+    """Build a module that computes the given nodes.
 
     Gives the module, the nodes that it takes, and those whose values it returns.
     """
@@ -73,7 +73,7 @@ def insert_subgm(
     orig_outputs: tuple[Node, ...],
     insertion_point: Node | None = None,
 ) -> GraphModule:
-    """Call a module where nodes were that did the same; who used those uses what it returns."""
+    """Insert a call of `sub_gm` and replace all uses of `orig_outputs` by its results."""
     name = type(sub_gm).__name__
     gm.add_submodule(name, sub_gm)
     if insertion_point is None:

@@ -89,7 +89,7 @@ class SubgraphMatcher:
     # ---- two nodes -----------------------------------------------------------------------------------
 
     def _nodes_are_equal(self, pn: Node, gn: Node, node_name_match: str = "") -> bool:
-        """Whether a node of the graph does what one of the pattern does; not about their arguments."""
+        """Return True if a graph node matches a pattern node, ignoring arguments."""
         if not self.match_placeholder and pn.op == "placeholder":
             return True
         if node_name_match and node_name_match in gn.name:
@@ -112,7 +112,7 @@ class SubgraphMatcher:
         raise RuntimeError(f"Unsupported type {value} when matching attributes")
 
     def _match_nodes(self, pn: Node, gn: Node, match: InternalMatch, node_name_match: str = "") -> bool:
-        """Whether two nodes match with all that they use; `match` knows what did."""
+        """Return True if two nodes match, including all their inputs; matches are recorded in `match`."""
         if pn in match.nodes_map:
             return match.nodes_map[pn] is gn
         if any(gn is each for each in match.nodes_map.values()):
@@ -198,7 +198,7 @@ class SubgraphMatcher:
                 self._extend(candidates, at + 1, attempt, name, matches)
 
     def _is_contained(self, nodes_map: dict[Node, Node]) -> bool:
-        """Whether nobody outside uses what is inside, but for what is returned."""
+        """Return True if matched nodes, except the returned ones, have no users outside the match."""
         inside = {gn: pn for pn, gn in nodes_map.items() if pn.op != "placeholder"}
         return all(
             pn in self.pattern_returning_nodes or all(user in inside for user in gn.users)

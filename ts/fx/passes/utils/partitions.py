@@ -1,4 +1,4 @@
-"""Sets of nodes that are to become one node: their order, and whether that is possible at all.
+"""Validation and topological sorting of node sets that will be fused.
 
 validate_partition([relu, add])      False where relu -> something else -> add: it would wait for itself
 """
@@ -11,7 +11,7 @@ from ts.fx.node import Node
 
 
 def topo_sort(nodes: list[Node]) -> list[Node]:
-    """The nodes with each behind those that it uses; otherwise in the order in which they are given."""
+    """Return the nodes in topological order, otherwise in the given order."""
     place = {node: i for i, node in enumerate(nodes)}
     waiting = {node: sum(each in place for each in node.all_input_nodes) for node in nodes}
     ready = [place[node] for node in nodes if not waiting[node]]
@@ -31,7 +31,7 @@ def topo_sort(nodes: list[Node]) -> list[Node]:
 
 
 def validate_partition(partition: list[Node]) -> bool:
-    """Whether nothing outside of the set both uses a node of it and is used by one, directly or not."""
+    """Return True if no path leaves the set and re-enters it, so that fusing it creates no cycle."""
     inside = set(partition)
     outside = [user for node in inside for user in node.users if user not in inside]
     seen: set[Node] = set()

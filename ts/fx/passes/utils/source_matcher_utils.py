@@ -19,7 +19,7 @@ __all__ = ["SourcePartition", "check_subgraphs_connected", "get_source_partition
 
 @dataclass
 class SourcePartition:
-    """Nodes of one source: what they take, what others take of them, and the parameters among them."""
+    """Nodes of one source, with input nodes, output nodes and parameters."""
 
     nodes: list[Node]
     source: Any
@@ -50,7 +50,7 @@ def get_source_partitions(
 
 
 def _source_of(node: Node, wanted: list[Any]) -> tuple[Any, str] | None:
-    """The wanted source of a node and the name of the call; None where it has none."""
+    """Return a node's source and call name, or None if `wanted` does not contain the source."""
     stack = node.meta.get("source_fn_stack")
     if stack is not None:
         name, source = stack[-1]
