@@ -20,7 +20,7 @@ cdef list script_stack(State *state):
     while frame != NULL:
         code = <Code>frame.code
         at = frame.pc - code.instructions
-        # A frame that waits for a call, or failed, stands behind its instruction; one at its start does not.
+        # The pc of a calling or failed frame is after its instruction; that of a new frame is at its start.
         if code.lines:
             stack.extend(reversed(code.lines[max(at - 1, 0)] or ()))
         frame = frame.caller

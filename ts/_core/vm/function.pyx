@@ -42,30 +42,31 @@ cdef PyObject *last_called = NULL  # a Function, borrowed: it takes itself out w
 
 
 def last_executed():
-    """The function that Python has called last, in whatever thread; None before the first call, or when it is gone."""
+    """Return the function last called from Python, in any thread; None before the first call or if it is
+    freed."""
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
 
 
 def is_optimizing():
-    """Whether the functions that this thread calls run optimised."""
+    """Return whether this thread runs optimized graph variants."""
     return not context_flags() & AS_WRITTEN
 
 
 def set_optimizing(bint on):
-    """Switch that; what it was before comes back."""
+    """Enable or disable optimized graph variants in this thread; return the previous setting."""
     return not set_flag(<Flag>UNOPTIMIZED, not on)
 
 
 cdef enum:
-    AS_WRITTEN = UNOPTIMIZED | AUTOCAST  # flags with which functions run as they are written
+    AS_WRITTEN = UNOPTIMIZED | AUTOCAST  # context flags that select the graph as written
 
 
 cdef enum:
-    MAX_QUERIES = 4096                  # of what arguments hold; beyond, there may be anything
+    MAX_QUERIES = 4096                  # nested values searched for tensors; beyond, gradients are assumed
 
 
 cdef bint any_wants(tuple args, dict kwargs) except -1:
-    """Whether an argument is a tensor that wants a gradient, or may hold one."""
+    """Return whether an argument is, or may contain, a tensor that requires grad."""
     cdef int left = MAX_QUERIES
     for x in args:
         if may_want(x, &left):
@@ -74,7 +75,7 @@ cdef bint any_wants(tuple args, dict kwargs) except -1:
 
 
 def wants_gradients(tuple args not None):
-    """Whether an argument is a tensor that wants a gradient, or may hold one, as a module its parameters."""
+    """Return whether an argument is, or may contain (as modules do), a tensor that requires grad."""
     return any_wants(args, {})
 
 
@@ -158,7 +159,7 @@ cdef class Function:
         return self.call(args, kwargs)
 
     cdef object call_watched(self, tuple args, dict kwargs):
-        """Where a tracer or a profiler wants to see it, or it is to run as it is written."""
+        """Call with a tracer, profiler or non-default graph variant active."""
         cdef Event event
         cdef Function runs
         if tracing():
@@ -182,22 +183,21 @@ cdef class Function:
         return self.differentiated
 
     def without_optimisation(self):
-        """The function that runs as this one is written; itself where there is no other."""
+        """Return the graph variant as written; `self` if there is no other."""
         return self
 
     def with_gradients(self):
-        """The function that runs where operations are recorded for gradients; itself where there is no other."""
+        """Return the differentiated graph variant, used in grad mode; `self` if there is no other."""
         return self
 
     @property
     def by_name(self):
-        """How many of the last arguments are given by name only."""
+        """Number of keyword-only arguments, which are the last ones."""
         return self.argument_count - self.positional_count
 
     @property
     def compiled_code(self):
-        """The verified Code that a call by this thread runs where nobody wants gradients, whatever the arguments, made now
-        if there was none yet."""
+        """Verified general Code of calls by this thread without gradients, compiled on first access."""
         cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         if runs.ready == NULL:
             runs.prepare()
@@ -206,7 +206,7 @@ cdef class Function:
 
     @property
     def plans(self):
-        """The plans that such a call chooses from, or None: what runs for some kinds of arguments only."""
+        """Specializations of that code by argument spec, or None."""
         cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         return None if runs.ready == NULL else runs.code.plans
 
@@ -285,7 +285,7 @@ cdef class Function:
         return 0
 
     def start(self, *args, **kwargs):
-        """The call as an `ScriptCoroutine`, which has not begun."""
+        """Return a `ScriptCoroutine` of the call, not yet started."""
         cdef ScriptCoroutine program
         if self.ready == NULL:
             self.prepare()
@@ -296,7 +296,7 @@ cdef class Function:
         return program
 
     def bind(self, tuple args, dict kwargs):
-        """All arguments by position; the errors are PyTorch's."""
+        """Convert keyword arguments to positional ones; raise PyTorch's errors for invalid calls."""
         if len(args) + len(kwargs) > self.argument_count:
             raise RuntimeError(
                 f"{self.name}() expected at most {self.argument_count} argument(s) but received {len(args) + len(kwargs)}"
@@ -336,5 +336,5 @@ cdef class Function:
 
 
 cdef str with_hint(str hint):
-    """The last line of a message, where there is something to say."""
+    """Return the hint as the last line of an error message, or "" without a hint."""
     return f"\nHint: {hint}" if hint else ""

@@ -52,17 +52,17 @@ cdef class Future:
         raise RuntimeError("Can not pickle torch.futures.Future")
 
     def done(self):
-        """Whether there is a result or an exception."""
+        """Return whether the future has a result or an exception."""
         return self.finished
 
     def wait(self):
-        """The result, as soon as it is there; a failed program's exception is raised."""
+        """Block until the future is finished; return its result or raise its exception."""
         if not self.finished:
             self.block()
         return self.outcome()
 
     def value(self):
-        """The result of a finished future."""
+        """Return the result of a finished future; raise RuntimeError if it is unfinished."""
         if not self.finished:
             raise RuntimeError("value() of a future that is not completed; use wait()")
         return self.outcome()
@@ -80,7 +80,7 @@ cdef class Future:
             release(&value)
 
     def exception(self):
-        """The exception of a finished future, or None."""
+        """Return the exception of a failed future, or None."""
         return self.error
 
     cdef int take(self, TypeSpec spec, IValue *out) except -1:
@@ -88,7 +88,7 @@ cdef class Future:
         if self.error is not None:
             if isinstance(self.error, LimitExceeded) or not isinstance(self.error, Exception):
                 raise self.error
-            # With a text of its own: the exception may have a script's stack already.
+            # A new exception, as the original may already contain a script's stack.
             raise RuntimeError(str(self.error)) from self.error
         if self.from_python:
             unbox(self.result, spec, &value)
@@ -130,7 +130,7 @@ cdef class Future:
         return 0
 
     def call(self, callback):
-        """Run a callback; its failure is nobody else's, so it is only printed."""
+        """Run a callback; print the traceback if it fails."""
         try:
             callback(self)
         except Exception:
@@ -139,7 +139,7 @@ cdef class Future:
             traceback.print_exc()
 
     def add_done_callback(self, callback):
-        """Call `callback(self)` when there is a result; at once if there is one."""
+        """Register `callback(self)`, called on completion, or immediately if finished."""
         if not callable(callback):
             raise TypeError(f"add_done_callback(): expected a callable, not {type(callback).__name__}")
         if self.finished:
@@ -148,7 +148,7 @@ cdef class Future:
             self.callbacks.append(callback)
 
     def then(self, callback):
-        """A future of `callback(self)`, which is called when there is a result."""
+        """Return a future of the result of `callback(self)`, called on completion."""
         if not callable(callback):
             raise TypeError(f"then(): incompatible function arguments: expected a callable, not {type(callback).__name__}")
         cdef Future following = Future()
@@ -195,7 +195,7 @@ register_future_type(Future)
 
 
 cdef object waiting_program(Future future):
-    """The program that a future waits for in the end, if it stands in the queue; its own thread may be busy."""
+    """Return the queued program that a future transitively depends on, or None."""
     cdef int steps = 0
     producer = future.producer
     while producer is not None and steps < 10000:  # futures that wait for each other have no end

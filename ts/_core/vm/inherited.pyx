@@ -1,10 +1,10 @@
-"""Work for other threads, done as on the thread that asked for it.
+"""Execution of work on other threads in the context of the creating thread.
 
-    inherited = Inherited()
+    inherited = ThreadContextSnapshot()
     Thread(target=lambda: inherited.run(work))      under this thread's limits, without gradients if it has none
 
-    carry(7)                                        one thing more that goes with the work, whoever it is for
-    carried()                                       7, also in work; None where nothing is carried
+    carry(7)                                        one additional object, inherited by work on other threads
+    carried()                                       7, also in such work; None by default
 """
 
 cimport cython
@@ -22,12 +22,12 @@ cdef extern from *:
 
 
 def carried():
-    """What work of this thread takes with it."""
+    """Return the object set by `carry`, inherited by work of this thread; None by default."""
     return None if carried_here == NULL else <object>carried_here
 
 
 def carry(x):
-    """Have it take something else with it from now on; None: nothing."""
+    """Set the object that work of this thread inherits; None removes it."""
     global carried_here
     cdef PyObject *before = carried_here
     carried_here = NULL if x is None else <PyObject *>x
@@ -55,7 +55,7 @@ cdef class ThreadContextSnapshot:
         self.autocast = exchange_switches(self.autocast)
 
     def run(self, work):
-        """work(), on any thread, as on the one that made this."""
+        """Return `work()`, run in this context on the current thread."""
         cdef void *before = exchange_limits(self.limits)
         self.trade_flags()
         try:

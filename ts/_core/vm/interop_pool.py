@@ -44,12 +44,12 @@ def _work() -> None:
 
 
 def get_num_interop_threads() -> int:
-    """How many threads run forked programs."""
+    """Return the number of threads for forked programs."""
     return _size or os.cpu_count() or 1
 
 
 def set_num_interop_threads(count: int) -> None:
-    """Set how many threads run forked programs; before the first is forked."""
+    """Set the number of threads for forked programs; raise RuntimeError after the first fork."""
     global _size
     if not isinstance(count, int):
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(count).__name__}")
@@ -64,7 +64,7 @@ def set_num_interop_threads(count: int) -> None:
 
 
 def _forget_threads() -> None:
-    """In a child process there are none."""
+    """Reset the pool after a fork in the child process, which has no pool threads."""
     global _queue, _running, _starting
     _queue, _running, _starting = SimpleQueue(), 0, Lock()
 

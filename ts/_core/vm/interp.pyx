@@ -106,7 +106,7 @@ ctypedef PyObject *(*ChooseCall)(PyObject *plans, const IValue *r) noexcept nogi
 # ---------------------------------------------------------------- the loop
 
 cdef int loop(State *state) noexcept nogil:
-    """Run until something else than an instruction is to be done; which frame and where is in `state`."""
+    """Execute instructions until a status needs handling outside the loop; `state` has frame and pc."""
     cdef Frame *frame = state.frame
     cdef char *r = frame_registers(frame)
     cdef const Instruction *pc = frame.pc
@@ -767,7 +767,8 @@ cdef inline Frame *exchange(State *state, PyObject *plans) noexcept nogil:
 
 
 cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:
-    """The frame of the method that the object's class has, if that is the class of the last call; else NULL."""
+    """Push a frame of the inline-cached method; return NULL if the object's class differs from the cached
+    one."""
     if <PyObject *>(<Object>x).cls != <PyObject *>(<Method>method).cls:
         return NULL
     return enter(<PyObject *>(<Method>method).callee, state, budget)

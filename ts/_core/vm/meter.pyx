@@ -1,13 +1,13 @@
-"""The interpreter's meter: it counts down in the loop, and what happens at zero is here.
+"""Interpreter meter: a step countdown, with signal handling and limit checks at zero.
 
-A backward jump or a call costs 1, an operator 16.  At zero the loop looks up: it handles signals
-(Ctrl-C), gives other threads their turn, and checks the limits of the thread:
+A backward jump or a call costs 1, an operator 16.  At zero the loop handles signals (Ctrl-C), lets other
+threads run, and checks the limits of the thread:
 
     with LimitsBlock(fuel, seconds, bytes, depth):       each a number or None; they nest
         ...
 
-Code that works on numbers only gives the GIL back the first time that it looks up, so short calls
-never pay for that; while it runs without the GIL it takes it back for signals every 20 ms.
+Code without object operands releases the GIL at its first check, so that short calls avoid the cost; it
+reacquires the GIL every 20 ms for signals.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -26,7 +26,7 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    /* Programs of several threads may draw on one allowance. */
+    /* Programs on several threads may share one step limit. */
     #define take_fuel(fuel, n) __atomic_fetch_sub(fuel, n, __ATOMIC_RELAXED)
     """
     int64_t take_fuel(int64_t *fuel, int64_t n) noexcept nogil

@@ -1,18 +1,18 @@
-"""What instructions name by the number of a function, as far as the verifier looks at it."""
+"""Base classes of function-table entries, with the fields that the verifier reads."""
 
 from ts._core.value.spec cimport TypeSpec
 
 
 cdef class CalleeBase:
-    """What a CALL or a FORK names: `code.Callee`."""
+    """Base class of `code.Callee`, the operand of CALL and FORK."""
     cdef readonly tuple specs         # TypeSpec of each parameter
     cdef readonly TypeSpec result
 
 
 cdef class MethodBase(CalleeBase):
-    """What a CALL_METHOD names: `code.Method`."""
+    """Base class of `code.Method`, the operand of CALL_METHOD."""
 
 
 cdef class BreakpointsBase:
-    """What a BREAK names: `breaks.Breaks`."""
-    cdef bytearray flags              # by place
+    """Base class of `breaks.Breakpoints`, the operand of BREAK."""
+    cdef bytearray flags              # by stop point

@@ -1,4 +1,4 @@
-"""What instructions name by the number of a function; `named.pxd` says what is known of it."""
+"""Base classes of function-table entries; see `named.pxd`."""
 
 from ts._core.value.spec cimport ANY_SPEC
 

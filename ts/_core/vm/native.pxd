@@ -1,7 +1,8 @@
-"""What machine code of hot loops has to do with the machine: when it is asked for, how it is entered, what it calls.
+"""Interface of the interpreter to machine code of hot loops: requests, entry and callbacks.
 
-The loop enters it by ENTER_NATIVE, which a finished Code has in the place of the LOOP instructions that have machine
-code; see `Native` in `code.pxd`.  It leaves as the loop itself would: with a status, and the next instruction.
+The interpreter enters machine code by ENTER_NATIVE, which replaces the LOOP instructions of compiled loops;
+see
+`Native` in `code.pxd`.  Machine code returns like the interpreter: with a status and the next instruction.
 """
 
 from cpython.ref cimport PyObject
@@ -10,11 +11,11 @@ from libc.stdint cimport int64_t
 from ts._core.vm.code cimport Code
 
 cdef enum:
-    FEW_JUMPS = 64                # a call with less is not counted
+    FEW_JUMPS = 64                # calls with fewer jumps are not counted
 
-# What machine code calls: by opcode, and what else it needs behind them.
+# Callback addresses for machine code: by opcode, then other addresses.
 cdef void **NATIVE_TABLE
-# How many backward jumps make a Code hot; the largest number while nobody wants to compile.
+# The number of backward jumps that makes a Code hot; INT64_MAX without a registered compiler.
 cdef int64_t patience
 
 # Ask for machine code, once for a Code: with the GIL.
@@ -22,6 +23,6 @@ cdef int offer(Code code) except -1
 
 
 cdef inline bint warmed(PyObject *code, int64_t jumps) noexcept nogil:
-    """Count what a Code has jumped; whether it is to be offered now."""
+    """Add backward jumps to a Code's counter; return whether it should be offered to the compiler."""
     (<Code>code).heat = (<Code>code).heat + jumps
     return (<Code>code).heat >= patience and not (<Code>code).offered

@@ -135,21 +135,23 @@ cdef int offer(Code code) except -1:
 
 
 def register_compiler(request, int64_t jumps):
-    """Call `request` with each Code that has jumped backwards so often; None for nobody."""
+    """Call `request` with each Code that exceeds the number of backward jumps; None disables compilation."""
     global compiler, patience
     compiler = request
     patience = INT64_MAX if request is None else jumps
 
 
 def force_exit(int64_t instructions):
-    """Let machine code that was made for tests leave after so many instructions; negative: never.  What was left before."""
+    """Make test builds of machine code exit after a number of instructions (negative: never).
+
+    Return the previous remaining number."""
     global until_exit
     before, until_exit = until_exit, instructions
     return before
 
 
 def layout():
-    """Sizes, offsets in bytes, and the numbers that are written into machine code."""
+    """Return sizes, byte offsets and constants for machine code generation."""
     cdef PyObject *x = <PyObject *>&until_exit  # nothing is read there
     cdef IValue value
     return {

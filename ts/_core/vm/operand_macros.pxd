@@ -14,7 +14,7 @@ from ts._core.vm.frame cimport Frame
 
 
 cdef inline void require_register(char *r, int32_t operand) noexcept nogil:
-    """A frame stands before its registers, and its code says how many there are."""
+    """Assert that an operand is a valid register offset; the Frame header precedes the registers."""
     require(
         0 <= operand < (<Code>(<Frame *>r - 1).code).register_count * <int32_t>sizeof(IValue)
         and operand % <int32_t>sizeof(IValue) == 0, b"an operand is no register of the frame",

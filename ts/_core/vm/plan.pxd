@@ -1,14 +1,14 @@
-"""Plans of a function: code that is made for arguments of one kind each, and the code for all others.
+"""Specializations of a function: code per argument spec, and general code.
 
-What a plan may rely on is one word for each argument that its code asks about, a guard:
+A specialization may rely on one guard word per guarded argument:
 
     tensor    1 | gradient:1 | backend:6 | device number + 1:8 | dimensions:8 | ScalarType:8
     None      IS_NONE
     others    A_VALUE + tag: a number, a bool, or whatever objects there are
 
-Nothing else of a tensor is looked at: lengths, strides and elements are those of each call.  ENTER_PLAN is the only
-instruction of a function that has plans; it lets the frame that has just been pushed go on in one of their codes, so
-that a call of such a function is a push like any other.
+Sizes, strides and elements of a tensor are not guarded.  ENTER_PLAN is the only instruction of a function
+with
+specializations; it continues the frame just pushed in the selected code, so that a call needs only one push.
 """
 
 cimport cython
@@ -19,11 +19,11 @@ from ts._core.value.ivalue cimport IValue
 from ts._core.value.spec cimport TypeSpec
 
 cdef enum:
-    MAX_GUARDS = 16               # arguments that a function's plans ask about
-    MAX_PLANS = 8                 # of a function; arguments of later kinds are left to the code for all
-    MAX_BATCH = 4096           # of a process
+    MAX_GUARDS = 16               # guarded arguments of a function
+    MAX_PLANS = 8                 # per function; other arguments run general code
+    MAX_BATCH = 4096           # per process
 
-    NO_WORD = 0                    # of an argument that no plan is made for
+    NO_WORD = 0                    # of an argument that cannot be specialized
     IS_NONE = 1
     A_VALUE = 2
     A_TENSOR = 1 << 31

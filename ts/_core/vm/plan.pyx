@@ -1,8 +1,9 @@
-"""Which code a function runs for its arguments.
+"""Selection of specialized code by a call's arguments.
 
-In: the arguments, in the first registers of a frame.  Out: the code of the plan whose guards hold, or the one for all.
+In: the arguments, in the first registers of a frame.  Out: the specialization whose guards hold, or general
+code.
 
-    plans = Plans("f", specs, result, [0, 2], make, make_general)       x and b of f(x, n, b) are guarded
+    plans = Specializations("f", specs, result, [0, 2], make, make_general)       x and b of f(x, n, b) are guarded
     make([x, b])                                                        the first call with such arguments; later ones look only
 """
 
@@ -12,9 +13,9 @@ from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
 
 from ts._core.value.build_lock import build_lock
 
-MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_PLANS       # for who writes about plans
-cdef int together = 0              # plans of the process
-cdef object check = None           # raises where something is no code that takes and gives what these plans do
+MAX_SPECIALIZATIONS_PER_FUNCTION = MAX_PLANS       # for reports
+cdef int together = 0              # specializations in the process
+cdef object check = None           # raises if the signature of new code differs from that of the function
 
 
 cdef int set_check(object function) except -1:
@@ -24,7 +25,7 @@ cdef int set_check(object function) except -1:
 
 
 cdef uint32_t word_of(const IValue *x) noexcept:
-    """The word of an argument."""
+    """Return the guard word of an argument."""
     cdef int rank
     if x.tag == TAG_NONE:
         return IS_NONE
@@ -43,7 +44,7 @@ cdef uint32_t word_of(const IValue *x) noexcept:
 
 
 cdef int rank_elsewhere(Tensor t) noexcept:
-    """Of an array of another backend; negative where it does not say."""
+    """Return the rank of a non-CPU array; -1 if it is unknown."""
     try:
         return len(t.array.shape)
     except Exception:
@@ -59,7 +60,7 @@ cdef inline bint holds(const uint32_t *words, const uint32_t *plan, int count) n
 
 
 cdef int find(Specializations p, const uint32_t *words) noexcept:
-    """The plan with these words, or -1."""
+    """Return the index of the specialization with these guard words, or -1."""
     cdef int plan
     if p.last < p.count and holds(words, p.words[p.last], p.guards):
         return p.last
@@ -71,7 +72,7 @@ cdef int find(Specializations p, const uint32_t *words) noexcept:
 
 
 cdef bint may_plan(Specializations p, const uint32_t *words) noexcept:
-    """Whether arguments with these words may have a plan that there is not yet."""
+    """Return whether a new specialization for these guard words is allowed."""
     cdef int i
     if p.count >= MAX_PLANS or together >= MAX_BATCH:
         return False
@@ -128,17 +129,17 @@ cdef class Specializations:
 
     @property
     def registers(self):
-        """Those of the guarded arguments."""
+        """Registers of the guarded arguments."""
         return [self.at[i] for i in range(self.guards)]
 
     @property
     def made(self):
-        """(code, or None where it is the one for all; how often it was entered) of each plan."""
+        """List of (code, entry count) per specialization; code is None for general code."""
         return [(None if self.codes[i] == NULL else <object>self.codes[i], self.runs[i]) for i in range(self.count)]
 
     @property
     def chosen_plan(self):
-        """The number of the plan whose code was entered last; None where it was the code for all, or none."""
+        """Index of the specialization entered last; None for general code or before the first call."""
         for i in range(self.count):
             if self.codes[i] != NULL and self.codes[i] == self.chosen:
                 return i
@@ -146,11 +147,11 @@ cdef class Specializations:
 
     @property
     def general_code(self):
-        """The code for all arguments; None while nobody needed it."""
+        """General code, or None if not compiled yet."""
         return None if self.general == NULL else <object>self.general
 
     cdef int settle(self, IValue *r) except -1:
-        """One thread at a time: others find the plan that was made meanwhile."""
+        """Create the specialization for these arguments under the build lock, unless it exists."""
         global together
         cdef uint32_t words[MAX_GUARDS]
         cdef int plan
@@ -159,7 +160,7 @@ cdef class Specializations:
             plan = find(self, words)
             if plan < 0 and may_plan(self, words):
                 code = self.make([box_shallow(&r[self.at[i]]) for i in range(self.guards)])
-                if find(self, words) < 0 and may_plan(self, words):  # nobody that `make` called was faster
+                if find(self, words) < 0 and may_plan(self, words):  # `make` may have created it recursively
                     plan = self.count
                     if code is not None:
                         self.codes[plan] = self.adopt(code)
@@ -180,7 +181,7 @@ cdef class Specializations:
         return <object>self.general
 
     cdef PyObject *adopt(self, object code) except NULL:
-        """A code that the loop may enter in the place of the function's own."""
+        """Check and retain code that the interpreter enters in place of the function's own."""
         check(code, self)
         self.held.append(code)
         return <PyObject *>code

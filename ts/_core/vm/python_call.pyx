@@ -107,5 +107,5 @@ def failure_text(error):
 
 
 cdef bint hidden(object frame) except -1:
-    """Whether a frame of Python says nothing to the user: it is of ts, which called."""
+    """Return whether a Python frame is internal to ts and hidden from tracebacks."""
     return hides_internals() and is_own(frame.f_globals.get("__name__"))

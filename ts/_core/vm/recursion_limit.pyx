@@ -1,6 +1,7 @@
-"""What a thread with a large stack needs beyond Python's recursion limit, and how it is stopped from outside.
+"""C recursion allowance of threads with large stacks, and asynchronous interruption of threads.
 
-    allow(60_000)                   of this thread: calls within C, which some versions of Python count apart
+    allow(60_000)                   of this thread: C recursion, which some versions of Python count
+    separately
     interrupt(thread.ident)         KeyboardInterrupt in that thread, as soon as it runs Python again
 """
 
@@ -17,10 +18,10 @@ cdef extern from *:
 
 
 def allow(int depth):
-    """Let this thread make so many more nested calls within C: its stack has to be large enough for them."""
+    """Raise this thread's C recursion limit by `depth`; its stack must be large enough."""
     allow_recursion(depth)
 
 
 def interrupt(unsigned long thread):
-    """Raise KeyboardInterrupt in another thread; nothing where it has ended."""
+    """Raise KeyboardInterrupt asynchronously in another thread; ignored if it has ended."""
     PyThreadState_SetAsyncExc(thread, KeyboardInterrupt)

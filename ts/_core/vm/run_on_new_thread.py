@@ -1,10 +1,10 @@
-"""Work that this thread waits for, on a thread of its own, which has a stack of its own.
+"""Synchronous execution of a function on a new thread with its own stack size.
 
 In: work; out: its result, or its error.
 
     on_thread(lambda: compile(text), "ts-deep-stack", 512 << 20)
 
-The work is done as on this thread: under its limits, in its turn.  Ctrl-C reaches the work, which ends first.
+The work inherits this thread's limits and build lock.  Ctrl-C interrupts the work, then this thread.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ts._core.vm.inherited import ThreadContextSnapshot
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
-_starting = threading.Lock()  # the size of stacks is set for the whole process
+_starting = threading.Lock()  # the stack size of new threads is a process-wide setting
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_starting._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 def run_on_new_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
-    """The result of work(), done on a thread of that name; stack_bytes of 0 is what threads have."""
+    """Return `work()`, run on a new thread named `name`; `stack_bytes=0` selects the default stack size."""
     results: list[_T] = []
     errors: list[BaseException] = []
     done = threading.Event()

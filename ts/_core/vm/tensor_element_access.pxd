@@ -88,7 +88,8 @@ cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
-    """Where an element is, by a place in the pool; NULL where there is none."""
+    """Return the address of an element, indexed by a register list in the pool; NULL if the access is
+    invalid."""
     cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
     cdef PyObject *x = (<IValue *>r)[items[1]].v.o
     cdef PyArrayObject *a = array_in(x)
@@ -151,5 +152,5 @@ cdef inline int store_int(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline int32_t pool_item(char *r, int32_t offset) noexcept nogil:
-    """The register of the tensor in a list of the pool."""
+    """Return the tensor's register, the first item of a register list in the pool."""
     return (<Code>(<Frame *>r - 1).code).pool[offset + 1]

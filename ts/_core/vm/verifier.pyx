@@ -65,7 +65,7 @@ cdef list PLAIN = [all([f.lstrip("=+") in ("i", "f", "b", "s", "<", ">", "#", "-
 
 
 class VerificationError(Exception):
-    """What is wrong with an instruction; `run` says with which."""
+    """Error in an instruction; `run` adds the instruction."""
 
 
 cdef class Verifier:
@@ -161,7 +161,7 @@ cdef class Verifier:
         return 0
 
     def wrong_in_pool(self, Py_ssize_t offset):
-        """What is wrong with a list of registers, or ""."""
+        """Return the error in a register list of the pool, or ""."""
         cdef Py_ssize_t n
         if not 0 <= offset < len(self.pool):
             return "pool offset"
@@ -176,9 +176,9 @@ cdef class Verifier:
     # ---- along the ways of control ---------------------------------------------------------------------
 
     cdef int verify_flow(self) except -1:
-        """Go through the code, and again from where types have grown, until none does."""
-        cdef list starts = [None] * self.size    # what `held` hold before an instruction where ways meet; () at first
-        cdef list at = self.first_state()        # the types of all registers: only those of `held` ever change
+        """Propagate register types along control flow until a fixed point."""
+        cdef list starts = [None] * self.size    # types of `held` before a jump target; () at first
+        cdef list at = self.first_state()        # types of all registers; only those of `held` change
         cdef Py_ssize_t i
         cdef int op
         cdef set changed = {0}
@@ -212,7 +212,7 @@ cdef class Verifier:
         return 0
 
     cdef list state(self, list at):
-        """What is kept of a place where ways meet."""
+        """Return the types of `held` registers, saved at a jump target."""
         if limited:
             take_text(8 * len(self.held))
         return [at[r] for r in self.held]
@@ -223,7 +223,7 @@ cdef class Verifier:
         return 0
 
     cdef list first_state(self):
-        """What registers hold when a call begins; None for those of objects that hold nothing."""
+        """Return the register types at function entry; None for unset object registers."""
         cdef Py_ssize_t i
         cdef list at = list(self.parameters)
         for i in range(len(at), self.first_constant):
@@ -231,7 +231,7 @@ cdef class Verifier:
         return at + self.constants
 
     cdef bint meet(self, list starts, Py_ssize_t i, list at) except -1:
-        """Another way comes to an instruction: whether that says anything new."""
+        """Merge register types into those of a jump target; return whether they changed."""
         cdef bint changed = False
         cdef list state
         cdef TypeSpec before, now
@@ -252,7 +252,7 @@ cdef class Verifier:
         return changed
 
     cdef bint step(self, Py_ssize_t i, list at) except -1:
-        """What an instruction asks of its registers, and what they hold behind it; False where it always fails."""
+        """Check an instruction's operand types and apply its effect; return False if it always fails."""
         cdef tuple row = self.rows[i]
         cdef int op = row[0]
         cdef Py_ssize_t a = row[1], b = row[2], c = row[3], k, n
@@ -390,7 +390,7 @@ cdef class Verifier:
         return 0
 
     cdef int enter_plan(self, object plans) except -1:
-        """The frame that goes on has the arguments only, and they are as they were given."""
+        """Check ENTER_PLAN: it must be the only instruction, with the arguments as the only registers."""
         cdef Py_ssize_t i
         if not isinstance(plans, Specializations) or self.size != 1 or self.registers != len(self.parameters):
             raise VerificationError("plans are entered in place of all else")
@@ -403,7 +403,7 @@ cdef class Verifier:
         return 0
 
     cdef int verify_element(self, list at, Py_ssize_t items, Py_ssize_t dtype, tuple dtypes) except -1:
-        """The place of an element: a tensor, then ints."""
+        """Check the operands of an element access: a tensor, then int indices."""
         cdef Py_ssize_t k
         if dtype not in dtypes:
             raise VerificationError(f"no register is for elements of dtype {dtype}")
@@ -462,7 +462,7 @@ cdef class Verifier:
         return 0
 
     cdef TypeSpec slot(self, list at, Py_ssize_t register, Py_ssize_t number):
-        """The type of an attribute of the object in a register."""
+        """Return the type of an attribute of the object in a register."""
         cdef TypeSpec spec = self.read_as(at, register, KIND_CLASS)
         cdef ObjectClass cls
         if not isinstance(spec.detail, ObjectClass):
