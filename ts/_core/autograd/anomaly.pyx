@@ -22,7 +22,7 @@ cdef object here = threading.local()   # node: whose turn it is
 
 
 def search_anomalies(bint on, bint check_nan):
-    """Search from now on, or no more; what was so before comes back."""
+    """Set the anomaly-detection switches and return their previous values."""
     global searching, nan_is_error
     before = searching, nan_is_error
     searching, nan_is_error = on, check_nan
@@ -71,7 +71,7 @@ cdef int check_nan(Node node, list found) except -1:
 
 
 cdef int warn_of(Node node) except -1:
-    """The lines that made a node, those that made the node whose turn it was then, and so on."""
+    """Warn with the traceback of the forward call that created `node`, then of each parent node."""
     cdef Node parent
     seen = set()
     warn(f"Error detected in {node.title()}. ", "Traceback of forward call that caused the error:", node)

@@ -26,7 +26,7 @@ def _listed(tensors: Any) -> list[Any]:
 
 
 def _gradients(roots: list[Any], given: list[Any]) -> list[Any]:
-    """A gradient for each root: as given, or a one."""
+    """Return one gradient per root: the given gradient, or ones for a scalar root."""
     if len(roots) != len(given):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
     return [_gradient(root, gradient, i) for i, (root, gradient) in enumerate(zip(roots, given, strict=True))]
@@ -135,13 +135,13 @@ def backward(
 
 
 def _recorder() -> Any:
-    """Who records the way back as a part of a program, as exports do; None for nobody."""
+    """Return the active tracer if it records gradients into its graph (as export does), else None."""
     asked = current_tracer()
     return asked if hasattr(asked, "gradients") else None
 
 
 def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, wanted: list[Any]) -> list[Any]:
-    """The gradients of the tensors that are wanted, of which some may be None."""
+    """Return the gradients of the `wanted` tensors, with None for unreached tensors."""
     asked = _recorder()
     if asked is not None:
         return list(asked.gradients(roots, gradients, wanted, create))
@@ -202,7 +202,7 @@ def grad(
 
 
 def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, create: bool) -> list[Any]:
-    """One pass for all indices of the first dimension of the gradients."""
+    """Run one backward pass batched over the first dimension of the gradients (`is_grads_batched`)."""
     if _recorder() is not None:
         raise UserError("is_grads_batched=True has no form in an exported program: write vmap around grad")
     from ts._core.dispatch_layers.batched_tensor import batched, opened_batch, unbatched

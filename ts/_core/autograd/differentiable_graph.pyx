@@ -1,12 +1,13 @@
-"""Parts of programs that are differentiated as one: a node for the part, with graphs for the way there and back.
+"""Differentiable graphs: one backward node for a part of a program, with forward and backward graphs.
 
     ran, *results = prim::DifferentiableGraph(x, w)
 
-Where an argument wants a gradient, the plan for arguments like these runs: its forward function gives the results and
-what its backward functions read of the way there.  The node saves that.  For other arguments, and where there is no plan,
-nothing happens, and the nodes of the part run one by one, on the tape.
+If an argument requires grad, the plan for arguments of this kind runs: its forward function returns the
+results and the values that its backward functions read, and the node saves them.  Otherwise, or without a
+plan,
+the nodes of the part run one by one, on the tape.
 
-    key of the arguments      dtypes, sizes, strides, who wants a gradient; numbers by value
+    key of the arguments      dtypes, sizes, strides, requires_grad; numbers by value
       -> Plan                 made when the key is first seen, for no more than MAX_PLANS
       -> GraphNode            its backward functions are made for which of the results have gradients
 """
@@ -46,7 +47,7 @@ cdef enum:
 
 
 cdef class BackwardVariant:
-    """The way back for some of the results' gradients."""
+    """Backward function for one subset of the results' gradients."""
 
     cdef Function function
     cdef tuple reads                   # its arguments: the gradient of a result by number, or -1 - the number of what is saved
@@ -59,7 +60,7 @@ cdef class BackwardVariant:
 
 
 cdef class DifferentiablePlan:
-    """How a part runs for some kind of arguments, and how its gradients are computed."""
+    """Forward and backward functions of a differentiable graph for one kind of arguments."""
 
     cdef Function forward              # gives the results of the part, then what else is saved
     cdef int output_count, result_count
@@ -87,7 +88,7 @@ cdef class DifferentiablePlan:
 
 
 cdef class GraphRule(Rule):
-    """How a part is differentiated: its plans by what the arguments are like."""
+    """Differentiation rule of a differentiable graph, with its plans by argument key."""
 
     cdef Function part
     cdef object make_part
@@ -101,14 +102,14 @@ cdef class GraphRule(Rule):
 
     @property
     def function(self):
-        """The part, as a function, made when it is first asked for."""
+        """Function of the graph, created on first access."""
         if self.part is None:
             self.part = self.make_part()
         return self.part
 
     @property
     def plan_count(self):
-        """How many kinds of arguments there were."""
+        """Number of argument keys seen."""
         return len(self.plans)
 
     cdef DifferentiablePlan plan(self, Operator op, IValue *r, const int32_t *at):
@@ -159,7 +160,7 @@ cdef inline bint is_wanted(IValue *x) noexcept:
 
 
 cdef int write_key(Operator op, IValue *r, const int32_t *at, char *key) except -2:
-    """How many bytes say what the arguments are like; -1: too many, or there is a value that no plan is made for."""
+    """Write the key of the arguments and return its length in bytes; -1 if it is too long or unsupported."""
     cdef IValue *x
     cdef IValue item
     cdef List items
@@ -265,7 +266,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
 
 
 cdef GraphNode noted(DifferentiablePlan plan, Operator op, IValue *args, IValue *results):
-    """The node of a part that has run: its edges, and what it saves."""
+    """Create the backward node of an executed graph, with its edges and saved values."""
     cdef GraphNode node = GraphNode.__new__(GraphNode)
     cdef int i, where, output = 0, edges = 0
     node.plan = plan
@@ -308,7 +309,7 @@ cdef int adopt(DifferentiablePlan plan, Node node, Tensor t, int output) except 
 @cython.final
 @cython.trashcan(True)
 cdef class GraphNode(SavingNode):
-    """The way back through a part of a program."""
+    """Backward node of a differentiable graph."""
 
     cdef DifferentiablePlan plan
 
@@ -352,7 +353,7 @@ cdef class GraphNode(SavingNode):
 
 
 def bind(Operator op not None, GraphRule rule not None):
-    """Let `op` run a part of a program by the rule where somebody wants a gradient; its kernel leaves it to the nodes."""
+    """Set the differentiation rule of `op`, used for calls with an argument that requires grad."""
     op.rule = rule
 
 

@@ -1,14 +1,15 @@
-"""The engine: a pass from tensors back to what they were computed from.
+"""Autograd engine: one backward pass from root tensors to the leaves of their graph.
 
-In: tensors and their gradients.  Out: gradients in the leaves, or of the tensors that were asked for.
+In: tensors and their gradients.  Out: gradients in the leaves, or of the requested tensors.
 
     a heap of nodes, the latest first
       -> hooks of its results' tensors, its own
       -> apply: the gradients of its arguments
       -> each, in the shape and dtype of the argument, is added to what that one's node has so far
 
-A node's turn comes when all that was made later had theirs, so what it has is all there will be.  Nothing here calls itself:
-a graph may be of any depth.
+A node runs after all nodes created later, so its gradients are complete by then.  The engine does not
+recurse: a
+graph may have any depth.
 """
 
 import threading
@@ -47,14 +48,15 @@ cdef class GraphTask:
         self.number = -1
 
     cdef int begin(self, list starts) except -1:
-        """Give the first gradients; `starts`, with a node, a result of it and a gradient each, is empty then."""
+        """Pass the initial gradients (items of node, output index, gradient) to their nodes, and empty
+        `starts`."""
         for node, output, gradient in starts:
             self.give(checked_start(node, output), output, gradient, False)
         del starts[:]
         return 0
 
     cdef NodeTask task_of(self, Node node):
-        """The task of a node, in the heap."""
+        """Return the heap task of `node` in this pass, created on first use."""
         cdef NodeTask task = node.task
         if task is not None and task.run is self:
             return task
@@ -173,7 +175,7 @@ cdef class GraphTask:
         return 0
 
     cdef int call_before(self, NodeTask task) except -1:
-        """The hooks of the tensors that the results are, and those of the node."""
+        """Call the tensor hooks of the node's results, then the pre-hooks of the node."""
         cdef Hooks hooks = task.node.hooks
         cdef list gradients = task.gradients
         for output, table in list(hooks.tensors.items()):
@@ -196,7 +198,7 @@ cdef class GraphTask:
 
 
 cdef Node checked_start(object node, Py_ssize_t output):
-    """The node that a pass begins at; IndexError where it has no such result."""
+    """Return the start node of a pass; raise IndexError if it has no result `output`."""
     if not isinstance(node, Node) or not 0 <= output < (<Node>node).result_count:
         raise IndexError(f"a pass begins at no result {output} of {node!r}")
     return <Node>node
@@ -207,7 +209,7 @@ cdef object name_of(object hook):
 
 
 cdef list checked_gradients(object given, list before, object name):
-    """What the hook of a node gave instead of gradients."""
+    """Check the return value of a node's hook and return it as a list."""
     if not isinstance(given, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(given).__name__}'")
     if len(given) != len(before):
@@ -218,7 +220,7 @@ cdef list checked_gradients(object given, list before, object name):
 
 
 cdef object checked_gradient(object given, object before, object name):
-    """What a hook gave instead of a gradient."""
+    """Check a hook's replacement gradient against the original dtype and shape, and return it."""
     if not isinstance(given, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(given).__name__}'")
     if not isinstance(before, Tensor):  # of a result that has no gradient in this pass
@@ -266,7 +268,7 @@ cdef extern from "Python.h":
 
 
 cdef bint is_ours(Tensor gradient) except -1:
-    """Whether nobody else has the gradient or its memory: one reference is the engine's own."""
+    """Return whether the engine holds the only reference to a gradient and its memory."""
     return (
         gradient.backend == BACKEND_CPU
         and not is_layered(gradient)
@@ -278,7 +280,7 @@ cdef bint is_ours(Tensor gradient) except -1:
 
 
 cdef Tensor fitting(Node node, int i, Expected *like, Tensor gradient):
-    """The gradient in the shape and dtype of what it is for."""
+    """Return `gradient` converted to the shape and dtype that `like` expects."""
     cdef PyArrayObject *a = <PyArrayObject *>gradient.array
     cdef int d, ndim
     cdef npy_intp *dims
@@ -363,7 +365,7 @@ cdef NodeTask pop(list heap):
 # ---------------------------------------------------------------- a pass
 
 cdef set nodes_from(list roots):
-    """All nodes that lead on from `roots`, with these."""
+    """Return all nodes reachable from `roots`, including the roots."""
     cdef set seen = set(roots)
     cdef list stack = list(roots)
     cdef Node node
@@ -378,7 +380,7 @@ cdef set nodes_from(list roots):
 
 
 cdef set nodes_towards(list roots, dict wanted):
-    """The nodes between `roots` and those that are wanted, with these."""
+    """Return the nodes on paths from `roots` to wanted nodes."""
     cdef set needed = set()
     cdef Node node
     for node in sorted(nodes_from(roots), key=sequence_of):
@@ -388,7 +390,7 @@ cdef set nodes_towards(list roots, dict wanted):
 
 
 cdef Node edge_from(object x, int *output):
-    """The node of a tensor, or of a `GradientEdge`: a node and the number of a result."""
+    """Return the node and output index of a tensor or `GradientEdge`."""
     if isinstance(x, Tensor):
         return edge_of(<Tensor>x, output)
     if isinstance(x, tuple) and len(<tuple>x) >= 2 and isinstance((<tuple>x)[0], Node) and type((<tuple>x)[1]) is int:
@@ -443,7 +445,7 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
 
 
 def work_within(GraphTask run not None, list starts not None, bint create, int depth):
-    """Do the pass `run`, the one of that depth on this thread."""
+    """Run the pass `run` at nesting depth `depth` of this thread, then its final callbacks."""
     cdef bint before
     outer = getattr(here, "run", None), getattr(here, "depth", 0)
     here.run, here.depth = run, depth
@@ -472,7 +474,7 @@ cdef int64_t next_number() except -1:
 
 
 def pass_number():
-    """The number of the pass that this thread is in, another for each; -1 outside."""
+    """Return the unique number of this thread's current pass, or -1 outside a pass."""
     run = getattr(here, "run", None)
     return -1 if run is None else (<GraphTask>run).number
 
@@ -486,13 +488,14 @@ def queue_callback(callback):
 
 
 def reaches_all_leaves():
-    """Whether that pass adds to all leaves, not to some that were asked for."""
+    """Return whether the current pass accumulates into all leaves instead of capturing requested
+    gradients."""
     run = getattr(here, "run", None)
     return run is not None and (<GraphTask>run).captured is None
 
 
 def nodes_ahead():
-    """The nodes that have their turn in that pass from now on, with the one that has it now."""
+    """Return the current node of this thread's pass and all nodes that run later."""
     cdef GraphTask run
     cdef Node node
     cdef int i

@@ -4,7 +4,7 @@ from ts._core.autograd.saved cimport SavingNode
 
 
 cdef class FunctionNode(SavingNode):
-    """The way back through one call of such a function, and what that knows as `ctx`."""
+    """Backward node of one custom `Function` call, also its `ctx` object."""
     cdef public object to_save              # tensors, or None before somebody said so; as the two below
     cdef public object dirty_tensors
     cdef public object non_differentiable

@@ -43,7 +43,7 @@ cdef class FunctionNode(SavingNode):
 
     @property
     def saved_tensors(self):
-        """What `save_for_backward` was given; RuntimeError if it was written since, or was let go of."""
+        """Tensors given to `save_for_backward`; RuntimeError if modified in place since, or released."""
         cdef int i
         if self.is_released:
             raise_released()
@@ -51,7 +51,7 @@ cdef class FunctionNode(SavingNode):
 
     @property
     def saved_variables(self):
-        """The same under its older name."""
+        """Deprecated alias of `saved_tensors`."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
@@ -67,7 +67,7 @@ cdef object saved_or_none(FunctionNode node, int i):
 
 
 cdef list gradients_by_edge(FunctionNode node, tuple given):
-    """What `backward` gave, one for each argument, by edges."""
+    """Map the gradients returned by `backward` (one per argument) to graph edges."""
     cdef list found = [None] * node.edge_count
     cdef int i, edge, n = len(node.edge_at), count = len(given)
     while count > n and given[count - 1] is None:
@@ -89,7 +89,8 @@ cdef list gradients_by_edge(FunctionNode node, tuple given):
 # ---------------------------------------------------------------- forward
 
 def run_function(FunctionNode node not None, forward, setup_context, tuple args not None):
-    """What forward(node, *args) gives, as results of the node; with `setup_context`, forward(*args) and then that."""
+    """Run `forward(node, *args)`, or `forward(*args)` and `setup_context`, and attach the results to
+    `node`."""
     cdef bint before, recorded
     cdef list results
     if node.edges != NULL:
@@ -135,7 +136,7 @@ cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except 
 
 
 cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) except -1:
-    """The results are those of the node, if it is recorded."""
+    """Attach the results to `node` if it is recorded; apply the dirty and non-differentiable marks."""
     cdef int i, n = len(results), tensors = 0, edge
     cdef dict edges = {id(x): edge for x, edge in zip(args, node.edge_at) if edge >= 0}
     cdef set left = identities(node.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got")
@@ -166,7 +167,7 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
 
 
 cdef set identities(object tensors, str refusal):
-    """Of what a function marks."""
+    """Return the ids of marked tensors; raise RuntimeError(`refusal`) for other types."""
     cdef set found = set()
     for t in tensors or ():
         if not isinstance(t, Tensor):

@@ -1,4 +1,4 @@
-"""Whose results tensors are, of tensors that are views of others too."""
+"""Autograd history of tensors and views: backward node and output index."""
 
 from ts._core.autograd.node cimport Node, connect
 from ts._core.tensor.tensor cimport AutogradMeta, Tensor, history_of

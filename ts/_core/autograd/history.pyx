@@ -91,7 +91,7 @@ cdef str MADE_UNRECORDED = "A view was created in no_grad mode and is being modi
 
 
 cdef int raise_written_view(Tensor t) except -1:
-    """Of a view that nobody could go back through if it were written."""
+    """Raise RuntimeError for an in-place write to a view that forbids it."""
     node = t.history.node
     if t.history.creation == IN_INFERENCE:
         raise RuntimeError(
@@ -152,14 +152,14 @@ cdef int require(Node node) except -1:
 
 
 def node_of(Tensor x not None):
-    """The node whose result `x` is, and which result: of a leaf, the one that adds to its gradient."""
+    """Return the backward node and output index of `x`; for a leaf, its AccumulateGrad node."""
     cdef int output = 0
     node = edge_of(x, &output)
     return node, output
 
 
 def hooks_of_tensor(Tensor x not None):
-    """The hooks of the node whose result `x` is, and which result; those of a leaf stay with it."""
+    """Return the hook tables of the node of `x` and its output index; a leaf stores its own tables."""
     cdef int output = 0
     cdef Node node = edge_of(x, &output)
     cdef AutogradMeta history
@@ -195,5 +195,5 @@ def forget(Tensor x not None):
 
 
 def count_write(Tensor x not None):
-    """Count a write to the memory of `x` that nobody saw."""
+    """Increment the version counter of `x` after an unrecorded write."""
     wrote(x)

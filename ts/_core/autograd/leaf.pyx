@@ -89,14 +89,14 @@ cdef Tensor adopted(Tensor leaf, Tensor gradient):
 
 
 cdef bint fits(Tensor leaf, Tensor gradient) except -1:
-    """Whether a gradient that is nobody else's lies in memory as the leaf does."""
+    """Return whether an unshared gradient has the memory layout of the leaf."""
     if gradient.backend != BACKEND_CPU or Py_REFCNT(<PyObject *>gradient.array) > 1:
         return False
     return cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == NULL and lies_alike(leaf, gradient)
 
 
 cdef bint is_all_of_its_own(Tensor gradient) except -1:
-    """Whether it shows all of a memory that nobody else has, in another order: what `(g.t() @ x).t()` is."""
+    """Return whether a gradient is an unshared view of its whole memory, such as `(g.t() @ x).t()`."""
     cdef Tensor whole = gradient.base
     cdef PyObject *memory
     if whole is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
@@ -115,7 +115,7 @@ cdef bint is_all_of_its_own(Tensor gradient) except -1:
 
 
 cdef bint lies_alike(Tensor leaf, Tensor gradient) except -1:
-    """Whether both have the same sizes and strides, on the CPU."""
+    """Return whether both CPU tensors have equal sizes and strides."""
     cdef PyArrayObject *a = <PyArrayObject *>leaf.array
     cdef PyArrayObject *g = <PyArrayObject *>gradient.array
     cdef int i
@@ -163,7 +163,7 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
 
 
 cdef bint is_expected(Expected *like, Tensor leaf) except -1:
-    """Whether gradients of the leaf still look like that."""
+    """Return whether the leaf's dtype, backend and shape still match `like`."""
     cdef PyArrayObject *a = <PyArrayObject *>leaf.array
     cdef int i
     if like.scalar_type != leaf.scalar_type or like.backend != leaf.backend or leaf.backend != BACKEND_CPU:

@@ -51,7 +51,7 @@ cdef class Node:
 
 
 cdef class Hooks:
-    """What users want called when a node has its turn: tables of functions by the number of their handles."""
+    """Hook tables of a node, keyed by handle number."""
     cdef readonly dict tensors         # output -> table of hook(gradient): of tensors
     cdef readonly dict retained        # output -> weak reference of the tensor that retains its gradient
     cdef readonly object before        # hook(gradients of the results)

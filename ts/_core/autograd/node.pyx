@@ -49,12 +49,12 @@ cdef class Node:
         return type(self).__name__
 
     cdef str forward_title(self):
-        """What made its results: "Mul" of MulBackward0, "Elu1" of EluBackward1."""
+        """Return the forward operator name: "Mul" of MulBackward0, "Elu1" of EluBackward1."""
         name, way, number = self.title().rpartition("Backward")
         return name + number.removesuffix("0") if way and (not number or number.isdigit()) else self.title()
 
     def name(self):
-        """What the function is called: "MulBackward0"."""
+        """Return the name of the node, such as "MulBackward0"."""
         return self.title()
 
     def __repr__(self):
@@ -62,7 +62,7 @@ cdef class Node:
 
     @property
     def next_functions(self):
-        """For each argument, the node whose result it was and which result; (None, 0) where no gradient is wanted."""
+        """Edges as (node, output index) per argument; (None, 0) for arguments without gradient."""
         found = []
         for i in range(self.edge_count):
             node = self.edges[i].node
@@ -71,7 +71,7 @@ cdef class Node:
 
     @property
     def _input_metadata(self):
-        """What the gradient of each result looks like: `shape`, `dtype`, `device`."""
+        """Expected gradient metadata of each result: `shape`, `dtype`, `device`."""
         return [described(&self.results[i]) for i in range(self.result_count)]
 
     @property
@@ -85,7 +85,7 @@ cdef class Node:
         return self.sequence
 
     def __call__(self, *gradients):
-        """The gradients of the arguments for those of the results."""
+        """Compute the gradients of the arguments from the results' gradients."""
         if len(gradients) != self.result_count or self.results == NULL:
             raise RuntimeError(f"{self.title()} takes {self.result_count} gradients, not {len(gradients)}")
         for gradient in gradients:
@@ -126,7 +126,7 @@ cdef class Hooks:
         self.before, self.after, self.accumulated = OrderedDict(), OrderedDict(), OrderedDict()
 
     def of_output(self, int output):
-        """The table of the hooks of a tensor."""
+        """Return the tensor-hook table of result number `output`."""
         return self.tensors.setdefault(output, OrderedDict())
 
 

@@ -11,7 +11,7 @@ cdef enum:
 
 
 cdef class OperatorNode(SavingNode):
-    """The way back through an operator that has a formula: what is saved is by parameter of that."""
+    """Backward node of an operator with a derivative formula; saved values are indexed by parameter."""
     cdef Rule rule
     cdef Formula formula
     cdef int *starts                  # the first edge of each of the rule's inputs; NULL: one edge each
@@ -21,11 +21,11 @@ cdef class OperatorNode(SavingNode):
 
 
 cdef class MissingNode(Node):
-    """The way back through an operator that has none."""
+    """Backward node of an operator without a derivative; running it raises NotImplementedError."""
     cdef str operator
 
 
-# The gradient of a result that nobody used.
+# The zero gradient of an unused result.
 cdef object zeros_like(Expected *like)
 # A node without edges yet, with room for what the formula reads.
 cdef OperatorNode operator_node(Rule rule, Formula formula)

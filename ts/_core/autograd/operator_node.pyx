@@ -65,7 +65,8 @@ cdef class OperatorNode(SavingNode):
             release(&result)
 
     def __getattr__(self, str name):
-        """What was saved, by the names of the formula's parameters: `_saved_self`; `_raw_saved_self` takes hooks."""
+        """Return a saved value by formula parameter (`_saved_self`), or its hook handle
+        (`_raw_saved_self`)."""
         cdef IValue value
         cdef int i = self.place_of(name)
         if i < 0:
@@ -86,7 +87,7 @@ cdef class OperatorNode(SavingNode):
         return [*object.__dir__(self), *["_saved_" + name for name in self.saved_names() if name]]
 
     cdef list saved_names(self):
-        """The names of what is saved, by parameter of the formula; None: a gradient."""
+        """Return the names of saved values by formula parameter; None for gradients."""
         cdef int i
         if self.formula is None:
             return []
@@ -123,7 +124,7 @@ cdef int run_formula(Function function, IValue *values, IValue *result) except -
 
 
 cpdef object bare(object error):
-    """What an operator raised, or a formula, without the lines that running scripts add."""
+    """Return an operator's or formula's error without the stack lines of running scripts."""
     if isinstance(error, ScriptRuntimeError):
         error.stack = []
         return error
@@ -133,7 +134,7 @@ cpdef object bare(object error):
 
 
 cdef void empty(PyObject *x) noexcept:
-    """Make a node that nobody has any more one that nobody has filled."""
+    """Reset a released node for reuse by the free list."""
     cdef OperatorNode node = <OperatorNode>x
     drop_saved(node)
     drop_edges(node)
@@ -166,7 +167,7 @@ cdef MissingNode missing_node(str operator, int edges):
 
 
 cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1:
-    """The value of a parameter, with a reference of its own."""
+    """Write the value of formula parameter `i` to `out`, with an owned reference."""
     cdef Source *source = &node.formula.sources[i]
     cdef Saved *saved
     cdef SavedTensorList several
@@ -218,7 +219,7 @@ cdef object zeros_like(Expected *like):
 
 
 cdef list distributed(OperatorNode node, IValue *result):
-    """What the formula gave, by edges."""
+    """Return the gradients computed by the formula, by edge."""
     cdef list found = [None] * node.edge_count
     cdef Formula f = node.formula
     cdef IValue *items = result

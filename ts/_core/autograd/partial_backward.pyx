@@ -1,12 +1,12 @@
-"""Passes in parts: gradients of some roots are there before those of others.
+"""Partial backward passes: gradients of some roots arrive before others.
 
-    run = StagedRun([[edge of one root], [edge of another]], keep, add)
+    run = PartialBackward([[edge of one root], [edge of another]], keep, add)
     run.resume(0, [gradient])           the nodes that nothing leads to from the other root
     run.resume(1, [gradient])           all others; each leaf called add(leaf, gradient, owned) once
 
-Where a pass has all its gradients from the beginning, the order of nodes is enough (`engine`).  Here they are
-counted: a node has its turn, its only one, when a gradient, or that there is none, has come by each edge that
-leads to it.
+An ordinary pass has all gradients at its start and runs nodes in reverse order of creation (`engine`).  This
+one
+counts edges: a node runs once, after each edge that leads to it has delivered a gradient or its absence.
 """
 
 from ts._core.autograd.engine cimport GraphTask, checked_start, edge_from, next_number, nodes_from, push
@@ -17,7 +17,7 @@ from ts._core.autograd.engine import sequence_of, work_within
 
 
 cdef class PartialBackward(GraphTask):
-    """A pass from several roots, each of which is a list of edges."""
+    """Backward pass with several roots, each a list of edges."""
 
     cdef list roots                    # lists of (node, output)
     cdef dict missing                  # node -> how many gradients are still to come
@@ -40,7 +40,7 @@ cdef class PartialBackward(GraphTask):
                     self.missing[<Node>node.edges[i].node] += 1
 
     def resume(self, Py_ssize_t root, list gradients not None):
-        """Give a root its gradients, of which some may be None; once for each."""
+        """Run the pass for the gradients of one root (None allowed), once per root."""
         if not 0 <= root < len(self.roots):
             raise IndexError(f"there is no root {root}")
         edges = self.roots[root]
@@ -70,7 +70,7 @@ cdef class PartialBackward(GraphTask):
         return task
 
     cdef int arrived(self, Node node) except -1:
-        """A gradient has come, or that there is none."""
+        """Count one delivered edge of `node`; schedule the node after its last edge."""
         cdef Py_ssize_t left = self.missing[node] - 1
         self.missing[node] = left
         if left == 0:

@@ -1,4 +1,4 @@
-"""How operators are differentiated: rules, as `ts.ops.derivatives` gives them, in the form that the tape reads."""
+"""Differentiation rules of operators, converted from `ts.ops.derivatives` to the form of the tape."""
 
 from libc.stdint cimport int32_t, uint64_t
 
@@ -19,7 +19,7 @@ cpdef enum DifferentiationKind:
 
 
 cpdef enum FormulaInputKind:
-    """Where a formula has a parameter from."""
+    """Source of a formula parameter."""
     GRADIENT = 0                       # of one result
     GRADIENTS = 1                      # of all, as a list
     ARGUMENT = 2

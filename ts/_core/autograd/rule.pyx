@@ -33,7 +33,7 @@ cdef class Formula:
 
 
 cdef class Rule:
-    """What the tape does with an operator; what is not said is as for one that no gradient passes through."""
+    """Differentiation rule of an operator; by default no gradient passes."""
 
     def __init__(
         self, DifferentiationKind how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,

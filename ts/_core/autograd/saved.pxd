@@ -1,7 +1,7 @@
-"""What nodes save for the way back: values, and tensors with the version that their memory had.
+"""Saved values of backward nodes, and saved tensors with their version counters.
 
-    Saved    value    a fact, a tensor, or a `PackedTensor`: what `saved_tensors_hooks` made of a tensor
-             version  of the tensor's memory; UNCHECKED: nobody need look; LET_GO: it is no more
+    Saved    value    a fact, a tensor, or a `PackedTensor`, the result of `saved_tensors_hooks`
+             version  of the tensor's memory; UNCHECKED: no version check; LET_GO: released
              output   which result of the node that saves it the tensor is, or NO_RESULT
 """
 
@@ -36,13 +36,13 @@ cdef void drop_saved(SavingNode node) noexcept
 
 
 cdef class PackedTensor:
-    """What a hook made of a tensor, and what makes a tensor of that again."""
+    """Result of a pack hook, with the unpack hook that restores the tensor."""
     cdef object packed, unpack
     cdef Node node                     # whose result the tensor is; None: nobody's, or that of the node that saves it
     cdef int output
 
 
-# How many pairs of hooks there are for what is saved, of all threads.
+# Number of saved-tensor hook pairs of all threads.
 cdef int hooked
 # Save a tensor as it is now.  A result of the node that saves it is saved without its history, which leads back there.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1

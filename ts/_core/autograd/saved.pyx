@@ -1,6 +1,6 @@
-"""What nodes save for the way back.
+"""Saving of values by backward nodes, with version checks and saved-tensor hooks.
 
-In: tensors; out: the same tensors when their node has its turn, or an error if they were written since.
+In: tensors; out: the same tensors when their node runs, or RuntimeError if they were written since.
 
     with saved_tensors_hooks(pack, unpack): ...      inside, what is saved is pack(x); unpack of that comes back
 
@@ -66,9 +66,10 @@ cdef void drop_saved(SavingNode node) noexcept:
 # ---------------------------------------------------------------- tensors
 
 cdef Tensor without_history(Tensor t):
-    """A result for its own node: `t` must not be reached from there, or both would be a circle.
+    """Return a node's own result without history, to avoid a reference cycle.
 
-    Who counts the writes is reached, so that is one without history from now on: it, where nobody else is on the memory.
+    The owner of the version counter becomes a tensor without history: the returned one, if the memory is
+    unshared.
     """
     cdef Tensor made
     if t.owner is not None or t.backend != BACKEND_CPU or is_layered(t) or not is_alone(<PyObject *>t.array):
@@ -83,7 +84,7 @@ cdef Tensor without_history(Tensor t):
 
 
 cdef bint is_alone(PyObject *array) noexcept:
-    """Whether nobody has the array but its tensor, and no other array is on its memory."""
+    """Return whether one tensor owns the array and no other array shares its memory."""
     cdef PyObject *base = PyArray_BASE(array)
     return Py_REFCNT(array) == 1 and (base == NULL or Py_REFCNT(base) == 1)
 
@@ -265,7 +266,7 @@ PyType_Modified(<TypeSlots *>SavingNode)
 # ---------------------------------------------------------------- hooks
 
 cdef class SavedTensor:
-    """What a node has saved, for hooks of its own: `_raw_saved_self`."""
+    """Handle of a saved tensor for its own hooks (`_raw_saved_self`)."""
 
     cdef SavingNode node
     cdef int place
@@ -322,7 +323,7 @@ def push_hooks(pack, unpack):
 
 
 def pop_hooks():
-    """As before the last `push_hooks` of this thread."""
+    """Remove the innermost pair of saved-tensor hooks of this thread."""
     global hooked
     if getattr(here, "hooks", None):
         here.hooks.pop()
@@ -330,7 +331,7 @@ def pop_hooks():
 
 
 def top_hooks():
-    """The pair of hooks that counts in this thread, or None."""
+    """Return this thread's active pair of saved-tensor hooks, or None."""
     hooks = getattr(here, "hooks", None)
     return hooks[len(hooks) - 1] if hooks else None
 

@@ -66,7 +66,7 @@ cdef inline bint is_list(IValue *x) noexcept:
 
 
 cdef inline bint is_wanted(IValue *x) noexcept:
-    """Whether an argument is a tensor that wants a gradient, or a list with one."""
+    """Return whether an argument is a tensor that requires grad, or a list with such a tensor."""
     if is_tensor(x):
         return needs_grad(<Tensor>x.v.o)
     return is_list(x) and holds_wanted(x.v.o)
@@ -148,7 +148,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
 
 
 cdef int leave(Operator op, IValue *r, const int32_t *at) except -1:
-    """A group does not run as one: its first result says so, the others are any tensors."""
+    """Report an unexecuted group: first result False, remaining results an arbitrary argument tensor."""
     cdef int i
     cdef IValue any
     any.tag = TAG_NONE
@@ -192,7 +192,7 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
 
 
 cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, const int32_t *at):
-    """A node with its edges, and what it saves of the arguments."""
+    """Create the node of an operator call, with its edges and saved arguments."""
     cdef Formula f = rule.last if rule.last is not None and rule.last_wanted == wanted else rule.formula(wanted)
     cdef OperatorNode node = operator_node(rule, f)
     cdef IValue *x
@@ -234,7 +234,7 @@ cdef int connect_lists(OperatorNode node, Rule rule, IValue *r, const int32_t *a
 
 
 cdef Node without_row(Operator op, IValue *r, const int32_t *at):
-    """A node that fails when it is reached, from any of the arguments."""
+    """Create a MissingNode with edges from all arguments; it raises when reached."""
     cdef Node node
     cdef int i, edges = 0
     for i in range(op.nargs):
@@ -278,7 +278,7 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
 
 
 cdef int save_what_is_known(OperatorNode node, int i, Operator op, IValue *r, const int32_t *at) except -1:
-    """What is neither an argument nor a gradient, and there before the operator runs."""
+    """Save formula inputs known before execution, other than arguments and gradients."""
     cdef Source *source = &node.formula.sources[i]
     if source.origin == WANTED:
         unbox(list(node.formula.wanted), list_spec(BOOL_SPEC), &node.saved[i].value)
@@ -288,7 +288,7 @@ cdef int save_what_is_known(OperatorNode node, int i, Operator op, IValue *r, co
 
 
 cdef int save_list(Saved *saved, List items, bint are_results) except -1:
-    """A list of tensors as it is now; one of other things, of itself."""
+    """Save the current tensors of a list; save other lists by reference."""
     cdef IValue item
     cdef Py_ssize_t k
     for k in range(items.size):
@@ -302,7 +302,7 @@ cdef int save_list(Saved *saved, List items, bint are_results) except -1:
 
 
 cdef Tensor cloned(Tensor t):
-    """A copy of what is about to be written; its history is that of what it was."""
+    """Copy a tensor before an in-place write, keeping its history."""
     return operator_function("clone")(t)
 
 
@@ -315,7 +315,7 @@ cdef Tensor number_tensor(IValue *x):
 
 
 cdef int save_fact(int what, IValue *x, IValue *out) except -1:
-    """What a formula wants to know of a tensor without reading its elements."""
+    """Save a tensor property (size, stride, rank, dtype) that a formula reads."""
     cdef Tensor t
     if is_list(x):
         unbox([list((<Tensor?>y).array.shape) for y in box(x)], list_spec(list_spec(INT_SPEC)), out)
@@ -344,7 +344,7 @@ cdef int save_fact(int what, IValue *x, IValue *out) except -1:
 # ---------------------------------------------------------------- results
 
 cdef int settle(Operator op, Rule rule, Node node, IValue *r, const int32_t *at) except -1:
-    """The results are those of the node; what its formula reads of them is saved."""
+    """Attach the results to the node, and save the results that its formula reads."""
     cdef IValue *x
     cdef IValue item
     cdef Py_ssize_t k, n
@@ -377,7 +377,7 @@ cdef int adopt_results(Operator op, Rule rule, Node node, IValue *r, const int32
 
 
 cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
-    """A result of the operator: a tensor that it made, or wrote to."""
+    """Attach a created or modified result tensor to the node as result number `output`."""
     if not is_differentiable(t):
         return 0
     expect(node, output, t)
@@ -393,7 +393,7 @@ cdef int adopt(Rule rule, Node node, Tensor t, Py_ssize_t output) except -1:
 
 
 cdef int edge_of_input(Rule rule, Node node) except? -2:
-    """The edge of the argument that is written, or -1."""
+    """Return the edge of the argument written in place, or -1."""
     if type(node) is not OperatorNode or rule.written not in rule.inputs:
         return -1
     i = rule.inputs.index(rule.written)

@@ -1,6 +1,6 @@
-"""What a tensor has to do with gradients; methods of Tensor.
+"""Gradient methods of Tensor: `backward`, hooks and gradient properties.
 
-In: tensors that want gradients; out: their gradients, hooks.
+In: tensors that require grad; out: their gradients, hooks.
 
     (x * x).sum().backward()                x.grad is 2 * x
     y.register_hook(lambda g: g * 0.5)      half of the gradient of y goes on to what y was computed from
@@ -17,7 +17,7 @@ from ts._core.thread.context import current_tracer
 
 
 def _watched(x: Tensor, how: str) -> None:
-    """Let an export know that somebody wants to see the gradient of a tensor."""
+    """Notify an active export that method `how` observes the gradient of `x`."""
     if (tape := getattr(current_tracer(), "tape", None)) is not None:
         tape.watch(x, how)
 
@@ -29,9 +29,10 @@ def backward(
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Add the gradients of this tensor to `grad` of all leaves that it was computed from, or of `inputs`.
+    """Accumulate the gradients of this tensor into `grad` of all leaves of its graph, or of `inputs`.
 
-    gradient is that of the tensor itself, of its shape; it may be missing where the tensor has one element.
+    gradient is the gradient of the tensor itself, in its shape; it may be omitted for a tensor of one
+    element.
     """
     from ts._core.autograd import backward
 
@@ -94,11 +95,11 @@ def _volatile(self: Tensor) -> bool:
 
 
 def _hooks(self: Tensor) -> Any:
-    """The table of hooks, or None; they are called by the node."""
+    """Return the table of this tensor's gradient hooks, or None."""
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:
-        return self.__dict__.get("_backward_hooks")  # kept, and called by nobody
+        return self.__dict__.get("_backward_hooks")  # stored, never called
     hooks, output = hooks_of_tensor(self)
     return hooks.tensors.get(output)
 

@@ -1,4 +1,4 @@
-"""Views and their bases, where one of them is written in place."""
+"""In-place writes to views and their bases: updates of the autograd history."""
 
 from ts._core.autograd.node cimport Node
 from ts._core.tensor.tensor cimport Tensor

@@ -1,10 +1,11 @@
-"""Views and their bases, where one of them is written in place.
+"""In-place writes to views and their bases: updates of the autograd history.
 
     v = b[0]; v.mul_(w)      b is the result of CopySlices      edge 0 -> what b was; the others -> what the write read
     b.mul_(w); v             v is that of AsStridedBackward0    edge 0 -> what b is
 
-CopySlices sends the gradient of the base on to what it was, but where the view is: there it goes through the write.
-Both take a view for what it is in memory, whatever operators made it.
+CopySlices passes the gradient of the base to its former value, except for the elements of the view: these
+pass
+through the write.  Both nodes use only the memory layout of a view, not the operators that created it.
 """
 
 cimport cython
@@ -17,14 +18,14 @@ from ts._core.value.no_python_construction cimport seal
 
 
 cdef enum BaseViewRelation:
-    """What the memory of a base is to its view."""
+    """Element interpretation of a base by its view."""
     AS_IT_IS = 0
     AS_PAIRS = 1                       # complex numbers, of which the view has the parts
     AS_COMPLEX = 2                     # the other way round
 
 
 cdef class ViewNode(Node):
-    """Where the elements of a view are among those of its base."""
+    """Base class of nodes that map a view's elements to its base by strides."""
 
     cdef list base_size, base_stride, size, stride
     cdef Py_ssize_t offset
@@ -67,7 +68,7 @@ cdef class ViewNode(Node):
         return operator_function("reshape")(operator_function("as_strided")(numbers, size, stride, offset), [-1])
 
     cdef Py_ssize_t length(self) except -1:
-        """How many elements lie from the first to the last of the base, or one more."""
+        """Return the element count of the base's memory span, rounded up to an even number."""
         cdef Py_ssize_t last = 0
         for n, step in zip(self.base_size, self.base_stride):
             if n == 0:
@@ -83,12 +84,12 @@ cdef class ViewNode(Node):
         return self.for_view(run("scatter")(flat, 0, places, run("reshape")(whole, [-1])))
 
     cdef object part_of(self, flat):
-        """Those of the view, of such a row."""
+        """Return the elements of the view from the base's flat memory."""
         places = self.places(self.size, self.stride, self.offset, flat)
         return operator_function("reshape")(operator_function("index_select")(flat, 0, places), self.size)
 
     cdef object with_part(self, flat, part):
-        """What looks like the base, of such a row, with others in place of the view's."""
+        """Return the base after replacing the view's elements of its flat memory by `part`."""
         run = operator_function
         places = self.places(self.size, self.stride, self.offset, flat)
         flat = self.for_base(run("scatter")(flat, 0, places, run("reshape")(part, [-1])))
@@ -158,7 +159,8 @@ cdef class CopySlices(ViewNode):
 
 
     cdef list apply_elsewhere(self, gradient):
-        """The same without writing: for a gradient of its own, or of a batch, for which memory like the base has no room."""
+        """Compute the gradients out of place: for `create_graph`, tensors with layers and complex-real
+        views."""
         cdef list given, found
         flat = self.in_memory(gradient)
         given = [None] * self.written.result_count

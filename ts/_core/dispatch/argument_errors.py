@@ -1,4 +1,4 @@
-"""What a call raises for an argument of the wrong type, in PyTorch's words and class.
+"""PyTorch's errors for arguments of a wrong type, with its class and message.
 
 In: the function, the argument and the type that it should have.  Out: a RuntimeError:
 

@@ -105,7 +105,7 @@ cdef object mismatch(str operator, object parameter, object x, TypeSpec spec):
 
 
 cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
-    """`spec` with what the argument says of its type variables; None where it is of another shape."""
+    """Return `spec` with type variables solved from argument `x`; None for a mismatch."""
     if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # a variable by itself
         return bound.setdefault(spec.text, own_spec(x))
     if not any([is_open(child) for child in spec.children]):
@@ -118,7 +118,7 @@ cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
 
 
 cdef bint is_open(TypeSpec spec) except -1:
-    """Whether a type variable stands in it, or Any."""
+    """Return whether a spec contains a type variable or Any."""
     return spec.kind == KIND_ANY or any([is_open(child) for child in spec.children])
 
 
@@ -131,7 +131,7 @@ cdef TypeSpec bind_parts(TypeSpec spec, object x, dict bound):
 
 
 cdef TypeSpec own_spec(object x):
-    """The type that an argument has by itself; Any where it cannot be told."""
+    """Return the inferred type of an argument; Any if inference fails."""
     try:
         return infer_spec(x)
     except TypeError:  # an empty list, or one of several types
@@ -139,7 +139,7 @@ cdef TypeSpec own_spec(object x):
 
 
 cdef bint unify(TypeSpec spec, TypeSpec found, dict bound) except -1:
-    """Whether `found` is of the shape of `spec`; its variables are bound."""
+    """Match `found` against `spec`, bind its type variables, and return whether they match."""
     cdef Py_ssize_t i
     if spec.kind == KIND_ANY:
         if spec is ANY_SPEC:
@@ -173,7 +173,7 @@ cdef TypeSpec solved(TypeSpec spec, dict bound):
 
 
 cdef bint fits(TypeSpec found, TypeSpec wanted) except -1:
-    """Whether a container of one type may stand where the other is asked for."""
+    """Return whether a value of container type `found` is accepted for `wanted`."""
     if wanted.kind == KIND_ANY or found is wanted or found == wanted:
         return True
     if found is None or wanted.kind != found.kind or len(wanted.children) != len(found.children):

@@ -72,7 +72,7 @@ for _name, _lower in LOWER_DTYPES.items():
 
 
 def place_of(str device not None, str refusal="unsupported scalarType"):
-    """The place of a device's backend; RuntimeError for what is no device, and for one of which nothing is cast."""
+    """Return the backend index of a device for autocast; raise RuntimeError(`refusal`) if unsupported."""
     found = places.get(devices.device(device).type)
     if found is None:
         raise RuntimeError(refusal)
@@ -104,13 +104,13 @@ cdef inline bint casts_on(int backend) noexcept:
 
 
 def is_enabled(int backend):
-    """Whether operators on a backend are cast in this thread."""
+    """Return whether autocast is enabled for a backend in this thread."""
     check_backend(backend)
     return casts_on(backend)
 
 
 def set_enabled(int backend, bint on):
-    """Switch that."""
+    """Enable or disable autocast for a backend in this thread."""
     check_backend(backend)
     if on:
         switches_here.enabled |= 1U << backend
@@ -143,7 +143,7 @@ def enter(int backend, dtype not None, bint on, bint cached):
 
 
 def leave(int backend, list before not None):
-    """It ends; after the outermost one, what it has converted is forgotten."""
+    """Restore the autocast state before a block; clear the cast cache after the outermost block."""
     check_backend(backend)
     if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTED:
         raise RuntimeError(f"no block of autocast begins with the switches {before}")
@@ -156,7 +156,7 @@ def leave(int backend, list before not None):
 
 
 class RestoreAutocastState:
-    """A block in which a thread has the switches that held where the object was made."""
+    """Context manager that restores the autocast state captured at its construction."""
 
     def __init__(self):
         cached = is_cache_enabled()
@@ -173,24 +173,24 @@ class RestoreAutocastState:
 
 
 def increment_nesting():
-    """A block begins; how many this thread is in."""
+    """Enter an autocast block and return the nesting depth of this thread."""
     switches_here.nesting += 1
     return switches_here.nesting
 
 
 def decrement_nesting():
-    """A block ends; how many are left."""
+    """Leave an autocast block and return the remaining nesting depth."""
     switches_here.nesting -= 1
     return switches_here.nesting
 
 
 def is_cache_enabled():
-    """Whether leaves that want gradients are converted once."""
+    """Return whether casts of leaves that require grad are cached."""
     return not switches_here.uncached
 
 
 def set_cache_enabled(bint on):
-    """Switch that."""
+    """Enable or disable the cast cache of this thread."""
     switches_here.uncached = not on
 
 
@@ -209,14 +209,14 @@ cdef inline int dtype_of(int backend) noexcept:
 # ---------------------------------------------------------------- the rule of an operator
 
 cdef class CastPolicy:
-    """What its record says, by backend."""
+    """Autocast rule of an operator record, by backend."""
     cdef int kinds[MAX_BACKENDS]
     cdef int dtype_at                  # the argument that is a `dtype=`, or -1
     cdef dict said                     # by backend: of what is refused
 
 
 cdef CastPolicy casts_of(Operator op):
-    """The rule, read when it is first asked for."""
+    """Return the autocast rule of an operator, read on first use."""
     if op.casts is None:
         op.casts = read_casts(op)
     return <CastPolicy>op.casts
@@ -280,7 +280,7 @@ cdef list tensors_of(list values):
 
 
 cdef object converted(object x, int backend, int to):
-    """A value with its tensors in another dtype; itself where there is nothing to convert."""
+    """Convert the tensors in a value to dtype `to`; return the value itself if unchanged."""
     if isinstance(x, Tensor):
         return cast_tensor(<Tensor>x, to) if may_cast(<Tensor>x, backend) and (<Tensor>x).scalar_type != to else x
     if type(x) is list:
@@ -290,7 +290,7 @@ cdef object converted(object x, int backend, int to):
 
 
 cdef Tensor cast_tensor(Tensor t, int to):
-    """A tensor in another dtype; of a leaf, the same each time."""
+    """Cast a tensor to another dtype; casts of float32 leaves are cached."""
     global casts_here
     cdef bint kept
     kept = t.wants_grad and t.scalar_type == FLOAT and t.base is None and not switches_here.uncached and (
@@ -343,7 +343,7 @@ cdef list cast_list(Operator op, list values, int backend):
 # ---------------------------------------------------------------- the gate
 
 cdef bint is_left_on(Operator op, int backend) except -1:
-    """Whether the operators that this one is made of are to be cast."""
+    """Return whether autocast stays enabled inside a composite operator."""
     return op.whole and (not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS)
 
 
@@ -366,7 +366,7 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const
 cdef int invoke_converted(
     Operator op, IValue *r, const int32_t *at, int backend, PyObject *code, const void *instruction
 ) except -1:
-    """Run it on registers of its own, which hold other arguments."""
+    """Run the operator on separate registers with the converted arguments."""
     cdef int i, n = op.nargs
     cdef list given = [box(&r[at[i]]) for i in range(n)]
     cdef list values = cast_list(op, given, backend)

@@ -143,7 +143,7 @@ cdef bint is_number_tensor(object x):
 
 
 cdef list sequence(object x, accept):
-    """The items of a list or tuple that `accept` all, or None."""
+    """Return the items of a list or tuple if `accept` holds for each, else None."""
     if not isinstance(x, (list, tuple)):
         return None
     cdef list items = list(x)
@@ -317,7 +317,7 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
 
 
 cdef object as_python(Binder b, object result):
-    """What Python sees of a result: PyTorch's lists of tensors are tuples there, and dtypes are objects."""
+    """Convert a result to its Python form: tuples for lists, dtype objects for codes."""
     if type(result) is list:
         return tuple(result)
     if type(result) is int and b.gives_dtype:

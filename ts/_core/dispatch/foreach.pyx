@@ -106,7 +106,7 @@ cdef int fill(ForeachKernel self, tuple args, Py_ssize_t k, IValue *r) except -1
 
 
 cdef object checked_length(ForeachKernel self, tuple args):
-    """How many elements the lists have; all the same number, and one at least."""
+    """Return the common length of the argument lists; raise RuntimeError for unequal or empty lists."""
     count = None
     for parameter, x in zip(self.parameters, args):
         if type(x) is not list:

@@ -27,7 +27,7 @@ _here = _Here()
 
 
 def stack() -> list[Any]:
-    """The modes of this thread; the last is asked first."""
+    """Return the function modes of this thread; the last has priority."""
     return _here.stack
 
 
@@ -43,7 +43,7 @@ def push(mode: Any) -> None:
 
 
 def pop() -> Any:
-    """The mode that was pushed last, which sees nothing more."""
+    """Remove and return the innermost function mode."""
     mode = _here.stack.pop()
     enter_modes(bool(_here.stack))
     return mode
@@ -66,7 +66,7 @@ def without_overrides() -> DisableTorchFunction:
 
 
 class _Modes:
-    """What stands where a tracer would: functions and methods go to the last mode."""
+    """Tracer interface that forwards function and method calls to the innermost mode."""
 
     def operator(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None

@@ -1,14 +1,14 @@
-"""What a thread runs, written down: each operator with its arguments and results.
+"""Log of the operators executed by a thread, with arguments and results.
 
-    with Writer() as writer:
+    with OperatorLog() as writer:
         y = ts.tanh(x) * 2
     writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
 
-An operator whose kernel calls others is one line, unless the tape looks into it: then those are lines.  A group of
-operators is left to run one by one.  Who reads the lines knows a tensor again by `identity`: a tensor and what was
-detached from it have the same elements.
+A composite operator is one line, unless the tape records its parts: then the parts are lines.  The operators
+of a
+group run one by one.  `identity` is equal for a tensor and its detached aliases, which share their elements.
 
-`OperatorObserver` is in the same place, below the tape: it may see each operator's results, or give them instead of it.
+`OperatorObserver` works at the same level, below the tape: it observes or replaces each operator's results.
 """
 
 from cpython.object cimport PyObject
@@ -64,7 +64,7 @@ cdef class OperatorLog:
 
 
 cdef class OperatorObserver(OperatorLog):
-    """Is told between `with` and its end of each operator that is no composite, and writes nothing.
+    """Observer of all non-composite operators inside its `with` block; it writes no log.
 
     given(operator, arguments)             the results that it has, as one value or a tuple; None: the operator runs
     seen(operator, arguments, results)     what it gave, a list
@@ -83,7 +83,7 @@ cdef class OperatorObserver(OperatorLog):
         return OperatorLog.__enter__(self)
 
     cdef bint has(self, Operator op, list args) except -1:
-        """Whether it has the results, which are then in `result`."""
+        """Return whether `given` supplies the results, which `result` then holds."""
         if self.given is None or self.failed:
             return False
         self.failed = True
@@ -102,7 +102,7 @@ cdef class OperatorObserver(OperatorLog):
 
 
 cdef class PauseLogging:
-    """What runs between `with` and its end is no part of what is written down: the compiler's work meanwhile."""
+    """Context manager that suspends logging in this thread, for compiler work."""
 
     cdef bint paused, before
 
@@ -176,7 +176,7 @@ cdef object result_of(OperatorObserver keeper):
 
 
 cdef int invoke_quietly(Operator op, IValue *r, const int32_t *at) except -1:
-    """Run an operator whose parts nobody is told of."""
+    """Run an operator without logging its parts."""
     set_flag(PROFILING, False)
     try:
         return invoke_limited(op, r, at)
@@ -185,7 +185,7 @@ cdef int invoke_quietly(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef list values_at(IValue *r, const int32_t *at, int count):
-    """What registers hold, lists as they are now."""
+    """Return the values in registers, with lists copied."""
     return [plain(box(&r[at[i]])) for i in range(count)]
 
 
@@ -195,7 +195,7 @@ cdef object plain(object x):
 
 
 def identity(Tensor x not None):
-    """What a tensor without elements shares with those that were detached from it."""
+    """Return a key equal for tensors that share an array, such as detached ones."""
     return <size_t><PyObject *>x.array
 
 

@@ -111,7 +111,7 @@ cdef object call_limited(Operator op, list args)
 
 
 cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
-    """The backend of the first tensor among the arguments; the CPU's, 0, where there is none."""
+    """Return the backend of the first tensor argument, or 0 (CPU) without tensors."""
     cdef IValue *x
     if op.tensor_at < 0:
         return 0
@@ -135,7 +135,7 @@ cdef inline int invoke(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef inline int invoke_at(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    """The same for the instruction of a code, of which a profiler wants to know."""
+    """Invoke the operator of an instruction, with its code for the profiler."""
     if attention:
         return invoke_attended(op, r, at, code, instruction)
     return op.kernels[backend_at(op, r, at)](op, r, at)

@@ -82,7 +82,7 @@ ivalue_module.register_undefined(undefined)
 
 
 cdef int refuse_undefined(Operator op, int i) except -1:
-    """Only where the schema says Tensor?, None will do."""
+    """Raise RuntimeError for None unless the schema declares `Tensor?`."""
     if op.signature_.parameters[i].optional:
         return 0
     cdef str name = op.signature_.parameters[i].name
@@ -202,12 +202,12 @@ call_cast = NULL
 
 
 cdef inline bint concerns_tape(Tensor t) noexcept:
-    """Whether a gradient is wanted for a tensor, or for what it is a view of."""
+    """Return whether a tensor or its base requires grad."""
     return t.wants_grad or (t.base is not None and t.base.wants_grad)
 
 
 cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
-    """Whether an argument that is a tensor, or in a list of them, wants a gradient."""
+    """Return whether a tensor argument, or a tensor in a list argument, requires grad."""
     cdef PyObject *x
     cdef IValue *items
     cdef Py_ssize_t k
@@ -229,7 +229,7 @@ cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
 
 
 cdef bint any_wants(list args) except -1:
-    """The same of Python's values."""
+    """Return whether any tensor among Python arguments or their lists requires grad."""
     for x in args:
         if isinstance(x, Tensor):
             if concerns_tape(<Tensor>x):
@@ -295,7 +295,7 @@ cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int raise_limit(object error) except -1:
-    """Raise an error again, or the limit that it stands for."""
+    """Re-raise an error, or the limit error that it represents."""
     limit = as_limit(error)
     if limit is error:
         raise error
@@ -303,7 +303,7 @@ cdef int raise_limit(object error) except -1:
 
 
 cdef int first_tensor(str schema_text) except -2:
-    """The first parameter that is a tensor or a list of tensors, or -1."""
+    """Return the index of the first tensor or tensor-list parameter, or -1."""
     cdef int i
     arguments = schema_text.partition("(")[2].replace("*, ", "")
     for i, parameter in enumerate(arguments.rpartition(") -> ")[0].split(", ")):
@@ -333,7 +333,7 @@ cdef int unbind(Operator op) except -1:
 
 
 cdef int bind_and_run(Operator op, IValue *r, const int32_t *at) except -1:
-    """What stands for a kernel until it is asked for: finds it, and runs it."""
+    """Bind the operator's kernel on first use, then run it."""
     cdef int backend = backend_at(op, r, at)
     if backend == BACKEND_UNDEFINED:
         return call_python_kernel(op, r, at)
@@ -366,7 +366,7 @@ cdef bint has_kernel(Operator op, int backend) except -1:
 
 
 cdef int read_signature(Operator op) except -1:
-    """Each field gets its final value at once: another thread may be reading it, or do the same."""
+    """Parse the schema into the operator's fields, each assigned once for thread safety."""
     cdef int i
     found = signature(op.schema_text)
     record = op.record
@@ -385,7 +385,7 @@ cdef int read_signature(Operator op) except -1:
 
 
 cdef tuple layouts_of(Operator op):
-    """The rules by which the results lie in memory; none for forms in place and with out=, which give what they write."""
+    """Return the memory-layout rules of the results; empty for in-place and `out=` variants."""
     if op.record is None or op.record.variant:
         return ()
     return op.record.layout
@@ -401,7 +401,7 @@ def set_layouts(function):
 
 
 cdef object call_bound(Operator op, list args):
-    """Run on one Python value per parameter: through registers where a kernel in C waits there, or somebody watches."""
+    """Run on bound Python values, through registers for C kernels, watchers and gradients."""
     cdef int backend = 0
     if symbolic and any_symbols(args):
         return run_at_once(op, args)
@@ -610,7 +610,7 @@ cdef object check_narrow = None, narrow_kernel = None
 
 
 def set_narrow(check, kernel):
-    """What dtypes without arithmetic of their own do; the registry sets it.
+    """Register the handlers of dtypes without native arithmetic (float8, complex32).
 
     `check(record, dtype, arguments)` refuses operators on them, or with such results; `kernel(record, kernel,
     arguments)` is the kernel by which an operator computes with complex numbers of 16-bit floats.
@@ -620,12 +620,12 @@ def set_narrow(check, kernel):
 
 
 cdef inline bint is_narrow(int scalar_type) noexcept:
-    """Few operators have kernels for floats of 8 bits, and for complex32."""
+    """Return whether a dtype is float8 or complex32, for which few operators have kernels."""
     return 23 <= scalar_type <= 26 or scalar_type == 44 or scalar_type == 8
 
 
 cdef object kernel_of_narrow(Operator op, object kernel, list args):
-    """The kernel for arguments among which may be such; refuses what has none."""
+    """Return the kernel for arguments that may have narrow dtypes; raise for unsupported operators."""
     for x in args:
         for y in (<list>x if type(x) is list else (x,)):
             if isinstance(y, Tensor) and is_narrow((<Tensor>y).scalar_type):
@@ -645,7 +645,7 @@ cdef object on_device(Tensor x, object backend, object place):
 
 
 cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
-    """Whether the tensors of a list are on another device than what was seen; notes the first."""
+    """Return whether a list has tensors of different devices; store the first device in the outputs."""
     cdef Tensor t
     for x in xs:
         if isinstance(x, Tensor):
@@ -699,7 +699,7 @@ cdef object run_sparse(Operator op, list args, list tensors):
 
 
 cdef tuple bound_kernel(Operator op, int backend):
-    """The backend, its namespace and its kernel for the record: the record's own or the backend's; found once."""
+    """Return the backend, its array namespace and its kernel for the record, cached."""
     found = op.implementations[backend]
     if found is None:
         place = backend_registry().at(backend)
@@ -808,7 +808,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
 
 
 cpdef Tensor known_as_view(Tensor made, object source):
-    """Count writes to `made` with those to `source`, and take that for its base, where it is a view of that."""
+    """Make `made` share the version counter and base of `source` if it is a view of it."""
     if isinstance(source, Tensor) and made is not source and (
         memory_of(made) is memory_of(<Tensor>source) or made.array.size == 0
     ):
@@ -817,7 +817,7 @@ cpdef Tensor known_as_view(Tensor made, object source):
 
 
 cdef object settle(Tensor target, object result):
-    """What was written in place: a kernel that gives another array than the target's changes its shape."""
+    """Store the result of an in-place kernel in `target` and count the write."""
     if result is not None and result is not target.array and not isinstance(result, Tensor):
         rebind(target, result)
     if result is not None:
@@ -826,7 +826,7 @@ cdef object settle(Tensor target, object result):
 
 
 cdef int settle_all(object target, object result) except -1:
-    """What was written, a tensor or a list of them, by an operator that returns nothing."""
+    """Store the results of an operator without return value in the tensors that it wrote."""
     if isinstance(target, Tensor):
         settle(<Tensor>target, result)
     elif type(target) is list:
