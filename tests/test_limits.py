@@ -556,3 +556,12 @@ def test_a_limits_object_can_be_entered_again():
     with pytest.raises(FuelExceeded) as caught, limits:
         count(10**9)
     assert fuel_figures(caught.value.message)[1] < 3100
+
+
+def test_tensors_on_the_meta_device_take_no_time():
+    """`empty`, `zeros` and `rand` of any size start within a limit; compiling a derivative creates such tensors, too."""
+    with ts.limits(seconds=1):
+        for create in (ts.empty, ts.zeros, ts.rand):
+            assert create(10**6, 10**6, device="meta").shape == (10**6, 10**6)
+    with pytest.raises(TimeExceeded), ts.limits(seconds=1):
+        ts.rand(10**6, 10**5)

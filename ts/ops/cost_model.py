@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from ts import dtypes
+from ts import devices, dtypes
 from ts._core.dispatch.signature import arity
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread import deadline
@@ -122,7 +122,9 @@ def _together(shapes: Sequence[Sequence[int]]) -> int:
 
 
 def created(*args: Any) -> float:
-    """Elements of a new tensor: of the size that is given, else of the tensor that it is like."""
+    """Return the number of elements of a new tensor, from its size or a tensor that it is like; 0 on meta."""
+    if any(isinstance(x, devices.device) and x.type == "meta" for x in args):
+        return 0
     given = sizes(args)
     return math.prod(given) if given else elements(*args)
 
