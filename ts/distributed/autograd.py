@@ -5,7 +5,8 @@
         dist_autograd.backward(context_id, [loss])
         dist_autograd.get_gradients(context_id)         {x: ..., w: ...}; x.grad is what it was
 
-docs/how-to/call-functions-remotely.md says how it goes, `gradients` does it.  Needs the extra `rpc`.
+docs/how-to/compute-gradients-across-processes.md explains it; `ts.distributed.gradients` implements it.
+Needs the extra `rpc`.
 """
 
 from __future__ import annotations
