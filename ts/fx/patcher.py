@@ -1,4 +1,4 @@
-"""What is changed while a function is traced, and put back behind it.
+"""Patches of functions and methods during tracing, reverted at the end.
 
     with new_patcher() as patcher:
         patcher.patch_method(Module, "__call__", recording)
@@ -67,7 +67,7 @@ class Patcher:
             )
 
     def visit_once(self, thing: object) -> bool:
-        """Whether nobody has asked for this object before."""
+        """Return True on the first call with this object."""
         if id(thing) in self.visited:
             return False
         self.visited.add(id(thing))
@@ -109,7 +109,7 @@ def new_patcher() -> Iterator[Patcher]:
 
 @contextlib.contextmanager
 def without_patches() -> Iterator[None]:
-    """Inside, what the tracing that is going on has changed is as it was."""
+    """Context manager that suspends the patches of the current tracing."""
     patcher = _current[-1] if _current else None
     if patcher is None:
         yield
@@ -122,7 +122,7 @@ def without_patches() -> Iterator[None]:
 
 
 def find_proxy(*objects: Any) -> Proxy | None:
-    """A proxy in what is given, if there is any."""
+    """Return a proxy contained in `objects`, or None."""
     found: list[Proxy] = []
 
     def look(x: Any) -> None:

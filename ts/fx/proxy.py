@@ -1,4 +1,4 @@
-"""Proxy: what stands for a value while a function is traced, and writes down what is done with it.
+"""Proxy: a stand-in for a value during tracing, which records operations on it as nodes.
 
     x = Proxy(graph.placeholder("x"))
     y = ts.relu(x) + 1              two nodes more in the graph; y stands for the second
@@ -59,7 +59,7 @@ base_types: Final = (
 
 
 class TraceError(ValueError):
-    """What a traced function asks of a value cannot be answered."""
+    """Error for an operation on a traced value that needs the value itself."""
 
 
 class Scope:
@@ -88,7 +88,7 @@ class ScopeContextManager:
 
 
 class TracerBase:
-    """What makes nodes of what proxies are asked; programs override its methods.
+    """Base class of tracers: creates nodes for operations on proxies; programs override its methods.
 
     record_stack_traces         whether nodes know where the program called
     check_mutable_operations    whether calls that write their arguments are errors
@@ -117,7 +117,7 @@ class TracerBase:
         name: str | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """A node at the end of the graph."""
+        """Append a node to the graph and record its metadata."""
         if kind == "call_function" and self.check_mutable_operations:
             check_for_mutable_operation(target, args, kwargs)  # type: ignore[arg-type]
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
@@ -154,8 +154,9 @@ class TracerBase:
             node.meta["autograd_backward"] = True
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
-        """The frames of a stack that nodes keep: those from the first `forward`, without those of the
-        tracer."""
+        """Return the stack frames kept in node metadata: from the first `forward`, without frames of the
+        tracer.
+        """
         frames = list(user_stack_summary)
         if self._record_forward_stack_traces_only:
             frames = [f for f in frames if f.name == "forward"]
@@ -165,14 +166,14 @@ class TracerBase:
         return traceback.StackSummary.from_list([f for f in frames if not f.filename.startswith(_HERE)])
 
     def _find_user_frame(self) -> types.FrameType | None:
-        """The frame of the code that is traced."""
+        """Return the innermost frame of traced code."""
         frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back
         return frame
 
     def proxy(self, node: Node) -> Proxy:
-        """What stands for a node's value."""
+        """Return a proxy for a node's value."""
         return Proxy(node, self)
 
     def create_proxy(
@@ -185,7 +186,7 @@ class TracerBase:
         type_expr: Any = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
     ) -> Proxy:
-        """A node of these arguments, in which there may be proxies; what stands for its value.
+        """Create a node from arguments that may contain proxies, and return its proxy.
 
         proxy_factory_fn   makes the proxy, instead of `proxy`
         """
@@ -198,7 +199,7 @@ class TracerBase:
         return proxy_factory_fn(node) if proxy_factory_fn else self.proxy(node)
 
     def create_arg(self, a: Any) -> Any:
-        """A value as an argument of a node; NotImplementedError where it cannot be one."""
+        """Convert a value to a node argument; raise NotImplementedError for unsupported values."""
         if isinstance(a, Proxy):
             return a.node
         if hasattr(a, "__fx_create_arg__"):
@@ -237,11 +238,11 @@ class TracerBase:
         return key
 
     def to_bool(self, obj: Proxy) -> bool:
-        """Whether a value is true: a TraceError, unless a tracer knows."""
+        """Return the truth of a proxy; raise TraceError unless a tracer overrides it."""
         raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
-        """What is in a value: a TraceError, unless a tracer knows."""
+        """Return an iterator over a proxy; raise TraceError unless a tracer overrides it."""
         raise TraceError(
             "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or"
             " as a *args or **kwargs function argument. See the torch.fx docs on pytorch.org for a "
@@ -255,7 +256,7 @@ class TracerBase:
 
 
 class GraphAppendingTracer(TracerBase):
-    """A tracer for proxies of a graph that is there already."""
+    """Tracer for proxies of an existing graph."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__()
@@ -266,13 +267,13 @@ class GraphAppendingTracer(TracerBase):
 
 
 def assert_fn(x: object) -> None:
-    """What a traced `assert` calls."""
+    """Raise AssertionError if `x` is false; the target of traced `assert` statements."""
     if not x:
         raise AssertionError("Assertion failed")
 
 
 def _instruction(frame: types.FrameType) -> tuple[list[dis.Instruction], int]:
-    """The instructions of a frame's code, and which of them runs."""
+    """Return the instructions of a frame's code and the index of the current one."""
     every = [
         i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti or i.opname != "CACHE"
     ]
@@ -280,7 +281,7 @@ def _instruction(frame: types.FrameType) -> tuple[list[dis.Instruction], int]:
 
 
 class Proxy:
-    """What stands for the value of a node; see the module."""
+    """Stand-in for a node's value; see the module docstring."""
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
@@ -381,12 +382,12 @@ _OPERATORS: Final = frozenset({"BINARY_OP", "COMPARE_OP", "BINARY_SUBSCR", "UNAR
 
 
 def _is_operator(frame: types.FrameType) -> bool:
-    """Whether a frame is at an operator of Python, as in `tensor + proxy`."""
+    """Return True if a frame executes a Python operator, as in `tensor + proxy`."""
     return dis.opname[frame.f_code.co_code[frame.f_lasti]] in _OPERATORS
 
 
 def _is_asserted(frame: types.FrameType) -> bool:
-    """Whether a frame is at `assert x`: a jump over what raises an AssertionError."""
+    """Return True if a frame executes `assert x`: a jump over an instruction that loads AssertionError."""
     instructions, at = _instruction(frame)
     if not instructions[at].opname.startswith("POP_JUMP") or "IF_TRUE" not in instructions[at].opname:
         return False
@@ -395,7 +396,7 @@ def _is_asserted(frame: types.FrameType) -> bool:
 
 
 class Attribute(Proxy):
-    """An attribute of a proxy's value: a method, if it is called, else a node of its own."""
+    """Attribute of a proxy: becomes a method call if called, otherwise a `getattr` node."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root = root
@@ -405,7 +406,7 @@ class Attribute(Proxy):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The node that reads it, which is made when somebody asks."""
+        """Node that reads the attribute, created on first access."""
         if self._node is None:
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
         return self._node
@@ -415,7 +416,7 @@ class Attribute(Proxy):
 
 
 class ParameterProxy(Proxy):
-    """What stands for a parameter and knows its shape."""
+    """Proxy of a parameter, with the parameter's shape."""
 
     def __init__(self, tracer: TracerBase, node: Node, name: str, param: Any) -> None:
         super().__init__(node, tracer)
@@ -437,25 +438,25 @@ class ParameterProxy(Proxy):
         return self.param.size()
 
     def dim(self) -> int:
-        """How many dimensions the parameter has."""
+        """Return the parameter's number of dimensions."""
         return int(self.param.dim())
 
     @property
     def ndim(self) -> int:
-        """How many dimensions the parameter has."""
+        """Number of dimensions of the parameter."""
         return int(self.param.dim())
 
     def numel(self) -> int:
-        """How many elements the parameter has."""
+        """Return the parameter's number of elements."""
         return int(self.param.numel())
 
     def nelement(self) -> int:
-        """How many elements the parameter has."""
+        """Return the parameter's number of elements."""
         return int(self.param.numel())
 
 
 def _add_operator(name: str) -> None:
-    """An operator of Python, and where it may ask the operand on its right, that as well."""
+    """Add a Python operator to `Proxy`, including its reflected method if it has one."""
     target: Any = getattr(operator, name, None)
 
     def left(*args: Any, **kwargs: Any) -> Any:

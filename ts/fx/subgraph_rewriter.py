@@ -30,8 +30,7 @@ MatchFilter = Callable[[InternalMatch, Graph, Graph], bool]
 
 
 class Match(NamedTuple):
-    """A place where a pattern stood: the last node of the pattern, and from its nodes to those of the
-    graph."""
+    """Match of a pattern: its last node, and the map from pattern nodes to graph nodes."""
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -39,7 +38,7 @@ class Match(NamedTuple):
 
 @dataclass
 class ReplacedPatterns:
-    """A place where a pattern stood, and the nodes that are there now."""
+    """Replaced match of a pattern, with the replacement nodes."""
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -64,7 +63,7 @@ def replace_pattern_with_filters(
     replacement_callback: Callable[[InternalMatch, Graph, Graph], Graph] | None = None,
     node_name_match: str = "",
 ) -> list[ReplacedPatterns]:
-    """The same, with a say in which matches are replaced.
+    """Replace a pattern like `replace_pattern`, with filters on matches and computed replacements.
 
     match_filters          functions of a match, the graph and the pattern's: all must say yes
     ignore_literals        whether numbers in the pattern stand for any
@@ -140,7 +139,9 @@ def _replace(
 
 
 def _place(graph: Graph, returning: list[Node]) -> Node:
-    """What new nodes go before: the first user of what is returned, or what stands behind it."""
+    """Return the node before which replacements go: the first user of returned nodes, or the node after the
+    last one.
+    """
     users = {user for node in returning for user in node.users}
     if users:
         return min(users)

@@ -1,4 +1,4 @@
-"""How PyTorch's functions in Python hand on a call that a class of their arguments overrides.
+"""Argument forms in which PyTorch's Python functions forward calls to `__torch_function__`.
 
 In: such a function, and the arguments of a call.  Out: the same call in the form that PyTorch records.
 
@@ -154,7 +154,7 @@ _WITH_INDICES: Final = ["adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_
 
 @functools.cache
 def _row(text: str) -> tuple[int, list[str], dict[str, Any]]:
-    """How many arguments go by place, the names of all, and the defaults."""
+    """Return the number of positional arguments, all names, and the defaults of a parameter list."""
     arguments = ast.parse(f"def f({text}): 0").body[0].args  # type: ignore[attr-defined]
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     defaults = [ast.literal_eval(d) for d in arguments.defaults]
@@ -188,7 +188,8 @@ def recorded(
 
 
 def is_method_inside(func: Callable[..., Any]) -> bool:
-    """Whether PyTorch's function of this name asks nobody, and calls the method of its name."""
+    """Return True for functions that PyTorch implements by a tensor method, without checking for
+    overrides."""
     return func in (ts.nn.functional.sigmoid, ts.nn.functional.tanh)
 
 
@@ -201,7 +202,7 @@ def _row_of(func: Callable[..., Any], name: str) -> str | None:
 
 
 def _asked(func: Callable[..., Any]) -> Callable[..., Any]:
-    """What the program called: `ts.ops.aten.relu`, where that has asked a function of its overloads."""
+    """Return the called operator packet (`ts.ops.aten.relu`) for its overload set, or `func` itself."""
     if not isinstance(func, OverloadSet) or namespace_of(func) is not None or is_tensor_method(func):
         return func
     space, _, name = func.name.partition("::")
@@ -216,7 +217,7 @@ def _is_meshgrid(func: Callable[..., Any]) -> bool:
 
 
 def signature_of(func: Callable[..., Any]) -> Signature | None:
-    """The signature of a function that PyTorch has in Python; None for others."""
+    """Return the signature of a function that PyTorch implements in Python, or None."""
     name = getattr(func, "__name__", "")
     text = _row_of(func, name)
     if text is None:

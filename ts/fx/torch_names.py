@@ -48,7 +48,7 @@ _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
 
 
 def is_from_torch(obj: object) -> bool:
-    """Whether generated code names an object by its place in PyTorch."""
+    """Return True if generated code refers to an object by its PyTorch name."""
     if isinstance(obj, OverloadSet | OpOverload | Packet):
         return True
     module = getattr(obj, "__module__", None)
@@ -58,7 +58,7 @@ def is_from_torch(obj: object) -> bool:
 
 
 def simple_name(func: Any) -> str:
-    """What PyTorch has as the `__name__` of a function."""
+    """Return the `__name__` of a function in PyTorch."""
     return (
         _OTHER_NAMES.get(func.__name__, func.__name__)
         if isinstance(func, Overridable)

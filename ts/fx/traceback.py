@@ -1,4 +1,4 @@
-"""What new nodes take over from the one that is being run: `torch.fx.traceback`.
+"""Propagation of metadata from the executed node to new nodes: `torch.fx.traceback`.
 
 with preserve_node_meta(), set_current_meta(node):
     proxy + 1                       the new node has the stack trace of `node`, and `from_node` in its `meta`
@@ -34,21 +34,21 @@ should_preserve_node_meta = False
 
 
 class NodeSourceAction(Enum):
-    """What was done with the node that another one comes from."""
+    """Action that produced a node from its original: creation or replacement."""
 
     CREATE = "create"
     REPLACE = "replace"
 
 
 class NodeSource:
-    """Which node another one comes from, by which pass; and what that came from.
+    """Origin of a node: the original node, the pass, the actions, and the origin's own sources.
 
     >>> NodeSource(None, "inline", NodeSourceAction.CREATE)
     (name=, pass_name=inline, action=create, graph_id=-1)
     """
 
     class NodeInfo:
-        """A node that may be gone: its name, its target as text, and the identity of its graph."""
+        """Description of a node that may be erased: name, target text and graph identity."""
 
         def __init__(self, name: str, target: str, graph_id: int) -> None:
             self.name = name
@@ -74,7 +74,7 @@ class NodeSource:
 
     @property
     def name(self) -> str:
-        """The node's name; empty where there was none."""
+        """Name of the original node, or an empty string."""
         return self.node_info.name if self.node_info else ""
 
     @property
@@ -84,7 +84,7 @@ class NodeSource:
 
     @property
     def graph_id(self) -> int:
-        """The identity of the node's graph; -1 where there was none."""
+        """Identity of the original node's graph, or -1."""
         return self.node_info.graph_id if self.node_info else -1
 
     def _get_action_string(self) -> str:
@@ -94,7 +94,7 @@ class NodeSource:
         return self.print_readable()
 
     def print_readable(self, indent: int = 0) -> str:
-        """A line for each node, the later ones first."""
+        """Return one line per node, latest first."""
         if indent > 9:
             return ""
         line = (
@@ -104,7 +104,7 @@ class NodeSource:
         return line + "".join(each.print_readable(indent + 1) for each in self.from_node)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dictionaries, lists, strings and numbers."""
+        """Return the data as nested dictionaries, lists, strings and numbers."""
         return {
             "name": self.name,
             "target": self.target,
@@ -162,12 +162,12 @@ def preserve_node_meta(enable: bool = True) -> Iterator[None]:
 
 
 def has_preserved_node_meta() -> bool:
-    """Whether new nodes take over what is current."""
+    """Return True if new nodes inherit the current metadata."""
     return should_preserve_node_meta
 
 
 def get_current_meta() -> dict[str, Any]:
-    """What new nodes take over."""
+    """Return the metadata that new nodes inherit."""
     return current_meta
 
 
@@ -254,7 +254,7 @@ def reset_grad_fn_seq_nr() -> None:
 
 @contextmanager
 def set_current_replay_node(node: Node | None) -> Iterator[None]:
-    """Inside, `node` is what is made once more."""
+    """Context manager that sets the node being replayed."""
     global current_replay_node
     before, current_replay_node = current_replay_node, node
     try:
@@ -264,7 +264,7 @@ def set_current_replay_node(node: Node | None) -> Iterator[None]:
 
 
 def get_current_replay_node() -> Node | None:
-    """The node that is made once more, if any."""
+    """Return the node being replayed, or None."""
     return current_replay_node
 
 

@@ -50,18 +50,18 @@ _proxyable_classes: Final[dict[type, None]] = {}
 
 
 class _Tracing:
-    """How many tracers are at work."""
+    """Number of active tracers."""
 
     depth = 0
 
 
 def is_fx_symbolic_tracing() -> bool:
-    """Whether a function is being traced."""
+    """Return True during symbolic tracing."""
     return _Tracing.depth > 0
 
 
 def is_fx_tracing() -> bool:
-    """Whether a function is being traced; deprecated in PyTorch, too."""
+    """Return True during symbolic tracing; deprecated, as in PyTorch."""
     warnings.warn(
         "torch.fx._symbolic_trace.is_fx_tracing will return true for both fx.symbolic_trace and "
         "torch.export, please use is_fx_tracing_symbolic_tracing() for specifically fx.symbolic_trace "
@@ -165,7 +165,9 @@ class Tracer(TracerBase):
     # ---- what programs override ----------------------------------------------------------------------
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-        """Whether a call of a module is one node: layers of `ts.nn` are, but `Sequential`; so are effects."""
+        """Return True if a module's call becomes one node: modules of `ts.nn` except `Sequential`, and impure
+        modules.
+        """
         home = type(m).__module__
         of_nn = any(home == nn or home.startswith(f"{nn}.") for nn in ("ts.nn", "torch.nn", "torch.ao.nn"))
         return (of_nn and not isinstance(m, Sequential)) or getattr(type(m), "_is_impure", False)
@@ -200,7 +202,7 @@ class Tracer(TracerBase):
         return result
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
-        """What a module's attribute is: a parameter is a proxy, other things are as they are."""
+        """Return a proxy for a parameter (or buffer, if enabled), and other attributes unchanged."""
         members: Iterable[tuple[str, Any]] = ()
         if isinstance(attr_val, Parameter):
             members = self.root.named_parameters()
@@ -254,7 +256,7 @@ class Tracer(TracerBase):
         return None if name is None else self.create_node("get_attr", name, (), {})
 
     def get_fresh_qualname(self, prefix: str) -> str:
-        """A name that the root has not: the prefix and a number."""
+        """Return an unused attribute name of the root: `prefix` and a number."""
         if not hasattr(self.root, f"{prefix}0"):
             self._qualname_counter[prefix] = 0
             return f"{prefix}0"
@@ -316,7 +318,7 @@ class Tracer(TracerBase):
         return flattened, flat_args
 
     def _numbered(self, number: int, value: Any) -> Any:
-        """A placeholder for one of the `*args` of a function that has nothing else."""
+        """Create a placeholder for an element of `*args`."""
         proxy = self.create_proxy("placeholder", f"input_{number}", (), {})
         if isinstance(value, PHBase) and value is not PH:
             _transfer_attrs(value, proxy.node)
@@ -329,7 +331,7 @@ class Tracer(TracerBase):
         sig: inspect.Signature,
         fn_for_analysis: Callable[..., Any],
     ) -> Any:
-        """A placeholder for a parameter, or the value that it always has."""
+        """Create a placeholder for a parameter, or return its concrete value."""
         default: tuple[Any, ...] = ()
         if name[0] != "*" and sig.parameters[name].default is not _NO_DEFAULT:
             default = (sig.parameters[name].default,)
@@ -352,7 +354,7 @@ class Tracer(TracerBase):
         return pytree.tree_map(placed, concrete_args[name])
 
     def _check_concrete(self, name: str, proxy: Proxy, value: Any) -> None:
-        """Nodes that check that an argument is what the graph was made for."""
+        """Add nodes that check an argument against its specialized value."""
         if value is None:
             message = f"{name} has been specialized to have value None but got another value"
             self.create_proxy("call_function", _assert_is_none, (proxy, message), {})

@@ -50,13 +50,13 @@ class BackwardHooks:
         self._grad_outputs: Gradients | None = None  # between the two nodes
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, behind a node that calls the hooks."""
+        """Pass the arguments through a node whose gradient hook calls the hooks."""
         self._arguments = len(args)
         args, self._argument_places = _through_node(args, self._call_hooks)
         return args
 
     def leave(self, result: Any) -> Any:
-        """The result, behind a node that notes its gradients and calls the hooks that come before."""
+        """Pass the result through a node that records its gradients and calls the pre-hooks."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
@@ -124,7 +124,9 @@ class BackwardHooks:
 def _through_node(
     values: tuple[Any, ...], hook: Callable[..., Any]
 ) -> tuple[tuple[Any, ...], list[int] | None]:
-    """The values behind a node with a hook, and the places of tensors; None: none wants a gradient."""
+    """Pass tensors through a node with a gradient hook; return the values, and tensor indices or None without
+    gradients.
+    """
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not is_grad_enabled() or not any(values[i].requires_grad for i in places):
         return values, None
@@ -138,7 +140,7 @@ def _through_node(
 
 
 def _spread(places: list[int], gradients: Gradients, n: int) -> Gradients:
-    """The gradients at their places, None at the others."""
+    """Place gradients at the given indices of a tuple of length `n`, with None elsewhere."""
     spread: list[Any] = [None] * n
     for i, gradient in zip(places, gradients, strict=True):
         spread[i] = gradient
@@ -146,7 +148,7 @@ def _spread(places: list[int], gradients: Gradients, n: int) -> Gradients:
 
 
 def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], result: Any) -> None:
-    """Have the older hooks called by the node of the result, or of the first tensor in it."""
+    """Register non-full backward hooks on the `grad_fn` of the result, or of its first tensor."""
     first = result
     while not isinstance(first, Tensor):
         first = next(iter(first.values())) if isinstance(first, dict) else first[0]

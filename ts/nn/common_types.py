@@ -1,4 +1,4 @@
-"""Annotations of hyperparameters that are one number, or one for each dimension.
+"""Annotations of hyperparameters: one number, or one per dimension.
 
 def pad(self, by: _size_2_t) -> None: ...       an int, or a pair of them
 """

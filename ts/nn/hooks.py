@@ -1,4 +1,4 @@
-"""Hooks: functions that a module calls around `forward`, `state_dict`, `load_state_dict` and the way back.
+"""Hooks: functions called around `forward`, `state_dict`, `load_state_dict` and backward.
 
 In: a function to call; out: a handle that takes it away again:
 
@@ -20,7 +20,7 @@ from ts.nn.backward_hooks import BackwardHooks, hook_result_node
 
 @dataclass(frozen=True)
 class ForwardHook:
-    """A function to call before or after `forward`, and how."""
+    """Hook of `forward` with its calling convention."""
 
     function: Callable[..., Any]
     with_kwargs: bool = False  # it takes the keyword arguments as well

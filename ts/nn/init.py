@@ -46,7 +46,7 @@ def calculate_gain(nonlinearity: _Nonlinearity, param: float | None = None) -> f
 
 
 def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
-    """How many inputs an output has, and how many outputs an input."""
+    """Return fan-in and fan-out: inputs per output and outputs per input."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     window = 1
@@ -161,7 +161,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution that leaves as many channels as it can as they are."""
+    """Fill a convolution weight with the Dirac delta function, which preserves input channels."""
     dimensions = tensor.dim()
     if dimensions not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -251,7 +251,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
 
 
 def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function under the name it had before it got its underscore."""
+    """Return a deprecated alias of an initializer without its trailing underscore."""
     new = function.__name__
     old = new[:-1]
 

@@ -1,4 +1,4 @@
-"""Which kind of attention may run: `sdpa_kernel`.
+"""Selection of attention backends: `sdpa_kernel`.
 
     with ts.nn.attention.sdpa_kernel(SDPBackend.MATH):
         F.scaled_dot_product_attention(q, k, v)
@@ -29,7 +29,9 @@ class SDPBackend(IntEnum):
 
 @contextmanager
 def sdpa_kernel(backends: SDPBackend | list[SDPBackend], set_priority: bool = False) -> Iterator[None]:
-    """The block in which attention may be computed in these ways."""
+    """Context manager that selects attention backends; it has no effect except checking the type of
+    `backends`.
+    """
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError(
             "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "

@@ -89,7 +89,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _overridable(home: str, name: str) -> Any:
-    """A function of a family, which classes and modes may override from now on, there too."""
+    """Make a function of a module overridable by `__torch_function__`, and return it."""
     module = importlib.import_module(home)
     function = getattr(module, name)
     if not isinstance(function, _overrides.Overridable):

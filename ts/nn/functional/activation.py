@@ -1,4 +1,4 @@
-"""Activations that may overwrite their input, and those over a dimension that may be left to choose."""
+"""Activation functions: in-place variants, and softmax-like functions with an implicit dimension."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """x, or a fraction of it where it is negative."""
+    """Return x if x >= 0, else `negative_slope` * x."""
     if inplace:
         result = ts.leaky_relu_(input, negative_slope)
     else:
@@ -194,7 +194,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 def _softmax_dim(ndim: int) -> int:
-    """The dimension that is meant where none is given."""
+    """Return the implicit softmax dimension for a tensor of rank `ndim`."""
     if ndim == 0 or ndim == 1 or ndim == 3:
         chosen = 0
     else:

@@ -79,14 +79,14 @@ def _mha_shape_check(
 
 
 def _apart(x: Tensor, count: int, width: int) -> Tensor:
-    """What lies side by side in the last dimension, each in a memory of its own."""
+    """Split the last dimension into `count` contiguous tensors of `width` elements."""
     return x.unflatten(-1, [count, width]).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
 
 
 def _projected(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Query, key and value through the three parts of one weight; at once where they are the same."""
+    """Project query, key and value by the three parts of a packed weight; equal inputs share one product."""
     width = query.size(-1)
     if key is value:
         if query is key:
@@ -152,7 +152,7 @@ def _fixed(given: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
 
 
 def _widened(mask: Tensor | None) -> Tensor | None:
-    """A mask for one key more, which may be looked at."""
+    """Append a column of zeros to a mask, so that the added key is visible."""
     if mask is None:
         return None
     return ts.constant_pad_nd(mask, [0, 1])

@@ -109,7 +109,7 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Margins between the target class and the others."""
+    """Return the multi-class margin loss between target class and other classes."""
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None:
@@ -126,7 +126,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Margins between the classes that hold, listed before the first -1, and the others."""
+    """Return the multi-label margin loss; target classes are listed before the first -1."""
     return ts.multilabel_margin_loss(input, target, reduction_code(size_average, reduce, reduction))
 
 

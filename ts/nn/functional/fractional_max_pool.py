@@ -53,7 +53,7 @@ def fractional_max_pool2d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The maxima of windows at random steps, and where they were."""
+    """Return maxima of windows with pseudo-random steps, and their indices."""
     if not ts.jit.is_scripting():
         kernel_size, output_size = _each(kernel_size, 2), _each(output_size, 2)
         output_ratio = _each(output_ratio, 2)
@@ -93,7 +93,7 @@ def fractional_max_pool3d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The maxima of windows at random steps, and where they were."""
+    """Return maxima of windows with pseudo-random steps, and their indices."""
     if not ts.jit.is_scripting():
         kernel_size, output_size = _each(kernel_size, 3), _each(output_size, 3)
         output_ratio = _each(output_ratio, 3)

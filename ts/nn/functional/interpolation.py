@@ -1,4 +1,4 @@
-"""Resampling of images and volumes: by a factor or to a size, and at the places of a grid.
+"""Resampling of images and volumes: `interpolate` by size or scale factor, and `grid_sample`.
 
 The functions that take one number or a list of them are declared once for each combination.
 """
@@ -127,7 +127,7 @@ def interpolate(
 
 
 def scaled(length: int, factor: float) -> int:
-    """A length by a factor; in a trace a tensor, as lengths are there, so that the trace computes it, too."""
+    """Return floor(length * factor), recorded by a trace, where `length` is a tensor."""
     if not ts.jit.is_scripting() and isinstance(length, Tensor):
         return (length.double() * factor).floor().long()
     return math.floor(float(length) * factor)
@@ -266,7 +266,7 @@ def upsample_bilinear(input: Tensor, size=None, scale_factor=None) -> Tensor:
 
 
 def _corners(align_corners: bool | None) -> bool:
-    """Whether corners are aligned; whoever does not say gets what is usual since 1.3, and a warning."""
+    """Return `align_corners`; None gives False and a warning about the default since 1.3."""
     if align_corners is not None:
         return align_corners
     warnings.warn(
@@ -285,7 +285,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """The input at the places of a grid, whose coordinates run from -1 to 1."""
+    """Sample the input at grid positions, with coordinates normalized to [-1, 1]."""
     if mode == "bilinear":
         mode_code = 0
     elif mode == "nearest":

@@ -144,7 +144,7 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Of pairs that should be alike or not, by the cosine."""
+    """Return the cosine embedding loss of pairs labelled similar (1) or dissimilar (-1)."""
     return ts.cosine_embedding_loss(
         input1, input2, target, margin, reduction_code(size_average, reduce, reduction)
     )
@@ -182,7 +182,7 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """An anchor should be nearer to the positive than to the negative example."""
+    """Return the triplet margin loss of anchor, positive and negative examples."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     return ts.triplet_margin_loss(
@@ -298,7 +298,7 @@ def kl_div(
 
 
 def _check_variances(input: Tensor, var: Tensor) -> None:
-    """Refuse variances of another size than the input's: but for one dimension they may share it."""
+    """Raise ValueError unless `var` has the input's shape, with at most one dimension of size 1."""
     if input.dim() != var.dim():
         raise ValueError("var is of incorrect size")
     for d in range(var.dim()):

@@ -75,7 +75,7 @@ def lp_pool3d(
 
 
 def _filled(output_size: Any, input: Tensor, dims: int) -> Any:
-    """An output size of as many dimensions, whose places that are None are the input's."""
+    """Return an output size for `dims` dimensions, with None replaced by the input's size."""
     if not isinstance(output_size, list | tuple):
         return [output_size] * dims
     if input.dim() <= len(output_size):
@@ -107,7 +107,7 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The maximum of every window, and where it was."""
+    """Return the maximum and the index of the maximum of each window."""
     if stride is None:
         stride = ts.jit.annotate(list[int], [])
     return ts.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -121,7 +121,7 @@ max_pool1d = boolean_dispatch(
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima of as many windows as the output has places, and where they were."""
+    """Return the maxima and their indices for adaptive windows."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 1)
     return ts.adaptive_max_pool1d(input, output_size)
@@ -174,7 +174,7 @@ def max_pool2d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The maximum of every window, and where it was."""
+    """Return the maximum and the index of the maximum of each window."""
     if stride is None:
         stride = ts.jit.annotate(list[int], [])
     return ts.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -188,7 +188,7 @@ max_pool2d = boolean_dispatch(
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: BroadcastingList2[int], return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima of as many windows as the output has places, and where they were."""
+    """Return the maxima and their indices for adaptive windows."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 2)
     return ts.adaptive_max_pool2d(input, output_size)
@@ -241,7 +241,7 @@ def max_pool3d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The maximum of every window, and where it was."""
+    """Return the maximum and the index of the maximum of each window."""
     if stride is None:
         stride = ts.jit.annotate(list[int], [])
     return ts.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -255,7 +255,7 @@ max_pool3d = boolean_dispatch(
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: BroadcastingList3[int], return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima of as many windows as the output has places, and where they were."""
+    """Return the maxima and their indices for adaptive windows."""
     if not ts.jit.is_scripting():
         output_size = _filled(output_size, input, 3)
     return ts.adaptive_max_pool3d(input, output_size)

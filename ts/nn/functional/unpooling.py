@@ -22,7 +22,7 @@ def _unpooled_size(
     padding: list[int],
     output_size: list[int] | None,
 ) -> list[int]:
-    """The size asked for, which must be near the usual one: as many windows must fit into it."""
+    """Return the unpooled size: `output_size` if given and within range, otherwise the default size."""
     steps = kernel_size
     if stride is not None and len(stride) > 0:
         steps = stride

@@ -1,4 +1,4 @@
-"""Activations: pointwise ones, and those over a dimension."""
+"""Activation modules: pointwise activations, softmax variants and gated units."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ts.nn.parameter import Parameter
 
 
 class _InPlace(Module):
-    """What has no hyperparameter but whether it overwrites its input."""
+    """Base class of activations with `inplace` as the only hyperparameter."""
 
     __constants__ = ["inplace"]
     inplace: bool
@@ -147,7 +147,7 @@ class ELU(Module):
 
 
 class LeakyReLU(Module):
-    """x, or a fraction of it where it is negative."""
+    """Leaky ReLU: x if x >= 0, else `negative_slope` * x."""
 
     __constants__ = ["negative_slope", "inplace"]
     negative_slope: float

@@ -26,7 +26,7 @@ class _ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """The log likelihood of many classes, of which most are rare."""
+    """Adaptive softmax: efficient log likelihood for many classes, most of which are rare."""
 
     def __init__(
         self,

@@ -124,7 +124,7 @@ class _BatchNorm(_NormBase):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over all processes of a group; one process is all there are."""
+    """Batch normalization over all processes of a group; only single-process groups are supported."""
 
     def __init__(
         self,

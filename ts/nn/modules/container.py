@@ -36,7 +36,7 @@ class _Indexed(Module):
         return next(islice(self._modules, position % size, None))
 
     def _of(self, modules: Iterable[Module]) -> Self:
-        """A container of the same class with other children."""
+        """Return a container of the same class with the given children."""
         return type(self)(modules)
 
     @overload
@@ -90,7 +90,7 @@ class _Indexed(Module):
         return self
 
     def insert(self, index: int, module: Module) -> Self:
-        """Add a module before the one at `index`."""
+        """Insert a module before index `index`."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         size = len(self)
@@ -109,7 +109,7 @@ class _Indexed(Module):
 
 
 class Sequential(_Indexed):
-    """Modules called one after the other; made from modules or from an OrderedDict of named ones."""
+    """Sequential container: calls modules in order; built from modules or an OrderedDict of named modules."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class ModuleList(_Indexed):
         return ModuleList(chain(self, other))
 
     def insert(self, index: int, module: Module) -> None:  # type: ignore[override]  # a list's gives None
-        """Add a module before the one at `index`."""
+        """Insert a module before index `index`."""
         modules = list(self)
         modules.insert(index, module)
         self._number(modules)
@@ -406,7 +406,7 @@ class ParameterDict(Module):
         return getattr(self, key) if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The value of `key`, which is `default` if there was none."""
+        """Return the value of `key`, inserting `default` if missing."""
         if key not in self:
             self[key] = default
         return self[key]

@@ -18,7 +18,7 @@ _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """What all convolutions share: the hyperparameters, the weight and its initialisation."""
+    """Base class of convolutions: hyperparameters, weight and initialization."""
 
     __constants__ = [
         "stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels",
@@ -88,7 +88,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def _padding_of_both_ends(self) -> list[int]:
-        """What `F.pad` takes for the padding modes that are not zeros: last dimension first."""
+        """Return `F.pad` amounts for non-zero padding modes, last dimension first."""
         ends: list[int] = []
         if self.padding == "valid":
             return [0, 0] * self.ndim
@@ -175,7 +175,7 @@ class Conv3d(_ConvNd):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """What the transposed convolutions share: the padding that gives a wanted output size."""
+    """Base class of transposed convolutions: computes the output padding for a requested output size."""
 
     transposed = True
 

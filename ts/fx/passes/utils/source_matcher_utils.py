@@ -90,7 +90,7 @@ def _partition(nodes: list[Node], source: Any) -> SourcePartition:
 
 
 def check_subgraphs_connected(subgraph1: SourcePartition, subgraph2: SourcePartition) -> bool:
-    """Whether the second uses something of the first."""
+    """Return True if `subgraph2` uses a node of `subgraph1`."""
     return any(user in subgraph2.nodes for node in subgraph1.nodes for user in node.users)
 
 
