@@ -88,18 +88,18 @@ cdef extern from "Python.h":
 
 
 cdef int execute(State *state) except -1:
-    """The GIL is held before and after; frames are gone after an error."""
+    """Run a program to completion, blocking on futures.  Requires the GIL; frames are released on error."""
     while advance(state) != DONE:
         try:
             awaited(state).block()
         except BaseException as error:
-            state.frame.pc += 1  # a frame that failed stands behind its instruction
+            state.frame.pc += 1  # the pc of a failed frame is after its instruction
             fail(state, error)
     return 0
 
 
 cdef int advance(State *state) except -1:
-    """Run until DONE, WAITING for a future that is not finished, or SUSPENDED; then call it again to go on."""
+    """Run until DONE, WAITING for an unfinished future, or SUSPENDED; call again to resume."""
     cdef int status
     cdef bint hot
     cdef int64_t jumped
@@ -149,7 +149,7 @@ cdef int advance(State *state) except -1:
 
 
 cdef inline PyObject *entered(PyObject *code) noexcept:
-    """The code itself, or that of its plans which a frame entered last."""
+    """Return the code, or the specialized code of its plans that was entered last."""
     cdef Specializations plans
     if (<Code>code).instructions[0].op != ENTER_PLAN:
         return code
@@ -158,7 +158,7 @@ cdef inline PyObject *entered(PyObject *code) noexcept:
 
 
 cdef int offer_of_finished(State *state, PyObject *code) except -1:
-    """The program had no look-up, or was in other code at each, but its first function jumps."""
+    """Offer the code of a finished program's first function to the compiler; release the result on error."""
     try:
         offer(<Code>code)
     except BaseException:
@@ -168,7 +168,7 @@ cdef int offer_of_finished(State *state, PyObject *code) except -1:
 
 
 cdef int done_in_time(State *state) except -1:
-    """Leave with a result, unless the deadline has passed while the last operator ran."""
+    """Return DONE, or raise if the deadline passed during the last operator."""
     try:
         check_time()
     except BaseException:
@@ -179,7 +179,7 @@ cdef int done_in_time(State *state) except -1:
 
 
 cdef int fail(State *state, object error) except -1:
-    """Leave with an exception: the program has ended."""
+    """End the program with an exception."""
     charge(state)
     error = located(as_limit(error), script_stack(state))
     error = show_to_debugger(state, error)
@@ -189,20 +189,20 @@ cdef int fail(State *state, object error) except -1:
 
 
 cdef int break_here(State *state) except -1:
-    """Run the BREAK that the program stands behind."""
+    """Execute the BREAK instruction preceding the frame's pc."""
     cdef const Instruction *at = state.frame.pc - 1
     return (<Breakpoints?>(<Code>state.frame.code).function_at[at.a]).reach(state, at.b)
 
 
 cdef object show_to_debugger(State *state, object error):
-    """Stop where the program failed, before its frames go, if a debugger drives it; the exception to go on with."""
+    """Report a failure to the debugger, if any, before frames are released; return the exception to raise."""
     cdef Frame *frame = state.frame
     while frame != NULL:
         for function in (<Code>frame.code).functions:
             if type(function) is Breakpoints:
                 try:
                     (<Breakpoints>function).fail(state, error)
-                except Exception as other:  # it was told to end the program
+                except Exception as other:  # the debugger ends the program
                     return other
                 return error
         frame = frame.caller
@@ -210,7 +210,8 @@ cdef object show_to_debugger(State *state, object error):
 
 
 cdef object leave_contexts(State *state, object error):
-    """Leave the objects that the failing frames have entered, innermost first; the exception to go on with.
+    """Call `__exit__` of the context managers entered by failing frames, innermost first; return the
+    exception.
 
     As in Python, an exception that leaving raises takes the place of the one before; as in PyTorch, what
     `__exit__` returns does not stop an exception, and its arguments are None.
@@ -246,7 +247,9 @@ cdef Callee callee_of(State *state, object called):
 
 
 cdef int call_slowly(State *state) except -1:
-    """What keeps the CALL at the frame's pc from a plain push is put right; the loop runs it again.  Or SUSPENDED."""
+    """Handle the slow path of a CALL: compile, refill the budget or grow the stack; the loop then retries it.
+
+    Return SUSPENDED if the program is to be suspended."""
     cdef Code code = <Code>state.frame.code
     if state.frame.pc.op == ENTER_PLAN:
         return plan_slowly(state, <Specializations>code.function_at[state.frame.pc.a])
@@ -266,7 +269,7 @@ cdef int call_slowly(State *state) except -1:
 
 
 cdef int plan_slowly(State *state, Specializations plans) except -1:
-    """Have the code made that the innermost frame is to go on in, or give the frame room for it."""
+    """Select or compile the specialized code of the innermost frame, and grow the frame if needed."""
     cdef IValue *r = <IValue *>frame_registers(state.frame)
     cdef PyObject *code = code_of(plans, r, False)
     if code == NULL:
@@ -286,7 +289,7 @@ cdef extern from *:
 
 
 cdef int raise_failure(State *state, int status) except -1:
-    """Raise what the status of the loop stands for; the instruction is the one before the frame's pc."""
+    """Raise the exception for an interpreter status; the failed instruction precedes the frame's pc."""
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
     if status == FAILED:
@@ -316,7 +319,7 @@ cdef int raise_failure(State *state, int status) except -1:
 
 
 cdef int raise_no_element(State *state, const Instruction *at) except -1:
-    """As the operators do that find an element one dimension after the other."""
+    """Raise the IndexError of an element access, by `select` per dimension."""
     cdef Code code = <Code>state.frame.code
     cdef const IValue *r = <IValue *>frame_registers(state.frame)
     row = code.rows[at - code.instructions]
@@ -331,18 +334,18 @@ cdef int raise_no_element(State *state, const Instruction *at) except -1:
 # ---------------------------------------------------------------- futures
 
 cdef inline Future step_back(State *state):
-    """Behind a WAIT: stand before it, as whoever leaves there must; its future."""
+    """Move the pc back to a WAIT just executed, for suspension; return its future."""
     state.frame.pc -= 1
     return awaited(state)
 
 
 cdef inline Future awaited(State *state):
-    """The future of the WAIT that a program stands before."""
+    """Return the future of the WAIT instruction at the pc."""
     return <Future>O(frame_registers(state.frame), state.frame.pc.b)
 
 
 cdef int take_result(State *state) except -1:
-    """Run the WAIT that the program stands before; its future is finished."""
+    """Execute the WAIT instruction at the pc; its future must be finished."""
     cdef Future future = awaited(state)
     cdef const Instruction *at = state.frame.pc
     state.frame.pc += 1
@@ -350,7 +353,7 @@ cdef int take_result(State *state) except -1:
 
 
 cdef int fork(State *state) except -1:
-    """Run the FORK that the program stands behind; it costs what an operator does."""
+    """Execute the FORK instruction preceding the pc; it costs as many steps as an operator."""
     cdef Code code = <Code>state.frame.code
     cdef const Instruction *at = state.frame.pc - 1
     cdef char *r = frame_registers(state.frame)
@@ -396,7 +399,8 @@ cdef ScriptCoroutine begin(Callee function):
 
 
 cdef bint waits_for(Future future, ScriptCoroutine program):
-    """Whether a future cannot be finished before a program is: its own, or that of one that waits for it."""
+    """Return whether a future depends on a program: its own result, or that of a program that waits for
+    it."""
     cdef ScriptCoroutine producer
     while future is not None and future.producer is not None:
         producer = <ScriptCoroutine>future.producer
@@ -406,8 +410,8 @@ cdef bint waits_for(Future future, ScriptCoroutine program):
     return False
 
 
-# Frames borrow their code from functions.  A program that does not run holds it itself, or the collector, where all
-# of this is garbage, could take the functions before the program.
+# Frames borrow their code from functions.  A suspended program holds references to it, as the garbage
+# collector could otherwise free the functions before the program.
 
 cdef void hold_code(ScriptCoroutine program) noexcept:
     cdef Frame *frame = program.state.frame
@@ -452,7 +456,7 @@ cdef class ScriptCoroutine:
         return f"<Execution of {self.function.name}, {CONDITIONS[self.condition]}>"
 
     cdef void end(self) noexcept:
-        """Give back what it holds, to the limits that it was taken from."""
+        """Release frames and memory, credited to the limits they were charged to."""
         cdef void *before
         if self.state != NULL:
             before = exchange_limits(self.inherited.limits)
@@ -466,21 +470,22 @@ cdef class ScriptCoroutine:
 
     @property
     def is_queued(self):
-        """Whether it waits for a thread."""
+        """True while the program is queued for a thread."""
         return self.condition == QUEUED
 
     @property
     def finished(self):
-        """Whether there is a result or an exception."""
+        """True after the program has ended with a result or an exception."""
         return self.condition == ENDED
 
     @property
     def stack(self):
-        """(function, source range) of the calls under way, outermost first; of a program that does not run."""
+        """Call stack of a suspended program: (function, source range), outermost first; empty while it
+        runs."""
         cdef bint collecting
         if self.state == NULL or self.condition == RUNNING:
             return []
-        collecting = PyGC_Disable()  # a finalizer would give its turn to a thread that runs the program
+        collecting = PyGC_Disable()  # a finalizer could switch to a thread that runs the program
         try:
             return script_stack(self.state)
         finally:
@@ -488,11 +493,11 @@ cdef class ScriptCoroutine:
                 PyGC_Enable()
 
     def run(self, steps=None):
-        """Go on until the end, or for about `steps` backward jumps and calls; whether the end was reached.
+        """Run to the end, or for about `steps` backward jumps and calls; return whether the end was reached.
 
-        Where the program waits for a future, so does this.  Its result or exception is that of `future`.
-        The limits are those of the thread that calls this; gradients are on or off as where the program was
-        made, or as it has switched them itself.
+        Block while the program waits for a future.  The result or exception is that of `future`.
+        The limits of the calling thread apply; grad mode is that of the creating thread, or as set by the
+        program itself.
         """
         cdef int64_t slice = INT64_MAX if steps is None else <int64_t>steps
         if slice < 1:
@@ -544,11 +549,11 @@ cdef class ScriptCoroutine:
         self.take_turn()
 
     def wake(self, future):
-        """What it waits for is there."""
+        """Queue the program: the future that it waits for is finished."""
         self.queue()
 
     cdef int turn(self) except -1:
-        """Go on until something happens.  The program's exception becomes the future's."""
+        """Resume until the program ends, waits or is suspended; store its exception in the future."""
         cdef int status
         self.condition = RUNNING
         drop_code(self)

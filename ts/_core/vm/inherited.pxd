@@ -1,4 +1,4 @@
-"""What work on one thread takes from the thread that asked for it."""
+"""Thread context inherited by work on other threads."""
 
 from cpython.ref cimport PyObject
 
@@ -6,11 +6,12 @@ from ts._core.dispatch.autocast cimport AutocastState
 
 
 cdef class ThreadContextSnapshot:
-    """The switches and limits of the thread that makes it, for work that others will do; the tracer stays behind."""
+    """Snapshot of a thread's context flags and limits, for work on other threads; excludes the tracer."""
     cdef unsigned int flags
     cdef AutocastState autocast
     cdef void *limits             # a reference, or NULL
-    cdef PyObject *carried        # another, or NULL
+    cdef PyObject *carried        # `carried()` of that thread: a reference, or NULL
 
-    # Between `trade_flags` twice, this thread has these flags and switches of autocast; what the work switches stays with it.
+    # Swap context flags and autocast state with this thread's.  A second call swaps back, keeping changes
+    # made by the work.
     cdef void trade_flags(self) noexcept
