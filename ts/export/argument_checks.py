@@ -1,4 +1,4 @@
-"""Arguments that are not such as a program was exported for, told by their place: `*args[0].shape[1]`."""
+"""Argument checks of an exported program, with error locations such as `*args[0].shape[1]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ts.utils import _pytree as pytree
 
 
 def check_arguments(program: ExportedProgram, leaves: Sequence[Any]) -> None:
-    """RuntimeError where the leaves of arguments are not such as the program was exported for."""
+    """Raise RuntimeError if argument leaves violate the program's metadata or guards."""
     specs = program.graph_signature.input_specs
     nodes = [n for n in program.graph.nodes if n.op == "placeholder"]
     users = [n for n, s in zip(nodes, specs, strict=True) if s.kind is InputKind.USER_INPUT]
@@ -26,7 +26,7 @@ def check_arguments(program: ExportedProgram, leaves: Sequence[Any]) -> None:
 
 
 def _place(path: Sequence[Any]) -> str:
-    """Where a leaf stands: `*args[0]`, or the name of an argument, and what follows."""
+    """Format the location of a leaf: `*args[0]`, or argument name, then the key path."""
     kind, first, *rest = path
     return (f"*args[{first.idx}]" if kind.idx == 0 else str(first.key)) + pytree.keystr(tuple(rest))
 

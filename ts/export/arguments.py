@@ -1,4 +1,4 @@
-"""The names that a module's `forward` has for the arguments of a call."""
+"""Binding of call arguments to parameter names of `forward`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ts.nn.modules.module import Module
 
 
 def arguments_by_name(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call under the names that `forward` has for them, in the order of the call."""
+    """Return call arguments by `forward` parameter name, in call order."""
     forward = module.forward if isinstance(module, Module) else module
     parameters = list(inspect.signature(forward).parameters.values())
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -11,18 +11,18 @@ from ts.export.fake import device_of, tensors_in
 
 
 def is_cast(x: Tensor, dtype: Any) -> bool:
-    """Whether a tensor is converted to a dtype: another float, but for float64."""
+    """Return True if autocast converts a tensor: floating point, not float64, other dtype."""
     return x.is_floating_point() and x.dtype is not dtypes.float64 and x.dtype is not dtype
 
 
 def rule_of(op: Any, device: str) -> str:
-    """What the record of an operator says of a device: "", "lower", "float32", "widest", or a refusal."""
+    """Return an operator's autocast rule for a device: "", "lower", "float32", "widest", or an error text."""
     said = "" if op.record is None else op.record.autocast
     return said if isinstance(said, str) else said.get(device, "")
 
 
 def place_of_casts(values: list[Any]) -> int | None:
-    """The switch of the device that an operator runs on, if this thread's autocast is on there."""
+    """Return the autocast switch of an operator's device; None if disabled or unsupported."""
     first = next(tensors_in(values), None)
     if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:
         return None

@@ -8,7 +8,7 @@ MAX_BITS: Final = 1 << 12  # of a power of whole numbers
 
 
 def power(a: Any, b: Any) -> Any:
-    """a ** b; OverflowError where that is a very large number, ValueError where it is none of the reals."""
+    """Compute a ** b; OverflowError above the size limit, ValueError for complex results."""
     if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and abs(b) * a.bit_length() > MAX_BITS:
         raise OverflowError("a number is too large")
     found = a**b

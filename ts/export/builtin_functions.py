@@ -29,7 +29,7 @@ _open = 0
 
 @contextmanager
 def of_sizes() -> Iterator[None]:
-    """While a program runs that is being exported, in this thread or another."""
+    """Patch builtin functions during an export; nestable and shared between threads."""
     _count(1)
     try:
         yield
@@ -46,7 +46,7 @@ def _count(by: int) -> None:
 
 
 def _of_program() -> bool:
-    """Whether a line of a program that is recorded calls, and not one of this package."""
+    """Return True if user code, not this package, calls under an export tracer."""
     return not is_own(sys._getframe(2).f_globals.get("__name__")) and hasattr(current_tracer(), "tracked")
 
 

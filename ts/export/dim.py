@@ -1,4 +1,4 @@
-"""Which sizes of the arguments may change: `Dim`, and what `dynamic_shapes` says of a tree of arguments.
+"""Dynamic dimension specs: `Dim` and its hints.
 
 batch = Dim("batch", min=2, max=64)
 {"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
@@ -114,7 +114,7 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
 
 
 def whole_end(x: Any) -> int | None:
-    """The end of a range; None where it has none, or is no whole number."""
+    """Convert a range bound to int; None if infinite or non-integral."""
     try:
         n = int(x)
     except (OverflowError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What `dynamic_shapes` says of each tensor among the arguments, and the errors of what says nothing.
+"""Resolution of `dynamic_shapes` per argument tensor, with validation errors.
 
 In: arguments by name, and a tree of the same form with dimensions in place of tensors.  Out: for each leaf of
 the arguments what its dimensions are, by place:
@@ -108,7 +108,7 @@ class AdditionalInputs:
         return pytree.tree_map(shape, first, *others)
 
     def verify(self, ep: Any) -> None:
-        """Run the program on all arguments; RuntimeError where it was not exported for such."""
+        """Run the program on all example arguments; RuntimeError if its guards reject one."""
         from ts.export.argument_checks import check_arguments
         from ts.export.runner import flattened
 
@@ -122,7 +122,7 @@ Shape = dict[int, Any]
 
 
 def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
-    """For each leaf of the arguments its dimensions by place, or what is said of a number."""
+    """Return per argument leaf the dimension specs by index, or the spec of a number."""
     count = len(pytree.tree_leaves(dict(arguments)))
     if shapes is None or (isinstance(shapes, list | tuple | dict) and not shapes and not count):
         return [None] * count
@@ -316,7 +316,7 @@ class _SuggestedFixParser:
         self.reading: list[str] = []
 
     def of(self, dim: Dim) -> Any:
-        """What a dimension is to be."""
+        """Return the sympy expression of a dimension."""
         if dim.root is dim:
             return self._named(dim.__name__)
         return self._named(dim.root.__name__) * dim.factor + dim.offset
@@ -356,7 +356,7 @@ class _SuggestedFixParser:
         raise self._refused(ast.unparse(x))
 
     def _end(self, x: ast.expr | None) -> int | None:
-        """The end of a range; None where it has none."""
+        """Parse a range bound; None if unbounded."""
         if x is None or (isinstance(x, ast.Name) and x.id in ("oo", "int_oo")):
             return None
         if isinstance(x, ast.Constant) and type(x.value) is int:

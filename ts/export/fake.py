@@ -26,7 +26,7 @@ backends.get("meta")
 
 
 class Fake(Layer):
-    """What a fake tensor shows beside its array: the device that it stands for.
+    """Layer of a fake tensor: its array and represented device.
 
     mode    the one that operators on it belong to, wherever they are called; None in exports
     """
@@ -46,7 +46,7 @@ class Fake(Layer):
         return self.stands_on
 
     def element(self, x: Tensor) -> Any:
-        """The only element: a symbol, where somebody records."""
+        """Return the single element of a tensor, a symbol under a tracer."""
         recorder = current_tracer()
         asked = recorder if hasattr(recorder, "element") else self.mode
         if asked is None:
@@ -54,13 +54,13 @@ class Fake(Layer):
         return asked.element(x)
 
     def copied(self, x: Tensor) -> Tensor:
-        """Another fake tensor that lies where `x` does: an alias, where somebody records."""
+        """Return a fake tensor with the same layout; under a tracer, a recorded alias."""
         if current_tracer() is not None:
             return overloads("alias")(x)  # type: ignore[no-any-return]
         return fake_for(x.array, self.device, x.requires_grad)
 
     def deepcopied(self, x: Tensor) -> Tensor:
-        """Another fake tensor of the same kind: a clone, where somebody records."""
+        """Return a fake tensor of the same metadata; under a tracer, a recorded clone."""
         if current_tracer() is not None:
             return x.detach().clone()  # type: ignore[attr-defined, no-any-return]
         return fake_for(x.array, self.device)
@@ -122,12 +122,12 @@ def fake(x: Tensor, shape: Iterable[Any] | None = None) -> Tensor:
 
 
 def is_fake(x: Any) -> bool:
-    """Whether a tensor is one that stands for another."""
+    """Return True for a fake tensor."""
     return isinstance(x, Tensor) and isinstance(layer_of(x), Fake)
 
 
 def device_of(x: Tensor) -> devices.device:
-    """The device that a tensor stands for, or is on."""
+    """Return a tensor's device, for fake tensors the represented device."""
     layer = layer_of(x)
     return layer.device if isinstance(layer, Fake) else x.device
 

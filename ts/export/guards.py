@@ -73,7 +73,7 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
 
 
 class SymbolSources:
-    """Where the numbers of symbols are among the leaves: (leaf, dimension), and how to get at them."""
+    """Symbol sources among the argument leaves: leaf index and dimension."""
 
     def __init__(self, environment: ShapeEnv) -> None:
         self.environment = environment
@@ -86,7 +86,7 @@ class SymbolSources:
         return (number - source.offset) // source.factor
 
     def checks_of_small(self, least: Mapping[Any, int]) -> list[Check]:
-        """That sizes are not 0, or 1, for which something was decided that does not hold there."""
+        """Build guards that exclude sizes 0 or 1 where traced decisions do not hold."""
         environment = self.environment
         return [
             self.check(sympy.Ge(s, sympy.Integer(n), evaluate=False))
@@ -95,7 +95,7 @@ class SymbolSources:
         ]
 
     def checks_of_range(self, symbol: Any) -> list[Check]:
-        """That the number of a symbol, which is an argument itself, is in its range."""
+        """Build range guards of a symbol that is itself an argument."""
         low, high = self.environment.ranges[symbol]
         ends = [sympy.Ge(symbol, low, evaluate=False)] if low > 0 else []
         if not math.isinf(high):
@@ -103,7 +103,7 @@ class SymbolSources:
         return [self._without_code(condition) for condition in ends]
 
     def equal(self, symbol: Any, expression: Any) -> Check:
-        """That the number of a symbol is what an expression of others says."""
+        """Build a guard that a symbol equals an expression of other symbols."""
         return self._without_code(sympy.Eq(symbol, expression, evaluate=False))
 
     def _without_code(self, condition: Any) -> Check:

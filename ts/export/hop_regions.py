@@ -26,18 +26,18 @@ WRAPPERS = (set_grad_op.name, autocast_op.name)
 
 
 def block_of_grad(enabled: bool) -> Block:
-    """What `ts.no_grad()`, `ts.enable_grad()` and `ts.set_grad_enabled` are as blocks."""
+    """Return the block descriptor of `ts.no_grad()`, `ts.enable_grad()` or `ts.set_grad_enabled`."""
     return set_grad_op, enabled
 
 
 def block_of_autocast(device: str, dtype: Any, enabled: bool) -> Block:
-    """What `ts.autocast` is: exported programs convert parameters each time."""
+    """Return the block descriptor of `ts.autocast`; weight caching is disabled in exported programs."""
     return autocast_op, device, dtype, enabled, False
 
 
 @dataclass
 class _Region:
-    """Nodes one behind the other that are in the same block."""
+    """Consecutive nodes within one block."""
 
     block: Block | None
     index: int
@@ -50,7 +50,7 @@ def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[s
 
 
 class _RegionExtractor:
-    """One graph, in which all nodes are inside of the same first `depth` blocks."""
+    """Extractor of block regions from one graph; all its nodes share the first `depth` blocks."""
 
     def __init__(
         self,
@@ -66,16 +66,17 @@ class _RegionExtractor:
         self.renamed: dict[str, str] = {}
 
     def run(self) -> dict[str, str]:
-        """Names of results that are other nodes now, by those before."""
+        """Replace each region by a subgraph call; return new result names by old names."""
         regions, last = self._regions()
         for number, region in enumerate(regions, last + 1):
             self._wrap(region, f"submod_{number}")
         return self.renamed
 
     def _regions(self) -> tuple[list[_Region], int]:
-        """The blocks of the graph, and the number of what is behind the last.
+        """Split the graph into regions; return these and the next subgraph number.
 
-        Nodes that are noted with none (numbers, assertions) are outside, where they are not in the midst.
+        Nodes without block information (numbers, assertions) belong to a region only between two of its
+        nodes.
         """
         found: list[_Region] = []
         now = _Region(None, 0)
@@ -99,7 +100,7 @@ class _RegionExtractor:
         return found, now.index + (now.block is not None)
 
     def _wrap(self, region: _Region, name: str) -> None:
-        """A graph for a region, and the nodes that call it and take its results out."""
+        """Replace a region by a call of its subgraph and `getitem` nodes."""
         assert region.block is not None  # others stay
         inside = set(region.nodes)
         outputs = [n for n in region.nodes if any(user not in inside for user in n.users)]
@@ -138,7 +139,7 @@ class _RegionExtractor:
                 item.name = known
 
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
-        """What a region takes from around it, and its graph."""
+        """Return a region's captured operands and its subgraph module."""
         graph, nodes = Graph(), region.nodes
         names: dict[Node, str] = {}  # of inputs: those of autocast have them by their places, as in PyTorch
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:

@@ -12,5 +12,7 @@ _NO_LETTER: Final = re.compile("[^a-zA-Z0-9_]")
 
 
 def word(name: str) -> str:
-    """The name as a word: what is no letter, as the dots are, is `_`.  `self` is the module."""
+    """Convert a name to an identifier: invalid characters become `_`, and `self` becomes `self_`.  `self` is
+    the module.
+    """
     return "self_" if name == "self" else _NO_LETTER.sub("_", name)

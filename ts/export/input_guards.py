@@ -9,7 +9,7 @@ from ts.nn.modules.module import Module
 
 
 class Line(NamedTuple):
-    """A line of the program that was exported, with its text."""
+    """Source line of the exported program, with its text."""
 
     file: str
     line: int
@@ -18,7 +18,7 @@ class Line(NamedTuple):
 
 
 class Check:
-    """A condition on the leaves of the arguments.
+    """Guard condition on the argument leaves.
 
     `code` is the condition as files have it, with `L['x']` for the argument x; "" where files need none.
     `where` is the line of the program that asked, if it is known.
@@ -39,7 +39,7 @@ class Check:
 
 
 class IntegerGuard(Check):
-    """That a leaf of the arguments, which is called so, is an int, and not negative."""
+    """Guard that a named leaf is a non-negative int."""
 
     def __init__(self, name: str, leaf: int) -> None:
         super().__init__(f"{name} >= 0", lambda leaves: type(leaves[leaf]) is int and leaves[leaf] >= 0)
@@ -55,7 +55,7 @@ class IntegerGuard(Check):
 
 
 class GuardsFn(Module):
-    """The guards of a program as a module: AssertionError where one fails for the leaves of the arguments."""
+    """Module that evaluates all guards of a program; raises AssertionError at the first failure."""
 
     _is_impure: Final = True  # nobody uses its result
 

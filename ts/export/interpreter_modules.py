@@ -56,7 +56,7 @@ class InterpreterModule(Module):
 
 
 class InterpreterModuleDispatcher(Module):
-    """A module whose calls run different graphs: the first the first, the second the second, and so on."""
+    """Module with one graph per call, executed in round-robin order."""
 
     def __init__(self, calls: list[InterpreterModule]) -> None:
         super().__init__()

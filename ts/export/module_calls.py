@@ -1,4 +1,4 @@
-"""Which modules a program calls: nodes are noted with them, and signatures of calls are kept where asked for.
+"""Module call graph: `nn_module_stack` metadata of nodes, and preserved call signatures.
 
 ModuleCallEntry("encoder", None)                        a module of the program
 ModuleCallEntry("encoder@1", signature)                 its second call, with what it was given and gave
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class ModuleCallSignature:
-    """What a call was given and gave: leaves by their nodes, and the trees that they are the leaves of."""
+    """Signature of a module call: input and output nodes, and their pytree specs."""
 
     inputs: list[ArgumentSpec]
     outputs: list[ArgumentSpec]
@@ -40,7 +40,7 @@ class ModuleCallSignature:
     forward_arg_names: list[str] | None = None
 
     def renamed(self, name: Callable[[str], str]) -> ModuleCallSignature:
-        """The same of a graph whose nodes have other names."""
+        """Rename nodes in the signature."""
 
         def again(argument: ArgumentSpec) -> ArgumentSpec:
             if isinstance(argument, ConstantArgument):
@@ -54,7 +54,7 @@ class ModuleCallSignature:
 
 @dataclasses.dataclass
 class ModuleCallEntry:
-    """A module of the program by its path, `@` and the number of the call behind the first."""
+    """Module call: path, with suffix `@k` for repeated calls."""
 
     fqn: str
     signature: ModuleCallSignature | None = None
@@ -69,7 +69,7 @@ _ARGUMENTS: dict[type, Any] = {
 
 
 def argument(x: Any, node: Any) -> ArgumentSpec:
-    """A value of the graph, by its node; one that is none is a constant."""
+    """Return the argument spec of a value: by node name, or a constant."""
     for kind, made in _ARGUMENTS.items():
         if isinstance(x, kind) and hasattr(node, "name"):
             return made(node.name)  # type: ignore[no-any-return]
@@ -133,6 +133,6 @@ class ModuleCalls:
 
 
 def class_name(module: Module) -> str:
-    """The class of a module, as PyTorch has it in graphs."""
+    """Return the qualified class name of a module, with PyTorch's module names."""
     kind = type(module)
     return f"{torch_name(kind.__module__)}.{kind.__qualname__}"

@@ -1,4 +1,4 @@
-"""What a module has before its program runs, so that it has it again afterwards.
+"""Snapshot and restoration of module state around an export.
 
 Running `forward` on fake tensors may assign attributes.  A buffer that was replaced is written by the program
 (a `copy_` at its end); other attributes get back what they were, and lists, dictionaries and sets among them
@@ -24,7 +24,7 @@ _REGISTER: Final = (
 
 
 class Snapshot:
-    """The attributes of a module and of all below, as they are now."""
+    """Snapshot of the attributes of a module and its submodules."""
 
     def __init__(self, module: Module) -> None:
         self.before = [
@@ -38,7 +38,7 @@ class Snapshot:
         self.tensors = self._tensors()
 
     def _keep(self, values: Iterable[Any]) -> None:
-        """Note what is in containers, and in those in them."""
+        """Save the contents of containers recursively."""
         for x in values:
             if isinstance(x, _CONTAINERS) and id(x) not in self.contents:
                 self.contents[id(x)] = x, (items := _items(x))
@@ -93,7 +93,7 @@ class Snapshot:
 
 
 def _items(x: Any) -> Any:
-    """What is in a container."""
+    """Return a shallow copy of a container's contents, as dict or list."""
     return dict(x) if isinstance(x, dict) else list(x)
 
 
@@ -113,7 +113,7 @@ def _refill(x: Any, items: Any) -> None:
 
 
 def _tensors_in(x: Any, at: str, around: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
-    """The tensors in a value and their names; a container in itself is not looked at again."""
+    """Yield tensors of a nested value with their names; cycles are skipped."""
     if isinstance(x, Tensor):
         yield at, x
     elif isinstance(x, list | tuple | deque | dict) and id(x) not in around:

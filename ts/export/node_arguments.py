@@ -1,4 +1,4 @@
-"""What nodes hold: their arguments as values, and where in the program they come from."""
+"""Node arguments and source metadata."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def values_of(x: Any, value: Callable[[Node], Any]) -> Any:
 
 
 def origin_of(node: Node | None) -> dict[str, Any]:
-    """The lines and modules that a node is noted with, for nodes that are made in its stead."""
+    """Return source metadata (`stack_trace`, `nn_module_stack`) of a node for its replacements."""
     meta = {} if node is None else node.meta
     return {k: meta[k] for k in ("stack_trace", "nn_module_stack") if k in meta}
 
 
 def readable(kind: str, x: Any) -> Any:
-    """Numbers of dtypes and layouts as the objects that they are."""
+    """Convert dtype, layout and memory format codes to objects, by the parameter's `kind`."""
     if type(x) is not int:
         return x
     if kind == "ScalarType":

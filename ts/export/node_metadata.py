@@ -90,7 +90,7 @@ def _kind_of(function: Any, name: str) -> str:
 
 
 def _symbol_in(n: Any) -> Any:
-    """Return the symbol of a number that is one symbol alone, or None."""
+    """Return the symbol if a number is a single symbol; None otherwise."""
     expression = n.node.expression if isinstance(n, SymNumber) else None
     return expression if expression is not None and expression.is_Symbol else None
 

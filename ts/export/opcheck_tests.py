@@ -1,4 +1,4 @@
-"""Whether an operator of a program keeps what it says: `ts.library.opcheck`.
+"""Operator consistency tests: implementation of `ts.library.opcheck`.
 
     opcheck(mine.scale, (x,))        {"test_schema": "SUCCESS", ...}
 
@@ -19,7 +19,7 @@ from ts.utils import _pytree as pytree
 
 
 class OpCheckError(Exception):
-    """An operator does not keep what it says."""
+    """Error for an operator that fails a consistency test."""
 
 
 class _Case:
@@ -194,7 +194,7 @@ def opcheck(
     raise_exception: bool,
     closeness: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What came of each check: "SUCCESS", or its error; see `ts.library.opcheck`."""
+    """Run the tests and return each result: "SUCCESS" or the error; see `ts.library.opcheck`."""
     names = (
         _USUAL if test_utils == "" else (test_utils,) if isinstance(test_utils, str) else tuple(test_utils)
     )

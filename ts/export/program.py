@@ -135,7 +135,7 @@ class ExportedProgram:
 
     @property
     def graph_signature(self) -> ExportGraphSignature:
-        """What its inputs and outputs are."""
+        """Signature of the graph's inputs and outputs."""
         return self._graph_signature
 
     @property
@@ -155,7 +155,7 @@ class ExportedProgram:
 
     @property
     def range_constraints(self) -> dict[Any, Any]:
-        """What sizes may be."""
+        """Value ranges of symbolic sizes."""
         return self._range_constraints
 
     @property
@@ -182,7 +182,7 @@ class ExportedProgram:
 
     @property
     def module_call_graph(self) -> list[ModuleCallEntry]:
-        """The modules of the original, the first of which is itself, with the signatures of their calls."""
+        """Module calls of the original, root module first, with preserved signatures."""
         return self._module_call_graph
 
     @property
@@ -204,14 +204,14 @@ class ExportedProgram:
 
     @property
     def verifier(self) -> type[Verifier]:
-        """What checks programs of this dialect."""
+        """Verifier class of the program's dialect."""
         from ts.export.verifier import verifier_of
 
         return verifier_of(self._dialect)
 
     @property
     def verifiers(self) -> list[type[Verifier]]:
-        """The same in a list."""
+        """List with the verifier class."""
         return [self.verifier]
 
     def validate(self) -> None:
@@ -220,7 +220,7 @@ class ExportedProgram:
 
     @property
     def environment(self) -> ShapeEnv:
-        """What is known of its symbols."""
+        """Shape environment of the program's symbols."""
         if self._environment is None:
             from ts.export.shape_env import ShapeEnv
 
@@ -228,7 +228,7 @@ class ExportedProgram:
         return self._environment
 
     def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
-        """The same program without writes, in operators of the core set; or without those of a table."""
+        """Decompose into core operators without mutation, or by a given decomposition table."""
         from ts.export.run_decompositions import decomposed
 
         return decomposed(self, decomp_table)
@@ -295,7 +295,9 @@ class ExportedProgram:
             yield name, (self.constants if name in hidden else self.state_dict)[name]
 
     def module(self, check_guards: bool = True) -> Module:
-        """A module that runs the program on arguments as those of the original."""
+        """Return a callable module that takes the original's arguments; `check_guards` enables argument
+        guards.
+        """
         from ts.export.unlifted_module import UnliftedModule
 
         return UnliftedModule(self, check_guards)

@@ -55,7 +55,7 @@ _WRITTEN = {
 
 
 def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
-    """The program in operators of the core set, or without those that a table of the caller's names."""
+    """Decompose a program to core operators, or by a caller's table."""
     known = decomposition_table.core() if decompositions is None else _by_key(decompositions)
     environment = program.environment
     frozen, environment.frozen = environment.frozen, True
@@ -131,14 +131,14 @@ def _by_key(decompositions: Mapping[Any, Any]) -> decomposition_table.Table:
 
 
 class _Results(NamedTuple):
-    """What a node of control flow gave: its node again, and the fake results."""
+    """Control-flow results: replayed node and fake values."""
 
     node: Node
     values: Any
 
 
 class _Run:
-    """One graph again: the program's, or that of a branch or loop in it."""
+    """Replay of one graph (program or control-flow subgraph) with decompositions."""
 
     def __init__(
         self, module: GraphModule, environment: ShapeEnv, decompositions: decomposition_table.Table
@@ -251,7 +251,7 @@ class _Run:
         return value
 
     def _again(self, node: Node) -> Any:
-        """What a node gives, recorded."""
+        """Replay a node and return its value."""
         if node.op == "get_attr":
             return None if _is_of_block(node) else self._attribute(node)
         if node.target in (set_grad_op, autocast_op):
@@ -293,7 +293,7 @@ class _Run:
         return self.recorder.run(op, values)
 
     def _attribute(self, node: Node) -> Any:
-        """A graph of a branch or loop, decomposed; a constant of one, as it is."""
+        """Copy a `get_attr` node: subgraphs are decomposed, constants kept."""
         name = str(node.target)
         found = getattr(self.module, name)
         if isinstance(found, GraphModule) and name not in self.submodules:
@@ -322,7 +322,7 @@ class _Run:
     def _outputs(
         self, leaves: list[Any], signature: ExportGraphSignature
     ) -> tuple[list[Any], list[OutputSpec]]:
-        """What was written of the inputs; then the results."""
+        """Return output nodes and specs: input mutations first, then user outputs."""
         recorder, nodes, specs = self.recorder, [], []
         for value, spec in zip(self.inputs, signature.input_specs, strict=True):
             if any(value is x for x in recorder.reshaped):
@@ -362,7 +362,7 @@ def _with_known_numbers(x: Any) -> Any:
 
 
 def _is_of_block(node: Node) -> bool:
-    """Whether what a node takes is the graph of a block."""
+    """Return True if all users of a `get_attr` node are grad-mode or autocast blocks."""
     return bool(node.users) and all(user.target in (set_grad_op, autocast_op) for user in node.users)
 
 

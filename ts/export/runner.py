@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class Input(NamedTuple):
-    """What a program takes: an argument, by its node's name, or state, by its name in the module."""
+    """Input of a program: an argument (node name) or module state (qualified name)."""
 
     is_argument: bool
     name: str
 
 
 class Runner:
-    """Runs a module as its graph is now; whoever changes the graph recompiles, which makes another runner."""
+    """Runner of a module's current graph; recompilation after a graph change creates a new runner."""
 
     def __init__(self, module: UnliftedModule) -> None:
         self.calls = 0
@@ -108,14 +108,14 @@ class Runner:
         return run
 
     def _is_guard(self, module: UnliftedModule, node: Node) -> bool:
-        """Whether a node looks at the arguments before anything else, and gives nothing."""
+        """Return True if a node calls the module's guards on the unmodified arguments."""
         if node.op != "call_module" or node.users or node.kwargs or list(node.args) != self.leaves:
             return False
         return isinstance(module._modules.get(str(node.target)), GuardsFn)
 
 
 class _StateSlots:
-    """Where state is found, which may be replaced between calls: dictionaries of modules, and their keys."""
+    """Slots of module state that calls may rebind: module dictionaries and keys."""
 
     def __init__(self, root: Module, names: list[str]) -> None:
         self.root = root
@@ -123,7 +123,7 @@ class _StateSlots:
         self._find()
 
     def values(self) -> list[Any]:
-        """What is there now: AttributeError where something is missing."""
+        """Return the current state values; AttributeError if one is missing."""
         if list(map(dict.get, *self.around)) != self.modules:
             self._find()
         try:
@@ -157,7 +157,7 @@ def _columns(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, An
 
 
 def _contents(module: GraphModule) -> list[Any]:
-    """The parts of a graph, and of the graphs inside of it, which are others where it was changed."""
+    """Return the node fields of a graph and its subgraphs, compared to detect changes."""
     found: list[Any] = []
     for node in module.graph.nodes:
         found += (node, node.op, node.target, node.args, node.kwargs)
@@ -187,14 +187,14 @@ def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None
 
 
 def _count_if_flat(in_spec: Any) -> int:
-    """How many arguments there are, where they are leaves by position; -1 for other trees."""
+    """Return the number of arguments if all are positional leaves; else -1."""
     args, kwargs = in_spec.children()
     flat = args.type is tuple and all(child.is_leaf() for child in args.children())
     return args.num_children if flat and kwargs.num_children == 0 else -1
 
 
 def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> list[Any]:
-    """The leaves of the arguments; ValueError where their tree is another."""
+    """Flatten arguments by an input spec; ValueError if the tree structure differs."""
     names = in_spec.child(1).context if in_spec.num_children > 1 else []
     if set(names) != set(kwargs):
         raise ValueError(
@@ -216,7 +216,7 @@ def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> li
 
 
 def in_order(tree: Any, spec: Any) -> Any:
-    """A tree with the keys of its dictionaries in the order that they have in a specification."""
+    """Reorder dictionary keys of a pytree to match a spec."""
     children = [spec.child(i) for i in range(spec.num_children)]
     if spec.type is dict and isinstance(tree, dict) and set(tree) == set(spec.context):
         return {k: in_order(tree[k], child) for k, child in zip(spec.context, children, strict=True)}

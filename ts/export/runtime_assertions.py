@@ -1,4 +1,4 @@
-"""What has to hold of numbers that follow from data: nodes that look at it, behind those that give them.
+"""Runtime assertions on unbacked symbols, inserted after the nodes that define them.
 
 n = x.item(); torch._check(n >= 2); torch._check(n <= 10)
 
@@ -121,12 +121,13 @@ class _Insertion:
         return False
 
     def _is_apart(self, symbol: Any) -> bool:
-        """Return whether the program's nodes of a symbol stay beside inserted ones: it equals something."""
+        """Return True if existing nodes of a symbol are not reused: the symbol equals another expression."""
         equal = self.environment.replaced.get(symbol)
         return equal is not None and (equal.is_number or not self.is_first)
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
-        """Insert what holds of a symbol that `node` is the first to give, and of it and symbols before."""
+        """Insert assertions for a symbol first defined by `node`, alone and in relation to earlier
+        symbols."""
         last = self.origin = node
         if dim is not None:
             last = self._size(node, dim, symbol)
@@ -156,7 +157,7 @@ class _Insertion:
             self.asserted = asserted
 
     def _as_number(self, node: Node, symbol: Any) -> Node:
-        """The node that makes a number of a truth, right behind it."""
+        """Insert a `sym_ite` node that converts a boolean to 0 or 1."""
         with self.recorder.graph.inserting_after(node):
             number = symbol_of(_number_of_truth(symbol), self.environment)
             made = self.recorder._call(FUNCTIONS["sym_ite"], (node, 1, 0), number)
@@ -165,7 +166,7 @@ class _Insertion:
         return made
 
     def _size(self, node: Node, dim: int, symbol: Any) -> Node:
-        """The node that asks for a size, right behind the tensor's."""
+        """Return a `sym_size` node directly after the tensor's node."""
         for user in [] if self._is_apart(symbol) else node.users:
             if str(user.target) == "aten.sym_size.int" and user.args == (node, dim):
                 node.append(user)
@@ -247,7 +248,7 @@ def is_size_of_input(node: Node) -> bool:
 
 
 def _truth_of_data(node: Node) -> Any:
-    """The symbol of a truth that follows from data, which is 1 or 0, where a node gives one; or None."""
+    """Return the 0/1 symbol of a data-dependent boolean node; None for other nodes."""
     value = node.meta.get("val")
     if not isinstance(node.target, OpOverload) or not isinstance(value, SymBool):
         return None
@@ -267,7 +268,8 @@ def _truth_of_data_number(node: Node) -> Any:
 
 
 def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
-    """Symbols of data that a node is the first to give: itself, or as a size."""
+    """Return unbacked symbols first defined by a node, each with its dimension (None for the value
+    itself)."""
     value = node.meta.get("val")
     found: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):

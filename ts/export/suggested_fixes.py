@@ -1,4 +1,4 @@
-"""What a program asks of sizes that were said to be free, and what to say of them instead.
+"""Constraint violations of dynamic dimensions, and suggested `dynamic_shapes` fixes.
 
 In: the environment after an export, and the named dimensions.  Out: nothing, or the `UserError` that tells
 each condition and ends in fixes:
@@ -29,7 +29,7 @@ _SPECIALIZED = (
 
 
 class Named(NamedTuple):
-    """A dimension that somebody named, and its symbol."""
+    """Named dynamic dimension and its symbol."""
 
     name: str  # of the Dim, or of the source where it has none
     symbol: Any
@@ -39,11 +39,11 @@ class Named(NamedTuple):
 
     @property
     def size(self) -> str:
-        """Where its number is found."""
+        """Source expression of the dimension's size."""
         return self.source.where
 
     def not_all(self, guard: str) -> str:
-        """That a condition does not hold for all that it may be."""
+        """Return the error line for a guard that excludes part of the range."""
         low = "" if self.range.low <= 2 else f"{self.range.low} <= "
         high = "" if math.isinf(self.range.high) else f" <= {self.range.high}"
         within = f" {low}{self.name}{high}" if low or high else ""
@@ -129,13 +129,13 @@ class Fixes:
                 self._violation(n, self.told, n.not_all(f"{_of(n, condition)}."))
 
     def _said(self, n: Named) -> ValueRange:
-        """The range of a dimension, and those of others that are equal to it."""
+        """Return the intersection of the ranges of a dimension and its equal dimensions."""
         equal = [m.range for m in self.named.values() if self.environment.simplify(m.symbol) == n.symbol]
         low, high = max([n.range.low, *(r.low for r in equal)]), min([n.range.high, *(r.high for r in equal)])
         return ValueRange(low, high)
 
     def _in_range(self, condition: Any, symbol: Any) -> bool:
-        """Whether a condition is one of the range alone."""
+        """Return True if a condition only bounds the symbol's range."""
         if isinstance(condition, sympy.Eq | sympy.Ne) or not condition.is_Relational:
             return False
         if condition.free_symbols != {symbol}:
@@ -159,7 +159,7 @@ class Fixes:
         self._violation(n, self.relations, told, f"{n.name} = {written}")
 
     def _divisible(self, n: Named) -> bool:
-        """Whether a number has to divide it, or it and some more."""
+        """Return True if a guard requires divisibility of the size plus an integer."""
         environment = self.environment
         for guard in environment.guards:
             condition = guard.condition

@@ -1,4 +1,4 @@
-"""What is known of a program's symbols: where each comes from, what it may be, which lines asked for it.
+"""Report on a program's symbols: sources, ranges, conditions and source lines.
 
 for symbol in explained(program):
     symbol.name, symbol.found, symbol.range, symbol.conditions      s0, ["x.size()[0]"], "5 to int_oo", ...
@@ -20,7 +20,7 @@ from ts.utils import _pytree as pytree
 
 
 class Condition(NamedTuple):
-    """What has to hold, and the line that asked for it, if that is known."""
+    """Condition text, and the source line that requires it, or None."""
 
     text: str
     where: Line | None
@@ -36,7 +36,7 @@ class ExplainedSymbol(NamedTuple):
 
 
 def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
-    """All symbols of a program, those of arguments first.
+    """Return all symbols of a program, argument symbols first.
 
     Conditions of programs that `ts` exported have the line that asked; of others it is that of the operator
     that asks for it, where one does.  ShapeError where the program's shapes are not those of its operators.
@@ -67,7 +67,7 @@ def _values(program: ExportedProgram) -> Iterator[tuple[Node, Any]]:
 
 
 def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
-    """Expressions in a value, and where they are found."""
+    """Yield symbolic expressions of a value with their locations."""
     told = node.name if node.op == "placeholder" else f"{node.name} ({node.target})"
     if isinstance(value, SymNumber):
         yield told, value.node.expr

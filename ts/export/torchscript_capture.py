@@ -75,7 +75,7 @@ class _Run:
         self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}  # attributes by object and slot: where, what
 
     def result(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """What the function gives."""
+        """Run the script function symbolically and return its result."""
         with self.recorder.paused():
             self.graph = graph = self.function.inlined_graph
         before, self.recorder.line = self.recorder.line, None
@@ -224,7 +224,7 @@ class _Run:
 
 
 def _attribute(owner: Object, slot: int) -> Any:
-    """An attribute: objects as they are, other values as those of Python."""
+    """Return an attribute value: script objects unchanged, others converted to Python."""
     found = object_get(owner, slot, False)
     return found if isinstance(found, Object) else object_get(owner, slot)
 
@@ -241,7 +241,7 @@ def _flat(values: Any) -> list[Any]:
 
 
 def _line(node: Node) -> Line | None:
-    """The line of the program that a node was made from."""
+    """Return the source line of a node; None if unknown."""
     place = node.range
     if place is None:
         return None

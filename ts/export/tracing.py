@@ -509,7 +509,7 @@ def _word(entry: Any) -> str:
 
 
 def _module_prefix(constant: Node) -> str:
-    """Return the path of the module that uses a constant first, with a dot; "" for the outermost one."""
+    """Return the path of the first module using a constant, followed by a dot; "" for the root module."""
     user = next(iter(constant.users), None)
     stack = list(user.meta.get("nn_module_stack", {}).values()) if user is not None else []
     path = stack[-1][0] if stack else ""

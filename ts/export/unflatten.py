@@ -1,4 +1,4 @@
-"""A program as modules again: each has the nodes that the original's ran, and can be replaced.
+"""Unflattening of an exported program into a module hierarchy with replaceable submodules.
 
 module = unflatten(program)
 module.encoder.layers[0] = another        where its signature was preserved: called as the original's was
@@ -38,15 +38,15 @@ class FlatArgsAdapter(abc.ABC):
         metadata: dict[str, Any] | None = None,
         obj: Any | None = None,
     ) -> list[Any]:
-        """The leaves of `target_spec`, of `input_args`, which are those of `input_spec`."""
+        """Convert leaves of `input_spec` to leaves of `target_spec`."""
 
     def get_flat_arg_paths(self) -> list[str]:
-        """Where the leaves are found; none are known."""
+        """Return the paths of the flat arguments; empty by default."""
         return []
 
 
 class UnflattenedModule(InterpreterModule):
-    """What `unflatten` gives: called as the original, with its modules as far as they were called."""
+    """Module hierarchy returned by `unflatten`; contains the submodules that were called."""
 
     def __init__(self, program: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> None:
         super().__init__(Graph())
@@ -85,7 +85,7 @@ class UnflattenedModule(InterpreterModule):
 
 
 def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> UnflattenedModule:
-    """The program as a module with the modules of the original.
+    """Convert an exported program to a module hierarchy like the original's.
 
     Modules whose calls were preserved (`export(..., preserve_module_call_signature=("encoder",))`) take and
     give what the original's did; others take the values that they need, in an order of their own.

@@ -188,9 +188,11 @@ def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
 def _write(
     graph: Graph, specs: list[OutputSpec], values: Sequence[Any], inputs: dict[Input, Node]
 ) -> dict[Node, Node]:
-    """Copy the new values of inputs to them; one that is the old value of another is kept until then.
+    """Write new values of inputs by `copy_`; return the copies by value node.
 
-    Given are the copies by what they are of: whoever returned such a value returned the input.
+    A value that is another input's old value is cloned before that input is overwritten. An output that
+    returns a
+    written value returns the input.
     """
     aten = ts.ops.aten
     writes = [
@@ -213,7 +215,7 @@ def _write(
 
 
 def _trees(signature: ModuleCallSignature) -> PyTreeInfo:
-    """How the arguments are taken apart, and under which names."""
+    """Return pytree info for generated code: parameter names, input spec and output spec."""
     args, kwargs = signature.in_spec.children()
     count = args.num_children + kwargs.num_children
     names = signature.forward_arg_names or []

@@ -1,4 +1,4 @@
-"""Where the program that is exported is: the line of Python that runs."""
+"""User stack frames: the Python line currently executed by the exported program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class UserFrame(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
     def kept(self) -> Line:
-        """The same with its text, which files have."""
+        """Return the frame as a `Line` with source text, as stored in archives."""
         return Line(self.file, self.line, self.function, self.text)
 
 
@@ -48,7 +48,7 @@ def is_in_assert() -> bool:
 
 
 def current_user_frame() -> UserFrame | None:
-    """The innermost line that is not of `ts`; None where there is none."""
+    """Return the innermost frame outside of `ts`; None if absent."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not _is_of_program(frame):
         frame = frame.f_back

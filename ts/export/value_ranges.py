@@ -18,7 +18,7 @@ from ts.export.bounded_pow import power
 
 
 class _Infinity:
-    """The end of a range of whole numbers that has none."""
+    """Infinite bound of an integer range."""
 
     def __init__(self, sign: int) -> None:
         self.sign = sign
@@ -55,7 +55,7 @@ int_oo: Final = _Infinity(1)
 
 
 class ValueRanges:
-    """What a symbol may be, as `range_constraints` shows it: `VR[2, int_oo]`."""
+    """Value range of a symbol in `range_constraints`, printed as `VR[2, int_oo]`."""
 
     def __init__(self, lower: Any, upper: Any, is_int: bool = True) -> None:
         self.lower = _end(lower, is_int)
@@ -75,7 +75,7 @@ class ValueRanges:
         return bool(self.lower <= x <= self.upper)
 
     def is_singleton(self) -> bool:
-        """Whether there is one number in it."""
+        """Return True if the range contains exactly one number."""
         return bool(self.lower == self.upper)
 
 
@@ -94,7 +94,7 @@ class ValueRange(NamedTuple):
     high: Any = math.inf
 
     def both(self, other: ValueRange) -> ValueRange:
-        """What lies in both."""
+        """Return the intersection of two ranges."""
         return ValueRange(max(self.low, other.low), min(self.high, other.high))
 
 

@@ -1,4 +1,4 @@
-"""What a program has to be: nodes that are known, a signature that is its graph's, state that is there.
+"""Verification of exported programs: node targets, graph signature and state.
 
 program.validate()        SpecViolationError, if it is not
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SpecViolationError(Exception):
-    """A program is not what it should be."""
+    """Error for an exported program that violates the specification."""
 
 
 class Verifier:
@@ -37,7 +37,7 @@ class Verifier:
                 raise SpecViolationError("the signature of the program's own call is missing")
 
     def check_nodes(self, program: ExportedProgram) -> None:
-        """That the nodes of the program and of the graphs in it may be there."""
+        """Check the nodes of the graph and its subgraphs."""
         for module in program.graph_module.modules():
             for node in getattr(module, "graph", _NONE).nodes:
                 if node.op == "call_function":
@@ -46,7 +46,7 @@ class Verifier:
                     raise SpecViolationError(f"Got a {node.op} node {node.name}, which programs have none of")
 
     def check_call(self, node: Node) -> None:
-        """That a node calls an operator, and says what it gives."""
+        """Check a call node's target and its `val` metadata."""
         target: Any = node.target
         if "val" not in node.meta:
             raise SpecViolationError(f"Node.meta {node.name} is missing val field.")
@@ -58,7 +58,7 @@ class Verifier:
             )
 
     def check_operator(self, target: OpOverload) -> None:
-        """That an operator is of the dialect."""
+        """Raise SpecViolationError for an operator outside of the dialect (mutating operators)."""
         if target._schema.is_mutable:
             raise SpecViolationError(f"operator '{target}' is not functional")
 
@@ -80,14 +80,14 @@ _NONE = _NoGraph()
 
 
 def _on_numbers(target: Any) -> bool:
-    """Whether a function is one of Python on numbers, or of `ts` on symbols."""
+    """Return True for a Python function on numbers, or a symbolic or `vmap` helper of `ts`."""
     return (
         target in FUNCTIONS.values() or getattr(predispatch, getattr(target, "__name__", ""), None) is target
     )
 
 
 def _check_inputs(program: ExportedProgram) -> None:
-    """That placeholders and signature are the same inputs, and that state is there."""
+    """Check placeholders against the input specs, and state entries for presence."""
     specs = program.graph_signature.input_specs
     names = [n.name for n in program.graph.nodes if n.op == "placeholder"]
     known = [spec.arg.name for spec in specs]
@@ -111,7 +111,7 @@ def _check_inputs(program: ExportedProgram) -> None:
 
 
 def _check_outputs(program: ExportedProgram) -> None:
-    """That results and signature are the same outputs, and that what is written is an input."""
+    """Check graph results against the output specs, and mutation targets against the inputs."""
     signature = program.graph_signature
     output = program.graph.output_node()
     results = list(output.args[0]) if isinstance(output.args[0], list | tuple) else [output.args[0]]

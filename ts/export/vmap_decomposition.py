@@ -58,7 +58,7 @@ class OpenVmapLevels:
         return self._standing(level, x if dim == 0 else x.movedim(dim, 0))
 
     def remove(self, x: Tensor, level: int, size: Any, dim: int) -> Tensor:
-        """What a stand-in is for, with the batch at a dimension."""
+        """Return the batched tensor of a stand-in with the batch at dimension `dim`."""
         inner, whole = self.parts(level, x)
         found: Tensor = inner if whole else inner.expand([size, *inner.shape])
         return found if dim == 0 else found.movedim(0, dim)
@@ -73,16 +73,16 @@ class OpenVmapLevels:
     # ---- stand-ins
 
     def parts(self, level: int, x: Any) -> tuple[Any, bool]:
-        """What is below an argument, and whether its first dimension is that of the batch."""
+        """Return an argument's tensor below a level, and True if it is batched at dimension 0."""
         found = self._layers.get(id(x))
         return (x, False) if found is None or found[1].level != level else (found[1].inner, True)
 
     def has(self, values: Any) -> bool:
-        """Whether there are stand-ins among arguments."""
+        """Return True if arguments contain batched stand-ins."""
         return bool(self._layers) and any(id(x) in self._layers for x in tensors_in(values))
 
     def level_of(self, op: Any, values: list[Any]) -> Level | None:
-        """The innermost batch that an operator works on; None where it is of none."""
+        """Return the innermost batch level of an operator call; None if unbatched."""
         if not self.levels:
             return None
         found = [self._layers[id(x)][1].level for x in tensors_in(values) if id(x) in self._layers]
@@ -155,7 +155,7 @@ class OpenVmapLevels:
         return self._standing(level, found) if isinstance(found, Tensor) else found
 
     def converted(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
-        """x.to(...) of a stand-in; None for another tensor."""
+        """Convert a stand-in by `x.to(...)`; None for other tensors."""
         found = self._layers.get(id(x))
         if found is None:
             return None
@@ -182,7 +182,7 @@ class _Recorded(Call):
 
 
 def _nothing(batches: OpenVmapLevels) -> None:
-    """What rows are there is known."""
+    """Ignore a call; the decompositions are already loaded."""
 
 
 STEPS: Final[dict[Any, Callable[..., Any]]] = {

@@ -16,7 +16,7 @@ from ts._higher_order_ops.side_effect_detection import walk
 
 
 class Sources:
-    """Where the tensors and symbols are that functions can reach: the first place of each."""
+    """Sources of reachable tensors and symbols: the first path of each."""
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
         self._tensors: dict[int, str] = {}  # by id
@@ -30,7 +30,7 @@ class Sources:
                     self.numbers.setdefault(x.node.expr, place)
 
     def tensor(self, *known: Tensor | None) -> str | None:
-        """The name of a tensor, which may be known as several."""
+        """Return the name of the first known tensor; None if unknown."""
         return next((self._tensors[id(x)] for x in known if id(x) in self._tensors), None)
 
 

@@ -49,7 +49,7 @@ def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, 
 
 
 def in_common(*branches: Branch) -> list[Node]:
-    """What is taken by all functions, then by each alone, in the order of the names."""
+    """Return captured nodes: first those common to all branches, then per branch, sorted by name."""
     takers: dict[Node, list[int]] = {}
     names: dict[Node, str] = {}
     for i, branch in enumerate(branches):
@@ -62,7 +62,7 @@ def in_common(*branches: Branch) -> list[Node]:
 
 
 def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
-    """What may be the one or the other."""
+    """Merge two branch results: differing sizes become new symbols."""
     if not isinstance(a, Tensor):
         return a if known_equal(a, b) else _between(environment, a, b)
     sizes = [
@@ -76,7 +76,7 @@ def _merged(environment: ShapeEnv, a: Any, b: Any) -> Any:
 
 
 def _strides(sizes: Sequence[Any], like: MetaArray) -> list[Any]:
-    """Of other sizes in memory in the same order."""
+    """Return strides for new sizes in the dimension order of another array."""
     order = sorted(range(len(sizes)), key=lambda d: (_as_number(like.strides[d]), -d))
     strides: list[Any] = [0] * len(sizes)
     step: Any = like.itemsize

@@ -114,7 +114,7 @@ def _like(x: Tensor) -> Tensor:
 
 
 def _slice(x: Tensor) -> Tensor:
-    """A slice along the first dimension, on memory of its own."""
+    """Return a fake slice along the first dimension with separate memory."""
     return fake_for(fake_array(x.array.shape[1:], x.array.dtype), device_of(x), x.requires_grad)
 
 

@@ -1,4 +1,4 @@
-"""Recording one function of an operator: a graph of its own, with an input for all that comes from around it.
+"""Capture of a function as subgraph of a control-flow operator; outer values become lifted inputs.
 
 branch = Branch(recorder, sources)
 branch.outcome(true_fn, (x,))        the function's results, and what it does with memory
@@ -57,7 +57,7 @@ class Branch(ExportTracer):
         return nodes
 
     def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
-        """What the function gives, recorded."""
+        """Record the function; return its results and memory effects."""
         environment = self.environment
         before, environment.observer = environment.observer, self.arithmetic
         try:
@@ -76,7 +76,7 @@ class Branch(ExportTracer):
     # ---- what comes from around
 
     def _input(self, name: str, x: Any) -> Node:
-        """An input behind those that there are."""
+        """Insert an input after the existing inputs."""
         first = next(iter(self.graph.nodes), None)
         if self._head is not None:
             with self.graph.inserting_after(self._head):
@@ -87,7 +87,7 @@ class Branch(ExportTracer):
         return self.placeholder(name, x)
 
     def _lift(self, x: Any, name: str | None) -> Any:
-        """An input for a tensor or symbol of the recording around this one."""
+        """Lift a tensor or symbol of the parent recording to a subgraph input."""
         outer = self.parent.node_of(x)
         if not isinstance(outer, Node):
             return outer
@@ -99,7 +99,7 @@ class Branch(ExportTracer):
         return self.lifted[outer]
 
     def fake_of(self, x: Tensor) -> Tensor:
-        """What stands for a tensor: those that the function did not make are known around it."""
+        """Return the fake tensor of a tensor; unknown tensors are looked up in the parent."""
         found = self._fakes.get(id(x))
         if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
             found = self._fakes[id(x)] = x, shown
@@ -133,7 +133,7 @@ class Branch(ExportTracer):
         return self._lift(symbol_of(expression, self.environment), name)
 
     def stands_for_element(self, node: Node) -> bool:
-        """Whether an input is an element of a batch around this recording; arguments of loops may be."""
+        """Return True if an input is an element of an enclosing batch; loop arguments may be."""
         if node.op != "placeholder":
             return False
         outer = next((o for o, inner in self.lifted.items() if inner is node), None)

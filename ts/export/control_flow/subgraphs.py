@@ -38,7 +38,7 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
 
 
 def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
-    """The same graph, with these inputs in this order, of these names."""
+    """Copy a graph with given inputs in a new order and with new names."""
     made = Graph()
     copies: dict[Node, Node] = {}
     for node, name in zip(inputs, names, strict=True):
@@ -66,7 +66,7 @@ def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[
 
 
 def call(recorder: ExportTracer, target: Any, args: tuple[Any, ...], results: Sequence[Any]) -> None:
-    """The node of an operator, and those that take its results out."""
+    """Record an operator node and `getitem` nodes of its results."""
     node = recorder._call(target, args, tuple(results))
     for k, x in enumerate(results):
         item = recorder._call(python_operator.getitem, (node, k), x)

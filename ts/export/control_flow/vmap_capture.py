@@ -1,4 +1,4 @@
-"""`vmap` in exports: its steps are nodes, and what is between them is recorded for one element.
+"""Capture of `vmap`: batch steps become nodes, operators in between are recorded per element.
 
 vmap(f)(x)         _vmap_increment_nesting, _add_batch_dim(x, 0, 1), nodes of f, _remove_batch_dim ...
 """

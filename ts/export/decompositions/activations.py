@@ -93,7 +93,7 @@ def softshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
 
 @decomposes("aten::threshold")
 def threshold(x: Tensor, threshold: Any, value: Any) -> Tensor:
-    """A value in the place of what is not above the threshold."""
+    """Replace elements at or below the threshold by `value`."""
     return either(aten.le.Scalar(x, threshold), value, x, x)
 
 

@@ -67,7 +67,7 @@ def _dtype_of(number: Any) -> Any:
 
 
 def _wrapped(number: Any, x: Tensor | None) -> Tensor:
-    """A number as a tensor, of the dtype that it has beside `x`."""
+    """Convert a number to a 0-d tensor with the dtype of its type promotion with `x`."""
     dtype = _dtype_of(number) if x is None else ts.result_type(x, number)
     device = None if x is None else x.device
     return aten.scalar_tensor(number, dtype=dtype, device=device)
@@ -184,7 +184,7 @@ def _double(x: Tensor) -> Tensor:
 
 @decomposes("aten::frac")
 def frac(x: Tensor) -> Tensor:
-    """What is behind the point."""
+    """Return the fractional part."""
     return aten.sub.Tensor(x, aten.trunc(x))
 
 
@@ -275,7 +275,7 @@ def isposinf(x: Tensor) -> Tensor:
 def isclose(
     x: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
-    """Equal but for a part and an amount."""
+    """Compare elementwise within relative and absolute tolerances."""
     equal = aten.eq.Tensor(x, other)
     if equal_nan and x.is_floating_point():
         both = aten.bitwise_and.Tensor(aten.isnan(x), aten.isnan(other))
@@ -345,7 +345,7 @@ def entr(x: Tensor) -> Tensor:
 
 @decomposes("aten::special_ndtr", implicit=True)
 def ndtr(x: Tensor) -> Tensor:
-    """How much of the normal distribution is below."""
+    """Compute the cumulative distribution function of the standard normal distribution."""
     return aten.mul.Scalar(aten.add.Scalar(aten.erf(aten.mul.Scalar(x, math.sqrt(0.5))), 1), 0.5)
 
 

@@ -1,4 +1,4 @@
-"""Which operators are not of the core set, and the functions that say them in operators that are.
+"""Decomposition table: non-core operators and their definitions by core operators.
 
     @decomposes("aten::t")                a function with the operator's arguments, that calls `ts.ops.aten`
     def t(x): ...

@@ -212,7 +212,7 @@ def to_device(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """With another dtype, on another device: itself if these are its own."""
+    """Convert to a device and dtype; return `x` itself if unchanged."""
     return _converted(x, copy, memory_format, dtype=dtype, device=device)
 
 
@@ -228,7 +228,7 @@ def to_dtype_layout(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """With another dtype, on another device: itself if these are its own."""
+    """Convert to a device and dtype; return `x` itself if unchanged."""
     return _converted(x, copy, memory_format, dtype=dtype, device=device)
 
 

@@ -13,7 +13,7 @@ aten = ts.ops.aten
 
 
 def _along(x: Tensor, dim: int, index: Tensor) -> list[Tensor | None]:
-    """Indices of which only that along one dimension is there."""
+    """Return an index list with `index` at dimension `dim` and None before it."""
     return [None] * (dim % max(x.dim(), 1)) + [index]
 
 
@@ -38,7 +38,7 @@ def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 
 @decomposes("aten::index_fill.int_Tensor")
 def index_fill_tensor(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
-    """With the one element of a tensor at these places."""
+    """Fill indexed slices along a dimension with a 0-d tensor."""
     return _filled(x, dim, index, value)
 
 

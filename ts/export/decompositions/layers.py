@@ -127,7 +127,7 @@ def max_pool1d(
 
 
 def _as_rows(kernel_size: Any, stride: Any) -> tuple[list[Any], list[Any]]:
-    """Kernel and stride of one dimension for two, of which the first has size 1."""
+    """Return 1-D kernel and stride as 2-D values with leading size 1."""
     kernel = [1, *_each(kernel_size, 1)]
     return kernel, [1, *_each(stride, 1)] if stride not in ((), []) else kernel
 
@@ -157,7 +157,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
 
 @decomposes("aten::adaptive_avg_pool2d", implicit=True)
 def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
-    """Means of so many windows; of all where there is one."""
+    """Average-pool to a 2-D output size; size 1 is a plain mean."""
     if list(output_size) == [1, 1]:
         return aten.mean.dim(x, [-1, -2], True)
     return aten._adaptive_avg_pool2d(x, output_size)
@@ -165,7 +165,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
 
 @decomposes("aten::adaptive_avg_pool3d", implicit=True)
 def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
-    """Means of so many windows; of all where there is one."""
+    """Average-pool to a 3-D output size; size 1 is a plain mean."""
     if list(output_size) == [1, 1, 1]:
         return aten.mean.dim(x, [-1, -2, -3], True)
     return aten._adaptive_avg_pool3d(x, output_size)
@@ -173,7 +173,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
 
 @decomposes("aten::adaptive_max_pool1d", implicit=True)
 def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
-    """The largest of so many windows, and where they are."""
+    """Max-pool to a 1-D output size; return values and indices."""
     values, places = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)])
     return aten.squeeze.dim(values, -2), aten.squeeze.dim(places, -2)
 
@@ -262,7 +262,7 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """Each channel with mean 0 and variance 1, of the batch or of all so far."""
+    """Normalize channels by batch statistics in training, by running statistics otherwise."""
     if not training:
         return aten._native_batch_norm_legit_no_training(
             x, weight, bias, running_mean, running_var, momentum, eps
@@ -278,7 +278,7 @@ def batch_norm(
 
 
 def replace(x: Tensor, value: Tensor) -> None:
-    """Let a tensor have another value: without a write, where what is recorded has none."""
+    """Replace a tensor's value: `copy_` eagerly, functional update during recording."""
     recorder = current_tracer()
     if recorder is None:
         x.copy_(value)
@@ -387,7 +387,7 @@ def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
 
 
 def _has_elements(x: Tensor, pad: list[Any]) -> bool:
-    """Whether all dimensions but that of the batch have some."""
+    """Return True if all non-batch dimensions are nonempty."""
     return all(evaluate_guard(n != 0) for n in x.shape[-(len(pad) // 2) - 1 :])
 
 

@@ -56,7 +56,7 @@ def huber_loss(x: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0
 
 @decomposes("aten::kl_div", implicit=True)
 def kl_div(x: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
-    """How far a distribution is from the target's."""
+    """Compute the Kullback-Leibler divergence from log-probabilities to a target."""
     if log_target:
         return reduced(aten.mul.Tensor(aten.exp(target), aten.sub.Tensor(target, x)), reduction)
     product = aten.mul.Tensor(target, x)
@@ -129,7 +129,7 @@ def cross_entropy_loss(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Of logits: of classes, or of probabilities of the same shape."""
+    """Compute cross entropy of logits; targets are class indices or probabilities."""
     if label_smoothing or (target.is_floating_point() and weight is not None):
         return NotImplemented
     dim = 0 if x.dim() == 1 else 1

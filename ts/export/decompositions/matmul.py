@@ -49,7 +49,9 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _are_rows(x: Tensor, y: Tensor) -> bool:
-    """Whether the rows of a batch lie one behind the other, or gradients of the other are wanted."""
+    """Return True if a batched matmul may be folded into one product: rows are contiguous, or `y` requires
+    grad.
+    """
     if y.requires_grad:
         return True
     recorder = current_tracer()
@@ -76,7 +78,7 @@ def _rows(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _batches(x: Tensor, y: Tensor) -> Tensor:
-    """Each matrix of a batch by its own; a vector is a row on the left, and a column on the right."""
+    """Compute a broadcast batched matmul by `bmm`; a 1-D operand is a row (left) or column (right)."""
     n, m = x.dim(), y.dim()
     batch = broadcast([list(x.shape[:-2]), list(y.shape[:-2])])
     rows, depth = x.shape[-2] if n > 1 else 1, x.shape[-1]
@@ -161,7 +163,7 @@ def kron(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::einsum", implicit=True)
 def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
-    """Sums of products by the letters of dimensions, one operand after the other."""
+    """Contract operands pairwise from left to right by dimension labels."""
     terms, result = _terms(equation, tensors)
     letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
@@ -209,7 +211,8 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
 
 
 def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
-    """With a dimension for each letter, in their order; a letter that is there twice is a diagonal."""
+    """Align a tensor's dimensions to `letters`; repeated labels take the diagonal, missing ones get size
+    1."""
     there = list(term)
     for c in dict.fromkeys(term):
         while there.count(c) > 1:
@@ -227,7 +230,7 @@ def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
 
 
 def _summed_product(x: Tensor, y: Tensor, dims: list[int]) -> Tensor:
-    """The sum over dimensions of a product, where they have size 1 then: a `bmm`."""
+    """Sum a product over dimensions, kept with size 1, by `bmm`."""
     if not dims:
         return aten.mul.Tensor(x, y)
     n = x.dim()

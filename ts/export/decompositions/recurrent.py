@@ -44,7 +44,7 @@ def _rnn_step(activation: Any) -> Step:
 
 
 def _layer(x: Tensor, state: State, weights: list[Any], step: Step, reverse: bool) -> tuple[Tensor, State]:
-    """One layer in one direction: what it gives at all times, and its last state."""
+    """Run one layer in one direction; return outputs of all time steps and the final state."""
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
     cells = len(state) > 1
     if cells:

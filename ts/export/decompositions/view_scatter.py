@@ -1,4 +1,4 @@
-"""Views backwards: the tensor of which a view is what was written there; and the operators that do it.
+"""View inverses and `*_scatter` operators: embed a written view in its base tensor.
 
 unview(select, x, y, (0, 1), None)        x with y where x.select(0, 1) lies
 """
@@ -151,7 +151,7 @@ def _view_as_complex(before: Tensor, value: Tensor) -> Tensor:
 
 @decomposes("aten::select_scatter")
 def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """Where the index along `dim` is this one, the slice; elsewhere the tensor."""
+    """Replace the slice at `index` along `dim` by `src`."""
     dim = dim % x.dim()
     size = x.shape[dim]
     places = aten.arange(size, device=x.device)

@@ -1,4 +1,4 @@
-"""What the arguments of a program from a file have to be.
+"""Argument guards of a program loaded from an archive.
 
 The file has sizes of tensors with symbols in them, ranges of symbols, constants, and conditions as Python:
 
@@ -29,7 +29,7 @@ _Compute = Callable[[list[Any]], Any]
 
 
 class _SymbolSource(NamedTuple):
-    """Where the number of a symbol is: in a dimension of a leaf, times a factor, with an offset."""
+    """Source of a symbol: leaf index and dimension, with factor and offset."""
 
     leaf: int
     dim: int | None
@@ -57,7 +57,8 @@ class Conditions:
         self.places: dict[Any, _SymbolSource] = {}
 
     def checks(self, values: list[Any], guards: list[str]) -> list[Check]:
-        """All of them: for arguments as `values` are, and the conditions in the file's own words."""
+        """Build all guards: for the arguments' metadata `values`, and from the guard expressions in the
+        file."""
         self._find_symbols(values)
         found: list[Check] = []
         seen: set[Any] = set()
@@ -72,7 +73,7 @@ class Conditions:
         return found + [self._of_guard(text) for text in guards]
 
     def _find_symbols(self, values: list[Any]) -> None:
-        """Where symbols stand alone; then where they stand with a factor and an offset."""
+        """Find symbol sources: plain symbols first, then sizes with a factor and offset."""
         sizes: list[tuple[int, int | None, Any]] = []
         for leaf, value in enumerate(values):
             if isinstance(value, Tensor):
@@ -119,7 +120,7 @@ class Conditions:
         return [self._equal(leaf, dim, at, expression)]
 
     def _equal(self, leaf: int, dim: int | None, at: str, expression: Any) -> Check:
-        """That a size, or an argument, is what an expression of symbols that have places says."""
+        """Build a guard that a size or argument equals a symbolic expression."""
         from ts.export import sympy_functions
         from ts.export.guards import text
 
@@ -135,7 +136,7 @@ class Conditions:
         return Check(f"{at} == {text(expression, lambda s: places[s].name)}", holds)
 
     def _of_number(self, leaf: int, expression: Any) -> list[Check]:
-        """That an argument is an int, and in its range or what it has to be."""
+        """Build guards of an integer argument: type, range, and equality with a known expression."""
         name = self.names[leaf]
         found: list[Check] = [IntegerGuard(name, leaf)]
         place = self.places.get(expression)
@@ -150,7 +151,7 @@ class Conditions:
         return found
 
     def _of_range(self, symbol: Any, place: _SymbolSource, at: str) -> list[Check]:
-        """What the number of a symbol may be; that it is one."""
+        """Build guards of a symbol's source: divisibility by the factor, and value range."""
         found = []
         leaf, dim, factor, offset, _ = place
         if factor > 1:
@@ -200,7 +201,7 @@ class Conditions:
         return Check(_ARGUMENT.sub(r"\1", text), holds, text)
 
     def _computed(self, formula: Formula, text: str) -> _Compute:
-        """What computes a formula on the leaves of arguments."""
+        """Compile a formula to a function of the argument leaves."""
         match formula:
             case Constant(value=value):
                 return lambda leaves: value

@@ -1,4 +1,4 @@
-"""What the nodes of a program in a file call, by name: operators, arithmetic on sizes, branches and loops.
+"""Call targets by name in archives: operators, size arithmetic, control flow.
 
     found("torch.ops.aten.add.Tensor")     the overload
     found("_operator.floordiv")            operator.floordiv
@@ -29,7 +29,7 @@ _NAMES: Final = {function: name for name, function in FUNCTIONS.items()}
 
 
 def found(name: str) -> Any:
-    """What a name stands for; ArchiveError with the name where nothing does."""
+    """Return the call target of a name; ArchiveError if unknown."""
     function = FUNCTIONS.get(name)
     if function is not None:
         return function
@@ -74,7 +74,7 @@ def _step_of_batch(name: str) -> Any:
 
 
 def _steps() -> Any:
-    """The module of the steps of `vmap`; None where it is not there."""
+    """Return the module of `vmap` steps; None if not installed."""
     try:
         return importlib.import_module("ts._functorch.predispatch")
     except ModuleNotFoundError:
@@ -82,20 +82,20 @@ def _steps() -> Any:
 
 
 def depth_change(name: str) -> int:
-    """How many batches a call begins, or ends."""
+    """Return the change of `vmap` nesting depth by a call: 1, -1 or 0."""
     last = name.removeprefix(_BATCHES)
     return {"_vmap_increment_nesting": 1, "_vmap_decrement_nesting": -1}.get(last, 0)
 
 
 def is_of_functions(target: Any) -> bool:
-    """Whether it is an operator that takes graphs."""
+    """Return True for a higher-order operator (graph arguments)."""
     home = getattr(ts.ops, "higher_order", None)
     name = getattr(target, "__name__", "")
     return not isinstance(target, OpOverload) and getattr(home, name, None) is target is not None
 
 
 def name_of(target: Any) -> str:
-    """The name of what a node calls; ArchiveError where files have none for it."""
+    """Return the archive name of a call target; ArchiveError if it is not serializable."""
     if isinstance(target, OpOverload):
         return f"{_PREFIX}{target}"
     try:

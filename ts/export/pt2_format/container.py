@@ -53,7 +53,7 @@ class Container:
         self.records.zip.close()
 
     def has(self, name: str) -> bool:
-        """Whether there is a record."""
+        """Return True if a record exists."""
         return self.records.has(name)
 
     def text(self, name: str) -> str:
@@ -93,7 +93,7 @@ class Container:
 
 
 def open_container(f: str | os.PathLike[str] | IO[bytes], read: Callable[[Container], Any]) -> Any:
-    """What `read` makes of a file, which is given by its path or open."""
+    """Open an archive by path or file object and return the result of `read`."""
     with opened(f) as file, Container(file) as container:
         return read(container)
 

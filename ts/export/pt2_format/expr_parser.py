@@ -42,7 +42,7 @@ class Name:
 
 @dataclass(slots=True, frozen=True)
 class Call:
-    """What is called, with which arguments."""
+    """Call expression: callee, arguments, keyword arguments."""
 
     function: Formula
     arguments: tuple[Formula, ...]
@@ -67,7 +67,7 @@ class Attribute:
 
 @dataclass(slots=True, frozen=True)
 class Operation:
-    """An operator of Python, with one or two operands; `if` with a condition, and what is chosen by it."""
+    """Operator expression: one or two operands, or condition and alternatives of `if`."""
 
     operator: str
     operands: tuple[Formula, ...]
@@ -90,7 +90,7 @@ def _parts(formula: Formula) -> tuple[Formula, ...]:
 
 
 def parse(text: str) -> Formula:
-    """The tree of a formula; ArchiveError where it is none."""
+    """Parse a formula to a syntax tree; ArchiveError if malformed."""
     return _Parser(text).whole()
 
 
@@ -119,7 +119,7 @@ class _Parser:
         return before
 
     def take(self, *marks: str) -> str:
-        """The present token, if it is one of these; else nothing."""
+        """Consume the current token if it matches one of `marks`; else return ""."""
         if self.kind in ("mark", "name") and self.token in marks:
             return self.advance()
         return ""

@@ -33,12 +33,12 @@ _Reads = Callable[[Any, str], Any]
 
 
 def read(text: str, cls: Any, record: str) -> Any:
-    """An object of the class from the text of a record."""
+    """Decode a JSON record to an object of class `cls`."""
     return _reader(cls)(parse(text, record), record)
 
 
 def parse(text: str, record: str) -> Any:
-    """JSON as it is: no key twice, nothing that JSON does not have, not too deep."""
+    """Parse strict JSON: duplicate keys, NaN and deep nesting raise ArchiveError."""
     deadline.charge(_NANOSECONDS_EACH * len(text), bytes=_BYTES_EACH * len(text))
     if _depth(text) > _MAX_NESTING_DEPTH:
         raise ArchiveError(f"{record} is nested too deeply")
@@ -49,7 +49,7 @@ def parse(text: str, record: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """How deep objects and lists are in each other."""
+    """Return the maximum nesting depth of objects and lists; 0 if certainly within the limit."""
     if text.count("[") + text.count("{") <= _MAX_NESTING_DEPTH:
         return 0
     deepest = depth = 0
@@ -79,7 +79,7 @@ def _wrong(where: str, wanted: str) -> ArchiveError:
 
 @cache
 def _reader(kind: Any) -> _Reads:
-    """What reads values of a type."""
+    """Return the decoder function of a type annotation."""
     origin = typing.get_origin(kind)
     if origin is list:
         return _list_reader(_reader(*typing.get_args(kind)))

@@ -23,7 +23,7 @@ from ts.fx.node import Node
 
 
 def lifted(program: ExportedProgram) -> ExportedProgram:
-    """The program, or one without tensors in the graphs of its functions where there are some."""
+    """Lift tensors of subgraphs to program inputs; return the program itself if there are none."""
     tensors = {id(x): x for _, module in _functions(program.graph_module) for x in _held(module)}
     if not tensors:
         return program
@@ -52,7 +52,7 @@ def lifted(program: ExportedProgram) -> ExportedProgram:
 
 
 def _functions(module: GraphModule) -> Iterator[tuple[Node, GraphModule]]:
-    """The graphs that operators on functions are called with, all the way down."""
+    """Yield subgraphs of higher-order operators recursively, with their `get_attr` nodes."""
     for node in module.graph.nodes:
         found = _value(module, node)
         if isinstance(found, GraphModule):
@@ -71,7 +71,7 @@ def _held(module: GraphModule) -> list[Tensor]:
 
 
 def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
-    """The attributes of a module, and its graph again, with nodes of the same names."""
+    """Copy a module's attributes and graph, preserving node names."""
     graph = Graph()
     copies: dict[Node, Node] = {}
     for node in module.graph.nodes:

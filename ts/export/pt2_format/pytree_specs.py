@@ -55,7 +55,7 @@ def _spec(written: Any) -> Any:
 
 
 def _context(cls: Any, written: Any, count: int) -> Any:
-    """What a node needs beside its children."""
+    """Decode the context of a pytree node: class-specific data besides its children."""
     if cls is namedtuple:
         found = SERIALIZED_TYPE_TO_PYTHON_TYPE.get(written) if isinstance(written, str) else None
         if found is None or not is_namedtuple_class(found):
@@ -127,7 +127,7 @@ def named_tuples(*specs: Any) -> dict[str, list[str]]:
 
 
 class Step(NamedTuple):
-    """From a node to a child: its number, and the key or name that it has in the node."""
+    """Step of a pytree path: child index, and key or attribute name."""
 
     place: int
     key: Any = None
@@ -140,7 +140,7 @@ class Step(NamedTuple):
 
 
 def paths(spec: Any) -> Iterator[tuple[Step, ...]]:
-    """The ways to the leaves, in their order."""
+    """Yield the paths to all leaves in order."""
     if spec.is_leaf():
         yield ()
         return
@@ -163,7 +163,7 @@ def _steps(spec: Any) -> list[Step]:
 
 
 def _is_of_fields(context: Any, count: int) -> bool:
-    """Whether it is the context of a dataclass: the names of the fields that are there, and of the others."""
+    """Return True for a dataclass context: two lists, present and absent field names."""
     return (
         isinstance(context, list)
         and len(context) == 2
@@ -173,7 +173,7 @@ def _is_of_fields(context: Any, count: int) -> bool:
 
 
 def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[Step, ...]]]:
-    """For each leaf of (args, kwargs) the argument that it is in, and the way to it from there."""
+    """Return for each leaf of (args, kwargs) its argument name and the remaining path."""
     found = []
     for path in paths(spec):
         if len(path) < 2:
@@ -190,7 +190,7 @@ def argument_paths(spec: Any, names: list[str] | None) -> list[tuple[str, tuple[
 
 
 def check_arguments(spec: Any) -> None:
-    """That a tree is of arguments: (args, kwargs)."""
+    """Raise ArchiveError unless a tree has the form (args, kwargs)."""
     match spec.type, [child.type for child in spec.children()]:
         case (_, [args, kwargs]) if spec.type is tuple and args is tuple and kwargs is dict:
             return

@@ -28,7 +28,7 @@ _MAX_DIMENSIONS: Final = 64
 
 
 def dtype_of(number: int) -> dtypes.dtype:
-    """The dtype that a file has a number for."""
+    """Return the dtype of a schema number; ArchiveError if unsupported."""
     found = _DTYPES.get(number)
     if found is None:
         raise ArchiveError(f"the file has tensors of the dtype {number}, which ts does not have")
@@ -84,7 +84,7 @@ class TensorFolder:
         return made.detach().requires_grad_() if wanted else made
 
     def placed(self, record: str, meta: schema.TensorMeta) -> Tensor:
-        """The tensor at a place of a record."""
+        """Load a tensor from its record by sizes, strides and storage offset."""
         check_layout(meta.layout)
         dtype = dtype_of(meta.dtype)
         data = self.bytes.get(record)
@@ -137,7 +137,7 @@ class WrittenFolder:
 def meta_of(
     dtype: dtypes.dtype, sizes: Any, strides: Any, offset: Any, device: devices.device, requires_grad: bool
 ) -> schema.TensorMeta:
-    """What a file says of a tensor."""
+    """Encode tensor metadata for the archive."""
     from ts.export.pt2_format.symbols import chosen
 
     def numbers(values: Any) -> list[Any]:
