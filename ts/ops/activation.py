@@ -28,7 +28,7 @@ def _floating(name: str, x: Array) -> Array:
 
 
 def _wide(xp: Any, name: str, x: Array) -> Array:
-    """The same in the dtype in which it is computed: the result is rounded to 16 bits once."""
+    """Return `x` checked and cast to the computation dtype: 16-bit results are rounded only once."""
     return common.cast(xp, _floating(name, x), common.opmath(x.dtype))
 
 
@@ -375,7 +375,7 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     **COPIED,
 )
 def _glu_jvp(xp: Any, glu: Array, x: Array, dx: Array, dim: int) -> Array:
-    """How `glu` of x changes where x changes by dx."""
+    """Return the tangent of `glu(x)` for the tangent `dx` of x."""
     axis = common.wrap_dim(dim, x.ndim)
     dleft, dright = xp.split(dx, 2, axis)
     gate = sigmoid(xp, xp.split(x, 2, axis)[1])
@@ -497,7 +497,7 @@ def _plain_log_softmax(xp: Any, self: Array, dim: int, half_to_float: bool) -> A
 def _masked_softmax(
     xp: Any, self: Array, mask: Array, dim: int | None = None, mask_type: int | None = None
 ) -> Array:
-    """Where the mask is true an element counts for nothing; masks of kinds 0 and 1 are those of attention."""
+    """Compute softmax over the elements with a false mask; mask types 0 and 1 are attention masks."""
     if mask.dtype != common.BOOL:
         raise RuntimeError("Mask should be a boolean tensor")
     if mask_type in (0, 1) and self.ndim == 4 and mask.ndim == 2:

@@ -1,4 +1,4 @@
-"""How activations and softmax carry gradients back: the operators of archives and exported graphs.
+"""Backward operators of activations and softmax, as used in archives and exported graphs.
 
 In: the gradient of the result, what was put in or what came out; out: the gradient of what was put in, in the
 dtype of the gradient.  16-bit floats are computed in 32 bits and rounded once.

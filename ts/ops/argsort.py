@@ -1,6 +1,6 @@
-"""Where elements come in order: the one part of sorting, selection and medians.
+"""Sorting permutation of array elements, the common part of sort, topk and median.
 
-In: an array and a dimension; out: places along it.  NaN counts as the largest, -0.0 as 0.0.  Equal elements
+In: an array and a dimension; out: indices along it.  NaN counts as the largest, -0.0 as 0.0.  Equal elements
 keep their order, but where the device has a way of its own (`xp.ranking`): on the CPU they end where
 PyTorch's algorithms leave them.
 

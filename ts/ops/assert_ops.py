@@ -21,12 +21,12 @@ _INT64_MIN: Final = -(1 << 63)
 
 
 def _nothing(*_: Any) -> list[Any]:
-    """No result, and nothing that could be looked at."""
+    """Return an empty result list: the operator has no outputs."""
     return []
 
 
 def _token_like(*args: Any) -> Any:
-    """As the token, which is last."""
+    """Return shape and dtype of the token, the last argument."""
     return like(args[-1])
 
 
@@ -114,7 +114,7 @@ def _constrain_range(xp: Any, size: Any, min: int | None = None, max: int | None
     side_effect=True,
 )
 def _constrain_size(xp: Any, size: Any, min: int | None = None, max: int | None = None) -> None:
-    """Of a length, which is not negative; one that may be 2 at most is no length that changes."""
+    """Constrain a nonnegative dynamic size; raise RuntimeError if `max` is 2 or less."""
     if max is not None and max <= 2:
         raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
     _constrain(size, 0 if min is None else min, max)

@@ -126,7 +126,7 @@ def _linear(xp: Any, x: Array, weight: Array, bias: Array) -> Array:
 
 
 def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> Array:
-    """Where nothing may be looked at, in the shape of the scores (N, heads, L, S)."""
+    """Return a boolean mask of excluded positions that broadcasts to the scores (N, heads, L, S)."""
     n, _, rows, columns = scores
     hidden = mask if mask.dtype == common.BOOL else mask != 0
     shapes: dict[int | None, tuple[tuple[int, ...], tuple[int, ...]]] = {
@@ -254,9 +254,9 @@ def _transformer_encoder_layer(
 
 @op("aten::_nested_tensor_from_mask_left_aligned(Tensor t, Tensor mask) -> bool", where="f")
 def _could_be_nested(xp: Any, t: Array, mask: Array) -> bool:
-    """Whether rows of different lengths can be made of a padded tensor: no, there are no nested tensors.
+    """Return False: padded tensors cannot be converted, as nested tensors are unsupported.
 
-    Encoders ask this first, and go through their layers with the mask where the answer is no.
+    Encoders query this first and run their layers with the mask if the result is False.
     """
     return False
 

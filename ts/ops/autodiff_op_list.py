@@ -1,7 +1,7 @@
-"""Which operators PyTorch's own differentiable graphs are made of.
+"""Table of the operators in PyTorch's differentiable graphs.
 
-Here every operator with a row of derivatives can be in one.  PyTorch's have formulas for these, and a graph
-of others alone is none there: what tests ask that make graphs of single operators.
+In `ts`, every operator with a derivative formula can be part of a differentiable graph.  PyTorch has formulas
+only for these; tests that build graphs of single operators need the difference.
 """
 
 from __future__ import annotations
@@ -24,5 +24,5 @@ _KEYS = frozenset(f"aten::{key}" for key in _KNOWN.split())
 
 
 def is_pytorchs(record: OperatorRecord) -> bool:
-    """Whether PyTorch makes a differentiable graph of the operator alone."""
+    """Return whether PyTorch creates a differentiable graph for the operator alone."""
     return record.key in _KEYS

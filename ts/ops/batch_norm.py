@@ -1,4 +1,4 @@
-"""Normalisation by the moments of a batch, and the steps that it is made of.
+"""Batch normalisation kernels and their steps: statistics, gathering, elementwise part.
 
 In: arrays (N, C, ...), weights, running moments; out: an array, and the moments where the operator gives
 them. Statistics of parts of a batch, which other devices have computed, are gathered to those of the whole:
@@ -270,7 +270,7 @@ def _native_batch_norm_backward(
     where="",
 )
 def _batch_norm_backward(xp: Any, *args: Any) -> list[Array]:
-    """The same of `_batch_norm_with_update`, whose last result `reserve` is of devices."""
+    """Return the gradients of `_batch_norm_with_update`; the argument `reserve` is ignored."""
     return _native_batch_norm_backward(xp, *args[:-1])
 
 
@@ -280,7 +280,7 @@ _STATISTICS = "Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? runni
 
 
 def _reserved(xp: Any) -> Array:
-    """What libraries of GPUs keep for the gradient."""
+    """Return the empty uint8 reserve buffer, which only GPU libraries fill for backward."""
     return xp.zeros(0, dtype=common.UINT8)
 
 
@@ -292,7 +292,7 @@ def _reserved(xp: Any) -> Array:
     layout=("channels", "contiguous", "contiguous", "contiguous", "contiguous"),
 )
 def _batch_norm_impl_index(xp: Any, input: Array, *rest: Any) -> tuple[Any, ...]:
-    """The last result says which library it was: none."""
+    """Return batch norm results, an empty reserve buffer and the backend index 0."""
     return *_native_batch_norm(xp, input, *rest[:-1]), _reserved(xp), 0
 
 
@@ -464,7 +464,7 @@ def _gather_stats(
     eps: float,
     counts: Any,
 ) -> tuple[Array, Array]:
-    """The moments of a whole from those of its parts, a row each."""
+    """Combine mean and inverse deviation of batch parts, one row per part; update running moments."""
     wide = common.opmath(mean.dtype)
     of_part = (
         xp.full(mean.shape[0], counts, dtype=wide)

@@ -36,7 +36,7 @@ def nll(
 def _nll_and_weight(
     xp: Any, logp: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, Array]:
-    """The same, and the weight of all samples together; of several losses that are not reduced it is 0."""
+    """Return the NLL loss and the total sample weight, which is 0 for unreduced batches."""
     if logp.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if target.ndim > 0 and logp.ndim > 1 and not size_guards.equal(logp.shape[0], target.shape[0]):
@@ -317,7 +317,7 @@ def _multi_margin_loss(
 
 
 def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    """The loss, and a mask of the classes that hold: those listed before the first -1."""
+    """Return the loss and a mask of target classes: those listed before the first -1."""
     x = _rows(self)
     if not size_guards.same(target.shape, self.shape):
         raise RuntimeError(

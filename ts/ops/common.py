@@ -113,7 +113,7 @@ def number_dtype(x: complex) -> DType:
 
 
 def is_complex(dtype: DType) -> bool:
-    """Whether it is complex; NumPy knows complex32 by another kind than "c"."""
+    """Return whether a dtype is complex, including complex32, whose NumPy kind is not "c"."""
     return CATEGORY_OF[dtype] == COMPLEX
 
 
@@ -340,7 +340,7 @@ def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> S
 
 
 def check_sizes(shape: Sequence[int]) -> Shape:
-    """The shape of a tensor to make, of which no length may be negative."""
+    """Return `shape` as a tuple of sizes; raise RuntimeError for negative ones."""
     lengths = size_guards.shape(shape)
     if any(n < 0 for n in lengths):
         bad = next(n for n in lengths if n < 0)
@@ -355,7 +355,7 @@ def check_storage(shape: Sequence[int], dtype: DType) -> None:
 
 
 def diagonal_within(diagonal: int, rows: int, columns: int) -> int:
-    """A diagonal that divides a matrix as the given one does, and lies beside it at most."""
+    """Clamp a diagonal offset to [-rows, columns], which selects the same elements."""
     return max(-rows, min(diagonal, columns))
 
 
@@ -401,7 +401,7 @@ def _require_multiple(numel: Any, known: Any) -> None:
 
 
 def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
-    """The least and the largest of some indices; None where there is none, or nobody knows (meta)."""
+    """Return minimum and maximum of an index array; None if empty or on meta."""
     return None if xp.shapes_only or not x.size else (int(x.min()), int(x.max()))
 
 
@@ -411,7 +411,7 @@ def settled(index: Array) -> Array:
 
 
 def somewhere(xp: Any, mask: Array) -> bool:
-    """Whether a mask is true at some place; of arrays without elements nobody knows, and it is not."""
+    """Return whether any mask element is true; False for arrays without data (meta)."""
     return not xp.shapes_only and bool(xp.any(mask))
 
 

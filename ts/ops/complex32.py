@@ -132,7 +132,7 @@ def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel
 
 
 def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
-    """Whether PyTorch has a kernel for it."""
+    """Return whether PyTorch has a complex32 kernel for the call."""
     base, overload = float8.names(record)
     name = base.removesuffix("_")
     if name.endswith("_copy"):  # of a view
@@ -143,7 +143,7 @@ def _is_there(record: OperatorRecord, args: Sequence[Any]) -> bool:
 
 
 def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
-    """Whether it computes in another dtype, which the call names."""
+    """Return whether the call requests a computation dtype other than complex32."""
     return float8.names(record)[0] in float8.CONVERTING and float8.wanted_dtype(record, args) not in (
         None,
         dtypes.complex32,
@@ -185,7 +185,7 @@ _FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
 
 
 def _low_precision(record: OperatorRecord) -> str:
-    """What is said of 16-bit floats, if that is a sentence."""
+    """Return the operator's float16 refusal text for ComplexHalf, or "" if it is not a sentence."""
     if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
     messages = unsupported_dtypes.by_kind((record.base or record).refuses or {})
@@ -205,7 +205,7 @@ def _is_narrow(x: Any) -> bool:
 
 
 def _fits(x: Any) -> bool:
-    """Whether what meets complex32 leaves it that."""
+    """Return whether promoting complex32 with operand `x` results in complex32."""
     if type(x) is list:
         return all(map(_fits, x))
     if not isinstance(x, Tensor) or x.dtype.category < dtypes.FLOATING:

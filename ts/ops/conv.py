@@ -32,7 +32,7 @@ Weigh = Callable[..., Array]
 
 @dataclass(slots=True, eq=False)
 class Geometry:
-    """What one convolution does, of operands that fit."""
+    """Parameters of one convolution with validated operands."""
 
     batched: bool
     kernel: tuple[int, ...]
@@ -254,7 +254,7 @@ def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | Non
 
 
 def backwards(g: Geometry, input: Array) -> Geometry:
-    """Of the convolution that takes the gradient of the output to that of the input, with the same weight."""
+    """Return the geometry of the input-gradient convolution with the same weight (cached in `g.back`)."""
     if g.back is None:
         n = len(g.kernel)
         g.back = Geometry(

@@ -1,7 +1,7 @@
-"""How long operators take at least: what `ts.limits(seconds=...)` asks before one starts.
+"""Lower bounds of operator run times, checked by `ts.limits(seconds=...)` before an operator starts.
 
-In: a record.  Out: a rule that gives nanoseconds from the arguments, of which only sizes are looked at; None
-for what touches no elements.
+In: a record.  Out: a rule that computes nanoseconds from the sizes of the arguments; None for operators that
+touch no elements.
 
     rule_of(record)(x, y)          2.7e8 for a product of two matrices of 3000 x 3000
 
@@ -9,8 +9,8 @@ The family says what is counted (elements, results, multiplications) and how lon
 processor; a record whose work is of another kind has a rate or a rule of its own: `Record.work`.  What an
 operator allocates is not counted here: memory bounds it.
 
-A kernel that loops in Python looks at the clock itself: `for t in steps(range(n))`; one whose elements take
-longer for some values than for others is done in pieces: `xp.in_pieces(function, x, y)`.
+A kernel that loops in Python checks the deadline itself: `for t in steps(range(n))`; one with value-dependent
+cost per element runs in pieces: `xp.in_pieces(function, x, y)`.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _CLOCK_INTERVAL_NS: Final = 100_000.0  # nanoseconds after which the clock is re
 
 
 def steps(items: Iterable[T]) -> Iterator[T]:
-    """The items of a loop, with a look at the clock before each."""
+    """Yield the items of a loop; check the deadline before each."""
     for item in items:
         deadline.charge(_CLOCK_INTERVAL_NS)
         yield item
 
 
 def rule_of(record: OperatorRecord) -> Measure | None:
-    """Nanoseconds from the arguments of a call; None where there is nothing to count."""
+    """Return the rule that computes nanoseconds from call arguments; None for free operators."""
     if record.variant == "out" and record.base is not None:
         rule, count = rule_of(record.base), arity(record.base.schema_text)[2]
         return None if rule is None else lambda *args: rule(*args[:count])
@@ -65,7 +65,7 @@ def rule_of(record: OperatorRecord) -> Measure | None:
 
 
 def _makes_tensor(record: OperatorRecord) -> bool:
-    """Whether elements are computed: not for views (`-> Tensor(a)`), nor for what is known of a tensor."""
+    """Return whether the operator computes elements, unlike views (`-> Tensor(a)`) and metadata queries."""
     returns = record.schema_text.rpartition(" -> ")[2]
     if record.family in _KNOWN:
         return re.search(r"Tensor(?!\()", returns) is not None
@@ -87,7 +87,7 @@ def tensors(args: Iterable[Any]) -> list[Tensor]:
 
 
 def sizes(args: Iterable[Any]) -> list[int]:
-    """The first argument that is a list of numbers."""
+    """Return the first integer-list argument as a list; [] without one."""
     found = (list(x) for x in args if isinstance(x, List | list) and len(x) and isinstance(x[0], int))
     return next(found, [])
 
@@ -116,7 +116,7 @@ def broadcast(*args: Any) -> float:
 
 
 def _together(shapes: Sequence[Sequence[int]]) -> int:
-    """Elements of what has several shapes at once."""
+    """Return the element count of the broadcast shape."""
     ndim = max(map(len, shapes), default=0)
     return math.prod([max([s[-i] for s in shapes if len(s) >= i]) for i in range(1, ndim + 1)])
 
@@ -136,7 +136,7 @@ def enlarged(x: Tensor, *args: Any) -> float:
 
 
 def fewest(*args: Any) -> float:
-    """Elements of the smallest tensor: of the indices, where others are only looked up."""
+    """Return the element count of the smallest tensor, e.g. the indices of a lookup."""
     return min([x.numel() for x in tensors(args)], default=0)
 
 
@@ -182,7 +182,7 @@ def sorted_elements(*args: Any) -> float:
 
 
 def multiplications(*args: Any) -> float:
-    """Of a product of the last two tensors, whose matrices may be stacked."""
+    """Return the multiplication count of a (batched) matrix product of the last two tensors."""
     x, y, *_ = [*tensors(args)[-2:], None]
     if x is None or y is None or y.ndim == 0 or x.ndim == 0:
         return elements(*args)
@@ -192,7 +192,7 @@ def multiplications(*args: Any) -> float:
 
 
 def products(*args: Any) -> float:
-    """Nanoseconds of such a product; with a vector, of reading them, from memory if they are large."""
+    """Return nanoseconds of a matrix product; with a vector operand, at least the time to read both."""
     found = tensors(args)[-2:]
     if not found:
         return 0
@@ -233,7 +233,7 @@ def heads(query: Tensor, *rest: Any) -> float:
 
 
 def of(measure: Measure, rate: float) -> Measure:
-    """A rule: what is counted, and nanoseconds of each."""
+    """Return a cost rule: `rate` nanoseconds per unit counted by `measure`."""
     return lambda *args: rate * measure(*args)
 
 
@@ -243,7 +243,7 @@ def linear(x: Tensor, weight: Tensor, *rest: Any) -> float:
 
 
 def pairs(x: Tensor, *rest: Any) -> float:
-    """Of the distances between the rows of one or two tensors."""
+    """Return the operation count of pairwise row distances of one or two tensors."""
     other = rest[0] if rest and isinstance(rest[0], Tensor) else x
     return 2 * x.numel() * (other.shape[-2] if other.ndim > 1 else 1)
 
@@ -271,7 +271,7 @@ def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> f
 
 
 def einsum(equation: str, operands: Any, *rest: Any) -> float:
-    """Of the elements of the operands; of several, of all indices of each pair that is contracted."""
+    """Return einsum's cost: elements of a single operand, or index-space sizes of pairwise contractions."""
     found = tensors([operands])
     given, arrow, kept = equation.replace(" ", "").partition("->")
     names = given.split(",")
@@ -291,7 +291,7 @@ def einsum(equation: str, operands: Any, *rest: Any) -> float:
 
 
 def _path(equation: str, operands: Sequence[Tensor]) -> list[tuple[int, ...]]:
-    """Which operands `einsum` contracts one after the other; nothing where it will refuse them."""
+    """Return the contraction path of `einsum`; [] for operands that it rejects."""
     if len(operands) == 2:
         return [(0, 1)]
     blanks = [np.broadcast_to(np.float32(0), x.shape) for x in operands]

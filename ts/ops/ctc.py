@@ -77,7 +77,7 @@ def _log_add(xp: Any, *terms: Array) -> Array:
 
 
 def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
-    """The log-probabilities (T, N, C), where they and the targets are what they have to be."""
+    """Return log-probabilities as (T, N, C) after checking them and the targets."""
     if log_probs.ndim not in (2, 3):
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for argument #1 "
@@ -101,7 +101,7 @@ def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
 def _states(
     xp: Any, logs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
 ) -> tuple[Array, Array]:
-    """The label of each state (N, 2 S + 1), and whether it may follow the one two before it."""
+    """Return state labels (N, 2 S + 1), and a mask of states reachable by skipping a blank."""
     steps, batch, labels = logs.shape
     _check_lengths("input_lengths", input_lengths, batch, steps)
     _check_lengths("target_lengths", target_lengths, batch, None)
@@ -158,7 +158,7 @@ def _loss_shape(
     reduction: int = MEAN,
     zero_infinity: bool = False,
 ) -> Made:
-    """Of the loss of each sequence, or of all."""
+    """Return shape and dtype of the reduced or per-sequence loss."""
     _check_logs(log_probs, targets, blank)
     one = reduction != NONE or log_probs.ndim == 2
     return () if one else (log_probs.shape[1],), log_probs.dtype

@@ -80,7 +80,7 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
 
 
 def _by_products(x1: Array, x2: Array) -> bool:
-    """Whether PyTorch computes these distances by products: which way it is has to hold in each run."""
+    """Return whether PyTorch uses matrix products here; symbolic sizes are guarded by the decision."""
     return evaluate_guard(x1.shape[-2] > 25) | evaluate_guard(x2.shape[-2] > 25)  # both are asked
 
 
@@ -155,7 +155,7 @@ def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
 
 
 def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Array:
-    """The gradient of each element of a gap between two vectors; none where they are the same."""
+    """Return the gradient of vector differences `gap`; zero at equal vectors."""
     if p == 0:
         return xp.zeros_like(gap)
     if p == 1:

@@ -1,7 +1,8 @@
-"""What the operators that are used most do, in a sentence, and an example.
+"""Summaries and examples of the most used operators.
 
-In: nothing.  Out: rows `name | sentence | example`; `python -m tests.regenerate` runs the examples, and writes down what they give
-(`documented`).  `documentation` makes texts of both.
+In: nothing.  Out: rows `name | sentence | example`; `python -m tests.regenerate` runs the examples and writes
+their results
+to `doc_data`.  `documentation` combines both.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""What `help(ts.softmax)` says of an operator.
+"""Help texts of operators, as shown by `help(ts.softmax)`.
 
-In: its name and its overloads.  Out: how it is called, a sentence, shape, dtypes, errors, an example:
+In: name and overloads.  Out: call signature, summary, shape, dtypes, errors, an example:
 
     softmax(input, dim, dtype=None) -> Tensor
 
     Exponentials of the elements divided by their sum along `dim`: positive numbers that add up to 1.
     ...
 
-Sentences and examples stand in `sentences`; what the examples give, and which dtypes operators take, was
-found by running them (`documented`, which `python -m tests.regenerate` writes).  The rest is in the records.
+Summaries and examples are in `doc_summaries`; their results and the accepted dtypes were determined by
+running
+the operators (`doc_data`, written by `python -m tests.regenerate`).  The rest is in the records.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def text(name: str, operators: Sequence[Any]) -> str:
 
 
 def _call(name: str, operator: Any) -> str:
-    """How Python calls an overload."""
+    """Return the Python call signature of an overload."""
     shown = []
     keyword_only = False
     for p in operator.signature.parameters:
@@ -80,7 +81,7 @@ def _call(name: str, operator: Any) -> str:
 
 
 def _sentence(name: str, operators: Sequence[Any]) -> str:
-    """What it does; of the forms in place and of other names, whose they are."""
+    """Return the operator's summary; for in-place variants and aliases, name their base operator."""
     if name in SENTENCES:
         return textwrap.fill(SENTENCES[name][0], _WIDTH)
     record = operators[0].record
@@ -132,7 +133,7 @@ def _line(title: str, said: str) -> str:
 
 
 def _shape(record: Any, signature: Any) -> str:
-    """The shape of the result, where the record or the schema tell it."""
+    """Return the result shape's description if record or schema determine it, else ""."""
     from ts.ops.shape_functions import DataDependentShapeError
 
     names = {p.name for p in signature.parameters}
@@ -157,7 +158,7 @@ def _shape(record: Any, signature: Any) -> str:
 
 
 def _errors(record: Any, operators: Sequence[Any]) -> Iterator[str]:
-    """What it raises, and when."""
+    """Yield a line for each error with its condition."""
     yield "TypeError for arguments that no overload takes"
     names = {p.name for op in operators for p in op.signature.parameters}
     if "dim" in names:

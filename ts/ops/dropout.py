@@ -159,7 +159,7 @@ _BOUNDS = (
 def _sloped(
     xp: Any, self: Array, lower: float, upper: float, training: bool, generator: Any
 ) -> tuple[Array, Array | None]:
-    """The result, and the slopes where they were drawn."""
+    """Return the rrelu result and the drawn slopes (None in evaluation)."""
     for name, bound in (("lower", lower), ("upper", upper)):
         if not math.isfinite(bound):
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")

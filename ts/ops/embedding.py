@@ -73,7 +73,7 @@ def _embedding_dense_backward(
     padding_idx: int,
     scale_grad_by_freq: bool,
 ) -> Array:
-    """The gradient of a table: for each of its rows the sum of the gradients of what was read there."""
+    """Return the embedding table's gradient: sum the output gradients by row index."""
     _check_indices("embedding_backward", 2, indices=indices)
     if not size_guards.same(grad_output.shape[:-1], indices.shape):
         raise RuntimeError(
@@ -107,7 +107,7 @@ def _embedding_dense_backward(
 def _shortened(
     xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
 ) -> tuple[Array, Array]:
-    """Which rows are longer than `max_norm`, and what they become."""
+    """Return indices of rows with norm above `max_norm`, and their rescaled values."""
     _check_indices("embedding_renorm_", 2, indices=indices)
     ends = common.extremes(xp, indices)
     if ends is not None and (ends[0] < 0 or ends[1] >= self.shape[0]):
@@ -192,7 +192,7 @@ def _bag_shapes(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> list[Made]:
-    """Of the bags, of what each index belongs to, of the bags' sizes and of the places of the largest."""
+    """Return shape and dtype of the bags, `offset2bag`, bag sizes and maximum indices."""
     _check_bags(weight, indices, offsets, mode, per_sample_weights)
     dtype = common.promote_types(indices.dtype, offsets.dtype)
     bags = offsets.size - include_last_offset
@@ -203,13 +203,13 @@ def _bag_shapes(
 
 
 def _long_way(weight: Array, mode: int, padding_idx: int | None) -> bool:
-    """Whether what is there for the gradient is all there: of sums only where PyTorch took the long way."""
+    """Return whether `offset2bag` is filled: PyTorch's fast path for sums leaves it empty."""
     padded = padding_idx is not None and padding_idx >= 0
     return mode != SUM or padded or bool(weight.dtype == common.DOUBLE)
 
 
 def _padding(weight: Array, padding_idx: int | None) -> int:
-    """The row that counts for nothing, from the front; -1 where there is none."""
+    """Return the nonnegative padding row index, or -1 without padding."""
     if padding_idx is None:
         return -1
     rows: int = weight.shape[0]
@@ -222,7 +222,7 @@ def _padding(weight: Array, padding_idx: int | None) -> int:
 
 
 def _public_bag_shapes(weight: Array, *args: Any) -> list[Made]:
-    """The same, where `padding_idx` may be counted from the end."""
+    """Return the result shapes of public `embedding_bag`, which accepts a negative `padding_idx`."""
     given = (weight, *args[:7], _padding(weight, args[7] if len(args) == 8 else None))
     return _bag_shapes(*given)
 

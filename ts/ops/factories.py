@@ -264,7 +264,7 @@ def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
 
 
 def _steps(start: Any, end: Any, step: Any) -> Any:
-    """How many steps there are between whole numbers."""
+    """Return the integer range's step count, at least 0."""
     count = -(-(end - start) // step)
     if not hinted(count) and certain(count >= 0):
         return count

@@ -316,8 +316,7 @@ _REAL_ONLY = {
 
 
 def _scaled(xp: Any, self: Array, result: Array, lengths: Sequence[int], normalization: int) -> Array:
-    """A transform over `lengths`, divided by nothing (0), by the square root of how many they are (1), by "
-    "them (2)."""
+    """Normalize a transform of n = prod(lengths) points: unscaled (0), by sqrt(n) (1) or by n (2)."""
     count = math.prod(lengths)
     if normalization not in (0, 1, 2):
         raise RuntimeError(f"Unsupported normalization type {normalization}")
@@ -351,7 +350,7 @@ def _complex_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization:
     **COPIED,
 )
 def _real_to_complex(xp: Any, self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
-    """All frequencies, or those of the last dimension that do not follow from others."""
+    """Return all frequencies, or with `onesided` the nonredundant half of the last dimension."""
     axes = common.wrap_dims(dim, self.ndim)
     name = "rfftn" if onesided else "fftn"
     x = self if onesided else common.cast(xp, self, common.complex_dtype(self.dtype))

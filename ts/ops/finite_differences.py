@@ -19,7 +19,7 @@ Array = common.Array
 
 
 def _steps(xp: Any, spacing: Any, count: int, dtype: common.DType) -> tuple[Array, Array]:
-    """The distance of each sample to the one before and after it, for those that have both."""
+    """Return the distances of interior samples to their predecessor and successor."""
     if isinstance(spacing, (int, float, complex)):
         h = common.cast(xp, spacing, dtype)
         return h, h
@@ -85,7 +85,7 @@ def _axes(self: Array, dim: int | None) -> list[int]:
 
 
 def _per_axis(self: Array, spacing: Sequence[Any], axes: Sequence[int], given: bool) -> Sequence[Any]:
-    """`spacing`, which has an item for each of the axes."""
+    """Return `spacing` after checking that it has one item per axis."""
     if len(spacing) == len(axes):
         return spacing
     if given:

@@ -1,13 +1,12 @@
-"""Floats of 8 bits: which operators there are for them, and what PyTorch says of the others.
+"""Operator support of 8-bit floats, with PyTorch's errors for unsupported operators.
 
-In: an operator's record and its arguments, one of which has 8 bits, or the result; out: nothing, or PyTorch's
-error:
+In: an operator's record and arguments with an 8-bit argument or result; out: nothing, or PyTorch's error:
 
     x + 1       NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
     x + y       RuntimeError: Promotion for Float8 Types is not supported, ..., where y has another dtype
 
-They store, convert, move and compare.  Kernels in C move elements as bytes, those of these dtypes, too: what
-does nothing else, as `gather` and `flip`, is there, though PyTorch has no kernel for it.
+These dtypes support storage, conversion, data movement and comparison.  The C kernels move elements as bytes,
+so operators that only move data, such as `gather` and `flip`, work although PyTorch has no kernel for them.
 """
 
 from __future__ import annotations
@@ -283,7 +282,7 @@ KERNELS: Final = kernels(_KERNELS)
 
 
 def check(record: OperatorRecord, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
-    """Refuse an operator on floats of 8 bits, or with such a result, that has no kernel for them."""
+    """Raise PyTorch's error for operators without a kernel for 8-bit arguments or results."""
     name, overload = names(record)
     base = name.removesuffix("_")
     if record.promotion or base == "equal":

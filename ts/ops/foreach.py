@@ -1,4 +1,4 @@
-"""Operators on lists of tensors: what the operator of the same name does with single ones, for each element.
+"""Foreach operators: the elementwise application of single-tensor operators to tensor lists.
 
     ts._foreach_mul_(moments, 0.9)
     ts._foreach_add_(moments, gradients, alpha=0.1)
@@ -82,7 +82,7 @@ def _each(schema: str, base: str) -> Kernel:
 
 
 def _both(name: str, rest: str, functional: str, inplace: str) -> None:
-    """The functional form and the one in place."""
+    """Declare the functional and the in-place operator."""
     head, _, overload = name.partition(".")
     overload = f".{overload}" if overload else ""
     rest = f", {rest}" if rest else ""
@@ -120,7 +120,7 @@ _declare(_PRODUCTS, _each(_PRODUCTS, "mm"), autocast={"cpu": "lower"})
 
 
 def _by_one(schema: str, base: str) -> None:
-    """A tensor that stands for one number: what the operator does with each element and it."""
+    """Declare an overload with a 0-dim scalar tensor as second operand of every list element."""
     compute = _each(schema, base)
 
     def kernel(self: Sequence[Tensor], other: Tensor, *rest: Any) -> Any:
@@ -135,7 +135,7 @@ def _by_one(schema: str, base: str) -> None:
 
 
 def _by_many(schema: str, base: str) -> None:
-    """A tensor with a number for each element of the lists."""
+    """Declare an overload with a 1-dim tensor of scalars, one per list element."""
     compute = _each(schema, base)
 
     def kernel(self: Sequence[Tensor], tensor1: Any, tensor2: Any, scalars: Tensor) -> Any:

@@ -22,7 +22,7 @@ Sizes = Sequence[int]
 
 
 def _starts(xp: Any, sample: Array, n: int, m: int, kernel: int) -> Array:
-    """Where the m windows of n elements start, for every sample: (planes, m).  The last ends at the end."""
+    """Return window start indices (planes, m) in n elements; the last window ends at the end."""
     last = xp.full((sample.shape[0], 1), n - kernel, dtype=common.INT64)
     if m == 1:
         return last

@@ -74,7 +74,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
 
 
 def einsum(*args: Any) -> Any:
-    """The sum of products that an equation describes, or lists of numbers of dimensions beside the tensors.
+    """Compute the Einstein sum of an equation, or of operands with subscript lists.
 
     einsum("ij,jk", a, b) is einsum(a, [0, 1], b, [1, 2]); a last list says what the result keeps.
     """
@@ -105,7 +105,7 @@ def _subscripts(numbers: Any) -> str:
 
 
 def _each(name: str) -> Function:
-    """The function of one tensor, or of several, of which it gives a tuple."""
+    """Return a function that maps operator `name` over one tensor or several (as a tuple)."""
 
     def function(*tensors: Any) -> Any:
         given = _listed(tensors)
@@ -118,7 +118,7 @@ def _each(name: str) -> Function:
 
 
 def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
-    """The places of the elements that are not zero."""
+    """Return the indices of nonzero elements."""
     if as_tuple:
         return tuple(operator("nonzero_numpy")(input))
     return operator("nonzero")(input) if out is None else operator("nonzero")(input, out=out)

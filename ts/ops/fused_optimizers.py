@@ -33,7 +33,7 @@ def on_lists(name: str) -> Callable[..., Any]:
 
 
 def then(name: str, temporaries: Tensors, *args: Any) -> Tensors:
-    """An operator on tensors that nobody else holds: in place, unless gradients pass through it."""
+    """Apply a foreach operator to temporary tensors: in place, unless gradients are recorded."""
     if is_grad_enabled():
         made: Tensors = on_lists(name)(temporaries, *args)
         return made
@@ -42,12 +42,12 @@ def then(name: str, temporaries: Tensors, *args: Any) -> Tensors:
 
 
 def number_in(x: Number) -> float:
-    """A number that may stand in a tensor; 1 of one without elements, on which nothing depends."""
+    """Return a number or tensor as a float; 1.0 for meta tensors."""
     return 1.0 if isinstance(x, Tensor) and x.is_meta else float(x)
 
 
 def turned(grads: Tensors, maximize: bool) -> Tensors:
-    """The gradients of what is to be made small."""
+    """Return the gradients to descend: negated when maximizing."""
     return on_lists("neg")(grads) if maximize else grads
 
 
@@ -86,7 +86,7 @@ def sgd(
     maximize: bool,
     is_first_step: bool,
 ) -> None:
-    """One step of SGD; `momenta` are written only where there is a momentum."""
+    """Perform an SGD step; `momenta` are written only for a nonzero momentum."""
     grads = with_decay(params, turned(grads, maximize), weight_decay)
     if momentum != 0:
         if is_first_step:
@@ -150,7 +150,7 @@ def adagrad(
 
 
 def _scaled(grads: Tensors, scale: Tensor | None, found: Tensor | None) -> bool:
-    """Take a scaler's factor out of the gradients; whether there is a step at all."""
+    """Divide the gradients by the scaler's factor; return False if the step is skipped."""
     if found is not None and not found.is_meta and float(found) != 0:
         return False
     if scale is not None:
@@ -297,7 +297,7 @@ RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
 
 
 def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel: Callable[..., None]) -> None:
-    """The form in place and the one that leaves its lists alone, with a number and a tensor for the rate."""
+    """Declare in-place and functional operators with a float or tensor learning rate."""
     names = lists.split()
     written = ", ".join(f"Tensor({mark}!)[] {x}" for mark, x in zip("abcde", names, strict=False))
     read = ", ".join(f"Tensor[] {x}" for x in names)
@@ -322,7 +322,7 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
 
 
 def _on_copies(in_place: OperatorRecord, count: int) -> Callable[..., tuple[Sequence[Tensor], ...]]:
-    """The same on copies of the first lists, which are the results."""
+    """Return a kernel that runs on copies of the first `count` lists and returns these."""
 
     def run(*args: Any) -> tuple[Sequence[Tensor], ...]:
         copies = tuple([x.clone() for x in several] for several in args[:count])

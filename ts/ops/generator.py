@@ -31,13 +31,13 @@ class CpuStream(MersenneTwister):  # type: ignore[misc]  # its stub lies under a
     """The CPU's stream.  Streams of other devices have the same methods, and give arrays of their own."""
 
     def in_blocks(self, n: int, without_gaps: bool) -> bool:
-        """Whether `n` normal numbers for memory with or without gaps are drawn in blocks."""
+        """Return whether `n` normal numbers are drawn in blocks, given contiguous memory or not."""
         return n >= 16 and without_gaps
 
     def block_normals(self, n: int, double: bool, narrow: bool = False) -> NDArray[Any]:
-        """`n` >= 16 standard normal numbers in blocks of 16: half of them give radii, the other half angles.
+        """Draw `n` >= 16 standard normal numbers in Box-Muller blocks of 16: 8 radii, 8 angles.
 
-        The last 16 places are drawn again where `n` is no multiple of 16.  In `narrow` dtypes the numbers
+        If `n` is not a multiple of 16, the last 16 numbers are drawn again.  In `narrow` dtypes the numbers
         that this overwrites have not been drawn.
         """
         made: NDArray[Any] = randn.block_normals(self, n, double, narrow)
@@ -68,7 +68,7 @@ def fresh_seed() -> int:
 
 
 def on_host(stream: Any) -> CpuStream:
-    """A stream for what is drawn on the host: the CPU's, or one that starts from a number of the device's."""
+    """Return a CPU stream for host-side draws: `stream` itself or one seeded by a device stream."""
     return stream if isinstance(stream, CpuStream) else CpuStream(int(stream.double_words(1)[0]))
 
 
@@ -124,7 +124,7 @@ class Generator:
         return self
 
     def clone_state(self) -> Generator:
-        """A generator that goes on from the same place, by itself."""
+        """Return an independent generator with a copy of this state."""
         return Generator(self.device).set_state(self.get_state())
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -48,7 +48,8 @@ def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
 
 
 def _taps(xp: Any, at: Array, size: int, mode: int, padding: int, align: bool) -> tuple[Array, Array]:
-    """What places (N, P) of one dimension read: integral places (taps, N, P), as floats; their weights."""
+    """Return interpolation taps of coordinates (N, P): integral positions (taps, N, P) as floats, and
+    weights."""
     if mode == BICUBIC:
         low = xp.floor(at)
         steps = xp.arange(-1, 3).astype(at.dtype)[:, None, None]
@@ -107,7 +108,7 @@ def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: 
 
 
 def _way(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Which way a place inside moves with the one that it stands for: 1, -1, or 0 at an edge."""
+    """Return the derivative sign of padded coordinates: 1, -1 if reflected, 0 when clamped."""
     if padding == ZEROS:
         return xp.ones_like(at)
     inside = _inside(xp, at, size, padding, align)
@@ -120,7 +121,7 @@ def _way(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
 
 
 def _slopes(xp: Any, points: Array, size: int, mode: int, padding: int, align: bool) -> Array:
-    """What the weights of one dimension change by with the coordinate: (taps, N, P)."""
+    """Return derivatives (taps, N, P) of interpolation weights by the grid coordinate."""
     if mode == NEAREST:
         return xp.zeros((1, *points.shape), points.dtype)
     at = _places(points, size, align)
@@ -141,7 +142,7 @@ def _gradients(
     align: bool,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """Those of images and grid; one that is not wanted has no elements."""
+    """Return gradients of images and grid; unrequested ones are empty."""
     if not same(grad_output.shape, (*input.shape[:2], *grid.shape[1:-1])):
         raise RuntimeError(
             f"Expected a gradient of size {[*input.shape[:2], *grid.shape[1:-1]]}, but got "
@@ -251,7 +252,7 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
 
 
 def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *how: Any) -> list[Made]:
-    """Of images and grid, where they are wanted."""
+    """Return shape and dtype of the image and grid gradients; unrequested ones are empty."""
     _check_places(input, grid)
     mask = how[3] if len(how) > 3 else (True, True)
     return [like(x) if wanted else ((0,), x.dtype) for x, wanted in zip((input, grid), mask, strict=True)]

@@ -60,7 +60,7 @@ def _check_reflectors(input: Array, tau: Array) -> None:
 
 
 def _check_scales(name: str, input: Array, tau: Array) -> None:
-    """One scale for each reflector of each matrix."""
+    """Check the shape of `tau`: one scale per reflector of each matrix."""
     if input.ndim - tau.ndim != 1:
         raise RuntimeError(
             f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal to "

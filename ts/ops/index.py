@@ -59,7 +59,7 @@ def _places(self: Array, mask: Array, dim: int) -> list[Array]:
 
 
 def _check_mask(self: Array, mask: Array, dim: int) -> None:
-    """IndexError where a mask has not the lengths of the dimensions from `dim` on."""
+    """Raise IndexError unless the mask's shape matches the dimensions from `dim` on."""
     if mask.dtype == common.UINT8:
         warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
     for i, length in enumerate(mask.shape):
@@ -104,7 +104,7 @@ def _taken(self: Array, arrays: Sequence[Array | None]) -> Array:
 
 
 def _operand_strides(self: Array, arrays: Sequence[Array | None], ndim: int) -> list[list[int]]:
-    """The strides of the array and of the index arrays over the dimensions of the result; 0: none there."""
+    """Return strides of array and index arrays per result dimension; 0 for broadcast dimensions."""
     used = [d for d, a in enumerate(arrays) if a is not None]
     given = [a for a in arrays if a is not None]
     count = max(a.ndim for a in given)
@@ -462,7 +462,7 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
 
 
 def _nonzero_shape(self: Array) -> Laid:
-    """The places one below the other, in memory one beside the other."""
+    """Return shape, dtype and column-major strides of the (count, ndim) index matrix."""
     count = new_size(most=self.size)
     item = common.INT64.itemsize
     return (count, self.ndim), common.INT64, (item, count * item)
@@ -589,7 +589,7 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     whole=True,
 )
 def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """What `copy_` would leave."""
+    """Return the result of `copy_` as a new tensor."""
     return _copy(self.clone(), src, non_blocking)
 
 

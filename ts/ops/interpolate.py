@@ -138,8 +138,7 @@ def _interpolate(
 def _lengths_or_factors(
     x: Array, size: _Sizes, scale_factor: _Factors, recompute: bool | None
 ) -> tuple[list[int] | None, list[float] | None]:
-    """Either the output's lengths, which tell the factors again, or the factors where these are to be "
-    "used."""
+    """Return the output sizes, or the scale factors if these are used directly; the other is None."""
     if size is not None or scale_factor is None or recompute:
         return _size_of(x, size, scale_factor), None
     factors = _for_each(scale_factor, x.ndim - 2)[: x.ndim - 2]

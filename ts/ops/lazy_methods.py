@@ -1,4 +1,4 @@
-"""Methods of tensors that are there before anybody imports the operators behind them.
+"""Tensor methods that exist before their operators are imported.
 
 In: the names in `method_names`, which `python -m tests.regenerate` writes.  Out: descriptors in the class, so
 that `dir(ts.Tensor)` shows them and `ts.Tensor.add` is found; the first that is looked at has all operators
@@ -17,7 +17,7 @@ from ts.ops.method_names import NAMES
 
 
 class LazyMethod:
-    """What stands in the class for an operator until somebody looks at it."""
+    """Placeholder descriptor of an operator method; the first access loads all operators."""
 
     __slots__ = ("name",)
 

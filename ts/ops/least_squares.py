@@ -25,7 +25,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 def _is_vector_side(A: Array, b: Array) -> bool:
-    """Whether the right side is one vector for each matrix."""
+    """Return whether the right-hand side is one vector per matrix."""
     return bool(b.ndim == 1 or (b.ndim == A.ndim - 1 and b.shape == A.shape[:-1]))
 
 
@@ -147,7 +147,7 @@ def _check_symmetric(x: Array) -> None:
 
 
 def _ldl_shapes(self: Array, *_: Any) -> list[Made]:
-    """Of the factors, the pivots and the info."""
+    """Return shape and dtype of factors, pivots and info."""
     _check_symmetric(self)
     return [like(self), (self.shape[:-1], common.INT32), (self.shape[:-2], common.INT32)]
 
@@ -240,7 +240,7 @@ def _check_ldl_solve(LD: Array, pivots: Array, B: Array) -> None:
 
 
 def _ldl_solution_shape(LD: Array, pivots: Array, B: Array, *_: Any) -> Made:
-    """Of what is solved with the factors of a symmetric matrix."""
+    """Return shape and dtype of an LDL solution."""
     _check_ldl_solve(LD, pivots, B)
     return (*common.broadcast_shapes(LD.shape[:-2], B.shape[:-2]), *B.shape[-2:]), B.dtype
 

@@ -1,4 +1,4 @@
-"""What functions of `linalg` compute on their way: results together with the factors that gradients need.
+"""Internal steps of `linalg` functions: results with the factors that backward needs.
 
 In: (batches of) matrices; out: the result, then L and U in one matrix, LAPACK's pivots and the numbers that
 say what went wrong with each matrix (`info`, 0 where nothing did). A real matrix that lies by rows is
@@ -43,7 +43,7 @@ def _factor_shapes(name: str, A: Array) -> list[Made]:
 
 
 def _det_shapes(A: Array) -> list[Made]:
-    """Of a number for each matrix, and of its factors."""
+    """Return shape and dtype of determinants and LU factors."""
     return [(A.shape[:-2], A.dtype), *_factor_shapes("linalg.det", A)]
 
 
@@ -106,7 +106,7 @@ def _solution_shapes(A: Array, B: Array, left: bool = True, check_errors: bool =
 
 
 def _is_vector(A: Array, B: Array) -> bool:
-    """Whether B holds a vector for each matrix."""
+    """Return whether B holds one vector per matrix."""
     return bool(B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1]))
 
 
@@ -215,7 +215,7 @@ _MESSAGES = {
 
 
 def raise_errors(info: Array, name: str, is_matrix: bool) -> None:
-    """Raise what a function of this name says of the first number in `info` that is not 0."""
+    """Raise the error of function `name` for the first nonzero `info` entry."""
     failed = np.flatnonzero(info)
     if not failed.size:
         return
