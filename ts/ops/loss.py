@@ -21,7 +21,7 @@ NONE, MEAN, SUM = 0, 1, 2
 
 
 def reduced(xp: Any, loss: Array, reduction: int) -> Array:
-    """The loss by its reduction, summed up in at least 32 bits."""
+    """Reduce elementwise losses; accumulate in at least 32 bits."""
     if reduction == NONE:
         return loss
     if reduction == SUM:
@@ -63,7 +63,7 @@ def refuse_bools(a: Array, b: Array) -> None:
 
 
 def wide(xp: Any, x: Array) -> Array:
-    """x in the dtype that is computed in."""
+    """Cast x to its computation dtype."""
     return common.cast(xp, x, common.opmath(x.dtype))
 
 

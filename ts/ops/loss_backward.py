@@ -1,6 +1,6 @@
-"""How losses carry gradients back: the operators of archives and exported graphs.
+"""Backward operators of loss functions, as used in archives and exported graphs.
 
-In: the gradient of the loss, what it was computed of, its reduction; out: the gradient of the first of those.
+In: the gradient of the loss, the loss arguments and reduction; out: the gradient of the first argument.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _binary_cross_entropy(xp: Any, x: Array, y: Array, weight: Array | None, red
 
 
 def _to_scores(xp: Any, grad: Array, slope: Array, self: Array, reduction: int) -> Array:
-    """The gradient of the scores: of each sample, or the same for all."""
+    """Return the gradient of the scores from per-sample slopes and the loss gradient."""
     rows, classes = slope.shape
     each = grad / rows if reduction == MEAN else grad.reshape(-1, 1) if reduction == NONE else grad
     return common.cast(xp, (each * (slope / classes)).reshape(self.shape), self.dtype)

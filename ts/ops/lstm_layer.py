@@ -1,9 +1,9 @@
-"""One layer of an LSTM in one direction over a padded sequence, what its way back needs, and the way back.
+"""Forward and backward of a unidirectional LSTM layer over a padded sequence (`mkldnn_rnn_layer`).
 
 In: (time, batch, features), weights, and states (batch, hidden) or (1, batch, hidden). Out: the hidden state
-after each time, the last states, and the workspace: bytes that only the way back reads. Names are those of
-the library that PyTorch has the operators from; `batch_sizes`, `num_layers`, `bidirectional`, `batch_first`,
-`train` and `hidden_size` change nothing.
+at each time step, the last states, and the workspace: bytes that only backward reads. Names are oneDNN's, as
+in PyTorch; `batch_sizes`, `num_layers`, `bidirectional`, `batch_first`, `train` and `hidden_size` have no
+effect.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NO_FLOATS = {"bic": "get_mkldnn_dtype: unsupported data type"}
 def _check(
     mode: int, input: Array, w_ih: Array, w_hh: Array, biases: tuple[Array, ...], hx: Array, cx: Array
 ) -> None:
-    """RuntimeError for what is no LSTM, or does not fit."""
+    """Raise RuntimeError for modes other than LSTM and mismatched shapes."""
     if mode != _LSTM_MODE:
         raise RuntimeError(f"mkldnn_rnn_layer: only an LSTM (mode {_LSTM_MODE}) has a layer, not mode {mode}")
     if input.ndim != 3:
@@ -69,7 +69,7 @@ def _layer_shape(
 
 
 def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
-    """As the arguments are, where they are wanted."""
+    """Return shape and dtype of the argument gradients; unrequested ones are empty."""
     mask = others[-1] if isinstance(others[-1], list) else [True] * 7
     arguments = zip((input, *others[:6]), mask, strict=True)
     return [like(x) if wanted else ((0,), x.dtype) for x, wanted in arguments]
@@ -213,7 +213,7 @@ def _product(xp: Any, x: Array, y: Array) -> Array:
 
 
 def _kept(xp: Any, workspace: Array, output: Array) -> tuple[Array, Array]:
-    """What the gates let through, and the cells, of all times."""
+    """Return gate activations and cell states of all time steps from the workspace."""
     if workspace.nbytes != 5 * output.nbytes or workspace.dtype != xp.uint8:
         raise RuntimeError(
             f"mkldnn_rnn_layer_backward: a workspace of {5 * output.nbytes} bytes belongs to an output of "

@@ -90,7 +90,7 @@ def _lu_shapes(A: Array, pivot: bool = True) -> list[Made]:
 
 
 def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: Any) -> Made:
-    """Of what is solved with factors of a matrix."""
+    """Return shape and dtype of an LU solution."""
     _check_solvable(LU)
     rows, columns = B.shape[-2:]
     if not size_guards.equal(LU.shape[-1], LU.shape[-2]) or not size_guards.equal(
@@ -101,7 +101,7 @@ def _solution_shape(LU: Array, pivots: Array, B: Array, left: bool = True, *_: A
 
 
 def _solution_of_self_shape(self: Array, LU_data: Array, LU_pivots: Array) -> Made:
-    """The same, the right side first."""
+    """Return the solution's shape and dtype for arguments with the right-hand side first."""
     return _solution_shape(LU_data, LU_pivots, self)
 
 

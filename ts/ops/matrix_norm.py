@@ -147,7 +147,7 @@ _LIGHT = cost_model.of(cost_model.elements, 0.1)
     autocast={"cuda": "float32"},
 )
 def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
-    """The norm over all dimensions but one; over all where `dim` is -1."""
+    """Return the norm over all dimensions except `dim`; over all dimensions for `dim` -1."""
     if dim == -1:
         return vector_norm(xp, v, pow, None, False)
     kept = common.wrap_dim(dim, v.ndim)
@@ -187,7 +187,7 @@ def _weight_norm(xp: Any, v: Array, g: Array, dim: int = 0) -> Array:
     **COPIED,
 )
 def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[Array, Array]:
-    """Along the first or the last dimension; with the norms, which the gradient needs."""
+    """Return weight-normalized `v` (`dim` first or last) and the norms, which backward needs."""
     if dim not in (0, v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
     if common.CATEGORY_OF[v.dtype] != common.FLOATING:
@@ -207,7 +207,7 @@ def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[A
 def _weight_norm_interface_backward(
     xp: Any, grad_w: Array, saved_v: Array, saved_g: Array, saved_norms: Array, dim: int
 ) -> tuple[Array, Array]:
-    """Of v what is across it, and of g what is along it."""
+    """Return gradients of v (component orthogonal to v) and g (component along v)."""
     if dim not in (0, saved_v.ndim - 1):
         raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
     grad, v, g, norms = (

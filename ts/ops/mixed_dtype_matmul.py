@@ -1,6 +1,6 @@
-"""Products of matrices whose result has another dtype, or which are several at once.
+"""Matrix products with a separate output dtype, and grouped matrix products.
 
-In: matrices, and the dtype of the result or where groups of them begin; out: products.
+In: matrices, and the dtype of the result or the ends of the groups; out: products.
 
     mm(a, b, float32)                   of 16-bit floats, which are not rounded
     _grouped_mm(a, b, offs)             rows offs[i - 1] to offs[i] of a times b[i]
@@ -90,7 +90,7 @@ def _grouped_shape(
     bias: Array | None = None,
     out_dtype: int | None = None,
 ) -> Made:
-    """Of a product for each group, one below the other where the groups divide the rows."""
+    """Return shape and dtype of grouped products: stacked, or concatenated along grouped rows."""
     _check_groups(self, mat2, offs, bias, out_dtype)
     rows, columns = self.shape[-2], mat2.shape[-1]
     if self.ndim == 2 and mat2.ndim == 2:
@@ -182,7 +182,7 @@ def _grouped_mm(
     out_resized=NEVER,
 )
 def _linear_combination(xp: Any, input: Array, coefficients: Array) -> Array:
-    """Sums over the first dimension of the input, each with a row of coefficients."""
+    """Return weighted sums over the first input dimension, one per coefficient row."""
     if coefficients.ndim != 2 or input.ndim < 1 or coefficients.shape[1] != input.shape[0]:
         raise RuntimeError(
             f"Expected a coefficient for each of the {list(input.shape)} in input, but got "

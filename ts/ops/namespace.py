@@ -40,7 +40,7 @@ class OpOverload:
             raise refused from None
 
     def _refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RuntimeError | None:
-        """What is said where the arguments are not of the schema; None where they are."""
+        """Return the RuntimeError for arguments that do not match the schema, else None."""
         try:
             self._call.resolve(args, kwargs)
         except TypeError as error:
@@ -69,7 +69,7 @@ class OpOverload:
 
     @property
     def namespace(self) -> str:
-        """Whose it is: aten."""
+        """Operator namespace, e.g. "aten"."""
         return self.overloadpacket.qualified_name.partition("::")[0]
 
     @property
@@ -81,11 +81,11 @@ class OpOverload:
         return self.operator.key  # type: ignore[no-any-return]
 
     def operators(self) -> list[Any]:
-        """The operator itself, as the set of overloads that it is."""
+        """Return the operator as a one-element overload list."""
         return [self.operator]
 
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a call would run: the operator, its arguments converted, and as they were given."""
+        """Return the operator selected for a call, with converted and original arguments."""
         return self._call.resolve(args, kwargs)
 
 

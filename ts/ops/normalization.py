@@ -20,7 +20,7 @@ Three = tuple[Array, Array, Array]
 
 
 def floating_wide(xp: Any, name: str, x: Array) -> Array:
-    """x in the dtype that is computed in; an error where it is not floating."""
+    """Cast x to its computation dtype; raise the error of operator `name` for non-floating dtypes."""
     if common.CATEGORY_OF[x.dtype] != common.FLOATING:
         common.refuse(name, x.dtype)
     return common.cast(xp, x, common.opmath(x.dtype))
@@ -58,7 +58,7 @@ def moment_dtype(x: Array, *parameters: Array | None) -> common.DType:
 
 
 def check_parameters(x: Array, *parameters: Array | None) -> None:
-    """Parameters have the input's dtype; beside 16-bit floats they may all be 32-bit ones."""
+    """Check parameter dtypes: all equal to the input's, or all float32 for 16-bit inputs."""
     given = [p.dtype for p in parameters if p is not None]
     if all(dtype == x.dtype for dtype in given):
         return
@@ -186,7 +186,7 @@ def _fused_rms_norm(
 
 
 def _check_gradient(grad_out: Array, input: Array, *moments: tuple[Array, int]) -> None:
-    """RuntimeError where a gradient, or moments of so many elements, do not belong to the input."""
+    """Raise RuntimeError if the gradient's shape or the element counts of moments mismatch."""
     if not size_guards.same(grad_out.shape, input.shape):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)}, but got {list(grad_out.shape)}"
@@ -250,7 +250,7 @@ def _fused_rms_norm_backward(
     weight: Array | None,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """The gradients of input and weight; one that is not wanted has no elements."""
+    """Return gradients of input and weight; unrequested ones are empty."""
     axes = _last_axes(input, normalized_shape, weight, None)
     _check_gradient(grad_out, input, (rstd, math.prod(input.shape[: axes[0]])))
     wide = common.cast(xp, input, common.opmath(input.dtype))

@@ -1,4 +1,4 @@
-"""What NumPy computes otherwise than PyTorch, or not at all: bodies of pointwise operators of two arguments.
+"""Binary pointwise kernels for functions that NumPy lacks or defines differently from PyTorch.
 
 In: the array namespace and arrays of one dtype; out: an array of their common shape, before its last cast.
 """
@@ -42,7 +42,7 @@ def refuse_zero(xp: Any, y: Array) -> None:
 
 
 def remainder(xp: Any, x: Array, y: Array) -> Array:
-    """The rest, with the sign of the divisor."""
+    """Return the division remainder with the divisor's sign."""
     refuse_zero(xp, y)
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
@@ -57,7 +57,7 @@ def lcm(xp: Any, x: Array, y: Array) -> Array:
 
 
 def fmod(xp: Any, x: Array, y: Array) -> Array:
-    """The rest, with the sign of the dividend."""
+    """Return the division remainder with the dividend's sign."""
     refuse_zero(xp, y)
     return xp.fmod(x, y)
 
@@ -120,7 +120,8 @@ def heaviside(xp: Any, x: Array, y: Array) -> Array:
 
 
 def shift(name: str) -> Callable[[Any, Array, Array], Array]:
-    """The shift of this name; by fewer bits than none, or by all, only the sign is left."""
+    """Return the bit shift kernel `name`; negative or oversized counts yield 0, or right_shift's sign
+    fill."""
 
     def body(xp: Any, x: Array, y: Array) -> Array:
         bits = x.dtype.itemsize * 8

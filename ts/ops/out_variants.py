@@ -1,14 +1,16 @@
-"""How results get into tensors that are given: in place, and as `out=`.
+"""Writing results into existing tensors: in-place operators and `out=`.
 
-In: a target and a result; out: the target with the result in it, cast to a higher category at most; where a
-shape differs, another array for the tensor to take over.  Some operators refuse an `out=` whose dtype is not
-the result's.  What they say is a fact of theirs (`Record.out_refused`), with places for both dtypes:
+In: a target and a result; out: the target with the result in it, cast to the same or a higher category; if
+the
+shapes differ, a new array for the tensor to adopt.  Some operators reject an `out=` whose dtype differs from
+the
+result's; the error text is part of their record (`out_refused`), with placeholders for both dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))                array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED)      RuntimeError: Expected out tensor to have ...
 
 The `out=` form of an operator follows from its schema: `output_form` is the text, `into_outputs` the kernel.
-What makes a tensor of a dtype that it is told makes it in the output's, and nothing says where and how:
+Factory options (dtype, layout, device) are dropped from that schema, as the output determines them:
 
     output_form("aten::eye(SymInt n, *, ScalarType? dtype=None, ...) -> Tensor", "out", "out").text
     "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"
@@ -36,7 +38,7 @@ OF_INPUT: Final = (
 
 
 def castable(name: str, what: str = "result") -> str:
-    """What linear algebra says of a dtype that its result cannot be cast to."""
+    """Return linear algebra's error template for output dtypes without a safe cast."""
     dtypes = f"from {{want}} dtype, but got {what} with dtype {{got}}"
     return f"{name}: Expected {what} to be safely castable {dtypes}"
 
@@ -50,7 +52,7 @@ class CategoryErrorMessage(str):
 
 
 class ComplexErrorMessage(str):
-    """A sentence with another one for complex outputs."""
+    """Error text with a separate variant for complex outputs."""
 
     of_complex: str
 
@@ -77,7 +79,7 @@ Said = str | tuple[str, ...]  # of all outputs, or of each
 
 
 class Rule:
-    """What an operator wants of its outputs: the fields of its record."""
+    """Output requirements of an operator, from the fields of its record."""
 
     __slots__ = ("refused", "resized", "uncast")
 
@@ -88,7 +90,7 @@ class Rule:
 
 
 def rules_of(count: int, refused: Said, uncast: Said, resized: str) -> tuple[Rule, ...]:
-    """The rule for each output; what is said may be another sentence for each."""
+    """Return one rule per output; error texts are shared or given per output."""
     first, second = ((x,) * count if isinstance(x, str) else x for x in (refused, uncast))
     return tuple(Rule(a, b, resized) for a, b in zip(first, second, strict=True))
 
@@ -159,7 +161,7 @@ def _unfit(target: Any, result: Any) -> RuntimeError:
 
 
 def _check_dtype(want: common.DType, got: common.DType, rule: Rule) -> None:
-    """Raise what the rule says of an output of this dtype, where it does not take the result."""
+    """Raise the rule's error if an output of dtype `got` cannot hold a `want` result."""
     if want == got:
         return
     text = ""
@@ -179,7 +181,7 @@ def _check_dtype(want: common.DType, got: common.DType, rule: Rule) -> None:
 
 
 def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
-    """An output with the shape and order of what it is to take; with a warning if it has elements already."""
+    """Return a resized output with the result's shape and memory order; warn if it was not empty."""
     shape = tuple(result.shape)
     if how == LIKE_RESULT:
         order = strides.preserve_format_strides(
@@ -276,7 +278,7 @@ def into_outputs(
 
 
 def _write_list(xp: Any, form: OutputForm, outputs: list[Any], results: list[Any], rule: Rule) -> list[Any]:
-    """Copy results into the tensors of a list, which must have as many."""
+    """Copy results into an output list of equal length; else raise RuntimeError."""
     if len(outputs) != len(results):
         name = form.text.partition("::")[2].partition("(")[0].replace(".", "_")
         raise RuntimeError(

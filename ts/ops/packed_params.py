@@ -45,7 +45,7 @@ P = TypeVar("P", bound="Packed")
 
 
 class Packed:
-    """What the classes share: they are immutable, and so a copy is the object itself."""
+    """Base class of packed parameters; immutable, so copying returns the object itself."""
 
     title: ClassVar[str]  # the name of its type, without what all have in front
     state_type: ClassVar[Type]  # the type of its state
@@ -79,7 +79,7 @@ class Packed:
         raise NotImplementedError
 
     def state(self) -> tuple[Any, ...]:
-        """What a file holds of it."""
+        """Return the serialized state."""
         raise NotImplementedError
 
 
@@ -213,7 +213,7 @@ class EmbeddingParams(Packed, title="quantized.EmbeddingPackedParamsBase"):
 
 
 class CellParams(Packed, title="rnn.CellParamsBase"):
-    """The weights and biases of a recurrent cell: the layer of what comes in, and that of its state."""
+    """Weights and biases of a recurrent cell: input layer and hidden layer."""
 
     def __init__(self, *layers: LinearParams, reduce_range: bool = False) -> None:
         self.layers = layers
@@ -239,7 +239,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
         return cls(*given, reduce_range=bool(numbers and numbers[0]))
 
     def state(self) -> tuple[Any, ...]:
-        """Weights without a grid are those of 16 bits."""
+        """Return the state; weights without a quantization grid are saved as fp16."""
         if grid_of(self.tensors[0]) is None:
             return "quantized_fp16", [], [], [], [*self.layers]
         return "quantized_dynamic", self.tensors[2:], [], [int(self.reduce_range)], [*self.layers]
@@ -265,7 +265,7 @@ constant_type_hooks.append(_type_of_packed)
 
 
 def as_packed(x: Any, cls: type[P]) -> P:
-    """The same, as what it must be; TypeError where it is not."""
+    """Return `x` typed as `cls`; TypeError for other types, RuntimeError without state."""
     if not isinstance(x, cls):
         raise TypeError(f"expected packed parameters, a {cls.title}, but got {type(x).__name__}")
     if not vars(x):  # a file may make one and give it no state

@@ -31,14 +31,14 @@ _UNSORTED = (
 
 
 def _longer(counts: Sequence[int]) -> list[int]:
-    """How many of the counts are above 0, above 1, and so on: lengths to rows of each time, and back."""
+    """Convert sequence lengths to batch sizes per time step, or back: counts above 0, 1, ..."""
     below = np.searchsorted(np.sort(counts), np.arange(counts[0]), "right")
     found: list[int] = (len(counts) - below).tolist()
     return found
 
 
 def _packed_shape(input: Array, lengths: Array, batch_first: bool) -> list[Made]:
-    """As many rows, at as many times, as the lengths say."""
+    """Return symbolic shapes of packed rows and batch sizes, determined by length values."""
     times, batch, *features = input.swapaxes(0, 1).shape if batch_first else input.shape
     if not equal(lengths.shape[0], batch):
         raise RuntimeError(
@@ -97,7 +97,7 @@ def _padded_shape(grad: Array, input_size: Sequence[int], batch_sizes: Array, ba
 def _pack_backward(
     xp: Any, grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool
 ) -> Array:
-    """The rows at their times again, and zeros after the end of each sequence."""
+    """Return the padded input gradient: packed rows unpacked, zeros after sequence ends."""
     made = xp.zeros(tuple(input_size), grad.dtype)
     padded = made.swapaxes(0, 1) if batch_first else made
     running = xp.arange(padded.shape[1]) < batch_sizes[:, None]
@@ -146,7 +146,7 @@ def _pad_packed(
 def _packed(
     output: Tensor, batch_sizes: Tensor, sorted_indices: Tensor | None, unsorted_indices: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-    """What a packed sequence is made of, as it is."""
+    """Return the fields of a packed sequence unchanged."""
     return output, batch_sizes, sorted_indices, unsorted_indices
 
 

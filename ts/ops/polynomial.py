@@ -153,7 +153,7 @@ def _kernel(row: Row) -> Callable[..., Array]:
 
 
 def _values(xp: Any, row: Row, at: Array, degree: Array) -> Array:
-    """Of a closed form where there is one, else by recurrence."""
+    """Evaluate polynomials in closed form where valid, else by recurrence."""
     result = xp.where(degree == 0, 1, xp.where(degree == 1, row.first(at), 0)).astype(at.dtype)
     left = degree > 1
     if row.closed is not None:

@@ -468,7 +468,7 @@ _enter(
 
 
 def like_input(grad_output: Array, self: Array, *_: Any) -> Made:
-    """What the gradient of an input is like."""
+    """Return shape and dtype of the input gradient."""
     return self.shape, grad_output.dtype
 
 

@@ -1,13 +1,13 @@
-"""Which elements the windows of a pooling see, and whether its arguments are any good.
+"""Window geometry of pooling operators, and validation of their arguments.
 
 In: the shape of an input and per dimension a kernel size, stride, padding and dilation, or a number of parts;
-out: a `Windows`, made once for each combination: along each dimension, window o sees the elements begin[o] to
+out: a `Windows`, cached per combination: along each dimension, window o covers the elements begin[o] to
 stop[o], `dilation` apart.
 
     fixed(MAX, (1, 1, 5), 1, (3,), (2,), (1,), (1,), False)      begin [0, 1, 3], stop [2, 4, 5]
 
-Arguments that do not fit are refused in PyTorch's words, which has other ones for each kind of pooling, and
-computes one dimension as two.
+Invalid arguments raise PyTorch's errors, which differ by kind of pooling; PyTorch computes one dimension as
+two.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Windows:
     kept_seers: Windows | None = None
 
     def seers(self, sizes: Sizes) -> Windows:
-        """The reverse: for each of `sizes` elements the windows that see it, where nothing is dilated."""
+        """Return the inverse windows: for each of `sizes` elements its covering windows (undilated only)."""
         if self.kept_seers is None:
             at = [np.arange(n) for n in sizes]
             begins = [np.searchsorted(s, i, side="right") for s, i in zip(self.stop, at, strict=True)]
@@ -56,7 +56,7 @@ class Windows:
 
     @property
     def counts(self) -> NDArray[Any]:
-        """How many elements each window sees, where nothing is dilated."""
+        """Element counts of the windows (undilated only)."""
         if self.kept_counts is not None:
             return self.kept_counts
         if not self.begin:
@@ -67,7 +67,7 @@ class Windows:
         return found
 
     def counts_with_padding(self, sizes: Sizes) -> NDArray[Any]:
-        """The same, padding counted as elements."""
+        """Return the window element counts including padding."""
         if not self.begin:
             return np.ones((), np.int64)
         found = []
@@ -165,7 +165,7 @@ def _places(
 
 
 def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes) -> None:
-    """One number for each dimension, or one for all."""
+    """Raise RuntimeError unless each argument has one number, or one per dimension."""
     given = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
     for what, value in given.items():
         if len(value) in (1, n) or (what == "stride" and not value):
@@ -192,7 +192,7 @@ def _check_counts(kind: str, n: int, kernel: Sizes, stride: Sizes, padding: Size
 
 
 def _check_values(shape: tuple[int, ...], kernel: int, stride: int, padding: int, dilation: int) -> None:
-    """What max_pool1d says."""
+    """Raise max_pool1d's errors for invalid arguments."""
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but "
@@ -235,7 +235,7 @@ def _check(
     dilation: Sizes,
     ceil: bool,
 ) -> None:
-    """What the poolings over two and three dimensions say, in the order in which PyTorch finds it."""
+    """Raise errors of 2D and 3D pooling in PyTorch's order of checks."""
     letters = "HW" if n == 2 else "THW"
 
     def listed(prefix: str, values: Sizes) -> str:

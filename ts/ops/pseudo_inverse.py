@@ -27,7 +27,7 @@ def _check_matrix(A: Array) -> None:
 
 
 def _cutoff(xp: Any, A: Array, largest: Array, atol: Any, rtol: Any) -> Array:
-    """Where a singular value counts as zero: the larger of `atol` and `rtol` times the largest."""
+    """Return the singular value cutoff: max(atol, rtol * largest)."""
     if rtol is None:
         eps = float(xp.finfo(A.dtype).eps) * max(A.shape[-2:])
         rtol = eps if atol is None else xp.where(xp.asarray(atol) > 0, 0.0, eps)

@@ -47,13 +47,13 @@ def _relu(x: Tensor) -> Any:
 
 
 def _grid(x: Any, scale: Any, zero_point: Any) -> QuantizationParams:
-    """That of a result: its dtype is the argument's."""
+    """Return a result's quantization grid with the dtype of `x` (quint8 if unknown or per channel)."""
     own = grid_of(x)
     return checked_grid(float(scale), int(zero_point), QUINT8 if own is None or own.axis >= 0 else own.dtype)
 
 
 def _keeping(x: Tensor, made: Tensor) -> Tensor:
-    """A result on the grid of the argument, if that is known."""
+    """Requantize a result on the argument's grid; unchanged if unknown or per channel."""
     own = grid_of(x)
     return made if own is None or own.axis >= 0 else onto(made, own)
 
@@ -233,7 +233,7 @@ def _add_number(x: Tensor, b: Any) -> Tensor:
 
 
 def _mul_number(x: Tensor, b: Any) -> Tensor:
-    """The same steps of a grid that is wider by b; where b is negative, it is turned round."""
+    """Multiply by scaling the grid by |b|, with unchanged integers; negative b mirrors the zero point."""
     grid, factor = grid_of(x), _number(b)
     made = _call("mul", x, factor)
     if grid is None or grid.axis >= 0:
@@ -405,7 +405,7 @@ def _embedding_bag(
     mapping: Tensor | None,
     include_last_offset: bool,
 ) -> Any:
-    """The sums of the rows of each bag, which is all that PyTorch computes."""
+    """Return the row sums per bag; like PyTorch, ignore other modes."""
     if pruned or mapping is not None:
         raise NotImplementedError("quantized::embedding_bag: tables without their unused rows are not there")
     table = as_packed(packed, EmbeddingParams).weight

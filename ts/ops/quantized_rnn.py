@@ -30,7 +30,7 @@ _LINEAR = CUSTOM_CLASS_PREFIX + LinearParams.title
 def _of_layers(
     w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, reduce_range: bool = False
 ) -> CellParams:
-    """The biases are those that were packed, as in PyTorch."""
+    """Return cell parameters of two packed layers; bias arguments are ignored, as in PyTorch."""
     layers = as_packed(w_ih, LinearParams), as_packed(w_hh, LinearParams)
     return CellParams(*layers, reduce_range=reduce_range)
 
@@ -76,7 +76,7 @@ _OPTIONS = f"{_CELL}[] params, bool has_biases, int num_layers, float dropout, b
 
 
 def _enter_stack(name: str, state: str, options: str, returns: str) -> None:
-    """Padded, and packed: the same arguments, as they stand in the schemas, but for the cells."""
+    """Register padded and packed overloads of a quantized RNN, with cells instead of weights."""
 
     def stack(given: Sequence[Any], cells: Any, layers: int, rest: Sequence[Any]) -> Any:
         _check(given[0])

@@ -72,20 +72,20 @@ def say_once() -> None:
 
 
 def grid_of(x: Tensor) -> QuantizationParams | None:
-    """The grid on which the elements of a tensor lie, as far as that is known."""
+    """Return the quantization grid of a tensor, or None if unknown."""
     found = x.__dict__.get(_ATTRIBUTE)
     return found if isinstance(found, QuantizationParams) else None
 
 
 def with_grid(x: Tensor, grid: QuantizationParams | None) -> Tensor:
-    """The tensor, which remembers the grid from now on, if there is one."""
+    """Attach a grid, if any, to the tensor and return the tensor."""
     if grid is not None:
         x.__dict__[_ATTRIBUTE] = grid
     return x
 
 
 def checked_grid(scale: Any, zero_point: Any, dtype: int, axis: int = -1) -> QuantizationParams:
-    """A grid of one scale; refuses what is none."""
+    """Return a validated quantization grid; RuntimeError for invalid dtype, scale or zero point."""
     if dtype not in RANGES:
         raise RuntimeError(f"quantize: {dtype} is the number of no quantized dtype")
     if axis < 0 and not 0 < scale < float("inf"):
@@ -245,7 +245,7 @@ def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
 )
 @op("aten::dequantize.tensor(Tensor qtensor) -> Tensor", gives_self=True, **_SCRIPT)
 def _dequantize(self: Tensor) -> Tensor:
-    """What has no grid is given back, if it is of float32."""
+    """Return the tensor in float32: a copy, or `self` if it is float32 without a grid."""
     return self.float() if grid_of(self) is None else _in_order(operator("clone")(self))
 
 
@@ -323,7 +323,7 @@ def _int_repr(self: Tensor) -> Any:
 
 
 def to_integers(x: Tensor, grid: QuantizationParams) -> Any:
-    """For each element, as which number of the grid it is."""
+    """Return the quantized integer of each element."""
     scale, zero_point = grid.scale, grid.zero_point
     if grid.axis >= 0:
         along = [-1 if d == grid.axis else 1 for d in range(x.ndim)]

@@ -116,7 +116,7 @@ def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
 
 
 def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
-    """`bound`, moved inwards where the number beside it is rounded beyond it."""
+    """Return `bound`, moved inwards if its inner neighbour rounds beyond it in `dtype`."""
     digits = EXACT_BITS[dtype]
     work, beside = common.opmath(dtype), bound + inwards
     with np.errstate(over="ignore"):
@@ -166,12 +166,12 @@ def _cast(xp: Any, samples: Array, dtype: common.DType) -> Array:
 
 
 def memory_order(self: Array) -> list[int]:
-    """The dimensions, the one of the largest steps first."""
+    """Return the dimensions by decreasing stride."""
     return sorted(range(self.ndim), key=lambda i: -self.strides[i])
 
 
 def without_gaps(self: Array) -> bool:
-    """Whether the elements lie side by side in the order of their indices."""
+    """Return whether an array is contiguous in row-major order."""
     step = self.dtype.itemsize
     for length, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
         if length != 1 and stride != step:
@@ -186,7 +186,7 @@ _CHANNELS_LAST = (dtypes.channels_last.code, dtypes.channels_last_3d.code)
 def empty_like(
     xp: Any, self: Array, dtype: common.DType | None = None, memory_format: int | None = None
 ) -> Array:
-    """An array of the same shape, and of the same order in memory unless `memory_format` asks for another."""
+    """Return an uninitialized array of equal shape, in `memory_format` or the memory order of `self`."""
     dtype = dtype or self.dtype
     if memory_format in _CHANNELS_LAST:
         batch, channels, *rest = self.shape

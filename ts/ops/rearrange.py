@@ -215,7 +215,7 @@ def _atleast_3d(xp: Any, self: Array) -> Array:
 
 
 def _in_turn(tensors: Sequence[Array]) -> Iterator[Array]:
-    """The tensors, with a look at the clock before each piece of them."""
+    """Yield the tensors; check the deadline before every 1024 of them."""
     for start in range(0, len(tensors), 1024):
         piece = tensors[start : start + 1024]
         deadline.charge(500.0 * len(piece))
@@ -393,14 +393,14 @@ def _check_counts(self: Array, counts: Array, dim: int | None) -> None:
 def _repeated_shape(
     self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
 ) -> Made:
-    """Of elements of which each is repeated: its length is known where it is given."""
+    """Return shape and dtype of repeated elements; a new symbolic size without `output_size`."""
     return _counted_shape(repeats, output_size, self, dim)
 
 
 def _counted_shape(
     repeats: Array, output_size: int | None = None, self: Array | None = None, dim: int | None = None
 ) -> Made:
-    """Of the place of each element that is repeated."""
+    """Return shape and dtype of repeated indices, or of repeated elements of `self`."""
     if output_size is None:
         if get_ctx().new_size is None:
             raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")

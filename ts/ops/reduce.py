@@ -184,7 +184,7 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
 
 
 def _squares_of_rows(result: str) -> Callable[..., str | None]:
-    """What CUDA reads of rows, of which `result` is a function; not where there is something to warn of."""
+    """Return the CUDA row expression of var or std as `result`; None if PyTorch would warn."""
 
     def text(n: int, *, correction: Any = None, unbiased: bool = True, **others: Any) -> str | None:
         less = "correction" if correction is not None else str(int(unbiased))

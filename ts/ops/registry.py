@@ -78,7 +78,7 @@ NAMESPACES = ("linalg", "special", "fft")
 
 
 class OperatorRecord:
-    """One operator overload: all that is known of it beside its schema; what is not said is as it is here."""
+    """Definition of one operator overload: kernels, rules and flags, with defaults."""
 
     where: str = "fm"  # Python spellings: f function, m method
     order: str = ""  # the name's overloads that PyTorch tries first, "-" for the one without a name: `order`
@@ -166,16 +166,16 @@ class OperatorRecord:
 
     @property
     def elementwise(self) -> bool:
-        """Whether it, or what it computes with, reads an element where it writes one, and no other."""
+        """Whether each result element depends only on operand elements at equal indices."""
         return (self.base or self).family in ("unary", "pointwise", "ternary")
 
     @property
     def on_grids(self) -> bool:
-        """Whether its tensors know the grid that they are rounded to, which is no part of their elements."""
+        """Whether operand tensors carry a quantization grid in addition to their elements."""
         return (self.base or self).family in ("quantizer", "packed_params", "quantized", "quantized_rnn")
 
     def guarded(self, kernel: Kernel) -> Kernel:
-        """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
+        """Return the kernel with a check that rejects dtypes unsupported by PyTorch's CPU kernel."""
         return unsupported_dtypes.with_dtype_check((self.base or self).refuses, kernel)
 
     @property
@@ -187,14 +187,14 @@ class OperatorRecord:
 
     @cached_property
     def functional(self) -> OperatorRecord:
-        """The record that gives what this one writes, and writes nothing; itself where there is none."""
+        """The functional variant's record; the record itself without one."""
         if self.base is not None or self.variant != "inplace":
             return self.base or self
         return next((r for r in records(self.name.removesuffix("_")) if _takes_the_same(r, self)), self)
 
     @property
     def operator(self) -> Operator:
-        """The operator that it is the record of, the same each time."""
+        """The operator of this record (cached)."""
         made: Operator | None = self.__dict__.get("_operator")
         if made is None:
             made = self.__dict__.setdefault("_operator", Operator(self.schema_text, self))
@@ -209,7 +209,7 @@ class OperatorRecord:
 
 
 class OutRecord(OperatorRecord):
-    """The `out=` form of a record: its text and its kernel are made when somebody asks for them."""
+    """The `out=` variant of a record; schema text and kernel are created on first use."""
 
     variant = "out"
     base: OperatorRecord
@@ -226,7 +226,7 @@ class OutRecord(OperatorRecord):
 
     @cached_property
     def form(self) -> OutputForm:
-        """Where its arguments are among those of its base."""
+        """Schema text of the `out=` variant and its argument mapping to the base."""
         return output_form(self.base.schema_text, self.overload, *self._outputs)
 
     @cached_property
@@ -411,7 +411,7 @@ def _load_name(name: str) -> None:
 
 @contextmanager
 def _importing(families: Sequence[str]) -> Iterator[None]:
-    """Import families, and then do what is inside as they do: it asks for what there is so far."""
+    """Import families and run the body in loading state: lookups use records declared so far."""
     global _loading
     before, _loading = _loading, True
     try:
@@ -428,13 +428,13 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
 
 
 def home(record: OperatorRecord) -> str:
-    """The family module that declares a record: its family, but for what has the samples of another."""
+    """Return the family module that declares a record: its kernel's module, else `record.family`."""
     module = str((record.base or record).kernel.__module__).rpartition(".")[2]
     return module if module in FAMILIES else record.family
 
 
 def _forget(family: str) -> None:
-    """Drop what a module declared that could not be imported to its end."""
+    """Remove the records of a family module with a failed import."""
     for record in [r for r in _by_key.values() if home(r) == family]:
         del _by_key[record.key]
         _records[record.name].remove(record)
@@ -453,7 +453,7 @@ def records(name: str | None = None) -> list[OperatorRecord]:
 
 
 def _rank(record: OperatorRecord) -> tuple[bool, int]:
-    """Where a record stands among those of its name, if they were not declared in this order."""
+    """Return a record's sort key within its name: `out=` variants last, then family order."""
     place = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
     return record.variant == "out", place
 
@@ -465,14 +465,14 @@ def find(key: str) -> OperatorRecord | None:
 
 
 def same(record: OperatorRecord) -> OperatorRecord | None:
-    """The record that this one is another name of: the overload that takes the same types."""
+    """Return the record aliased by `same_as`: the overload with equal argument types."""
     if not record.same_as:
         return None
     return next((r for r in records(record.same_as) if _takes_the_same(r, record)), None)
 
 
 def _takes_the_same(functional: OperatorRecord, record: OperatorRecord) -> bool:
-    """Whether a record that writes nothing takes arguments of the same types as another."""
+    """Return whether `functional` is a functional variant with the argument types of `record`."""
     if functional.variant:
         return False
     pairs = (signature(r.schema_text).parameters for r in (functional, record))
@@ -481,7 +481,7 @@ def _takes_the_same(functional: OperatorRecord, record: OperatorRecord) -> bool:
 
 
 def lookup(name: str) -> tuple[Any, ...]:
-    """The operators of this name, in the order in which scripts look for one that takes the arguments."""
+    """Return the operators of a name in overload resolution order."""
     found = _operators.get(name)
     if found is None:
         made = [record.operator for record in records(name)]
@@ -492,7 +492,7 @@ def lookup(name: str) -> tuple[Any, ...]:
 
 
 def operator(key: str) -> Operator | None:
-    """The operator with this name and overload, None if there is none; of its name, nothing else is made."""
+    """Return the operator `name.overload` or None, without creating other overloads if a record exists."""
     record = find(key)
     if record is not None:
         return record.operator
@@ -530,7 +530,7 @@ def _names_of(module: str) -> Callable[[], list[str]]:
 
 
 def count() -> int:
-    """How many operator overloads there are."""
+    """Return the number of operator overloads."""
     load()
     return len(_by_key)
 

@@ -1,7 +1,7 @@
-"""How samples change with the parameters of what they were drawn from.
+"""Implicit reparameterization gradients of random samples.
 
-In: samples, and the parameters; out: the derivative of each sample for its parameter, where the number that
-it was drawn by stays as it is: with the distribution function F and the density f,
+In: samples and distribution parameters; out: the derivative of each sample by its parameter for a fixed
+uniform number u: with the distribution function F and the density f,
 
     F(x, a) = u,  so  dx/da = -(dF/da) / f
 """
@@ -59,7 +59,9 @@ def _gamma_gradient(xp: Any, self: Array, output: Array) -> Array:
     **COPIED,
 )
 def _dirichlet_gradient(xp: Any, x: Array, alpha: Array, total: Array) -> Array:
-    """Of each share, which has a beta distribution, while the others keep their proportions."""
+    """Return gradients of Dirichlet components by alpha, from their beta marginals; the other components keep
+    their proportions.
+    """
     if alpha.dtype != x.dtype:
         raise RuntimeError(
             f"Found dtype {common.NAME_OF[alpha.dtype]} but expected {common.NAME_OF[x.dtype]}"

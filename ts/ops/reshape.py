@@ -1,4 +1,4 @@
-"""Shapes given in other ways: as a tensor, with strides beside it, or as those of several tensors.
+"""Reshaping by a shape tensor, by sizes with strides, or by the shapes of several tensors.
 
 In: an array and what says its shape; out: a view of it, or a copy where the operator's name says so.
 
@@ -78,7 +78,7 @@ def _ncf_unsqueeze(xp: Any, self: Array, ndim: int) -> Array:
 
 @op("aten::_ncf_view(Tensor(a) self, int[] input_shape, int normalized_ndim) -> Tensor(a)", where="")
 def _ncf_view(xp: Any, self: Array, input_shape: Sizes, normalized_ndim: int) -> Array:
-    """Something with the first dimensions of a shape, and 1 for the last `normalized_ndim`."""
+    """Return a view with the leading sizes of `input_shape` and size 1 for the last `normalized_ndim`."""
     kept = len(input_shape) - normalized_ndim
     if kept <= 0:
         raise RuntimeError(f"Expected fewer than {len(input_shape)} dimensions, but got {normalized_ndim}")

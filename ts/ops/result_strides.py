@@ -1,14 +1,14 @@
-"""How the results of operators lie in memory, where that is not how their kernels happen to leave them.
+"""Memory order of operator results if kernels produce a different one than PyTorch.
 
-In: the rules that an operator's record names, one for each result, and what its kernel gave; out: the same,
-arranged.  A rule gives the order of a result's dimensions in memory, from its shape and the arrays among the
-arguments:
+In: the rules named by an operator's record, one per result, and the kernel's results; out: the results in the
+required memory order.  A rule returns the order of a result's dimensions in memory, from its shape and the
+arrays among the arguments:
 
     @op("aten::cumsum(...)", layout="contiguous")           x.t().cumsum(0).view(-1) works
     @op("aten::linalg_qr(...)", layout=("columns", "columns"))
 
-`with_result_strides` copies a result that lies in another order.  Dimensions of length 1 lie anyhow, but not
-in channels-last results.
+`with_result_strides` copies results with a different order.  The strides of size-1 dimensions matter only in
+channels-last results.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _by_strides(steps: Sequence[int], shape: Shape) -> Order:
 
 
 def contiguous(shape: Shape, given: Sequence[Array]) -> Order:
-    """In the order in which they are written down."""
+    """Return row-major order."""
     return tuple(range(len(shape)))
 
 
@@ -59,7 +59,7 @@ def like_first(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def like_real(shape: Shape, given: Sequence[Array]) -> Order:
-    """The first argument's order; of complex numbers that in which they are written down."""
+    """Return the first argument's order; row-major for complex dtypes."""
     return (contiguous if given and given[0].dtype.kind == "c" else like_first)(shape, given)
 
 
@@ -72,7 +72,7 @@ def like_query(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def heads_fit(query: Array, key: Array, value: Array, mask: Array | None) -> bool:
-    """Whether stacks of heads are as many and as wide, each row in order; a mask is for one, or for all."""
+    """Return whether attention heads have equal counts and widths, contiguous rows, and a 2D or 4D mask."""
     stacks = (query, key, value)
     if any(x.ndim != 4 or x.strides[3] != x.itemsize or not x.size for x in stacks):
         return False
@@ -82,7 +82,7 @@ def heads_fit(query: Array, key: Array, value: Array, mask: Array | None) -> boo
 
 
 def like_all(shape: Shape, given: Sequence[Array]) -> Order:
-    """The order of the arguments that are broadcast to the result, the first that has one deciding."""
+    """Return the memory order of the broadcast arguments; the first unambiguous one decides."""
     return _by_strides(
         strides.of_result(shape, *(_broadcast(x, shape) for x in given if x.ndim <= len(shape))), shape
     )
@@ -96,7 +96,7 @@ def _broadcast(x: Array, shape: Shape) -> Shape:
 
 
 def channels(shape: Shape, given: Sequence[Array]) -> Order:
-    """Channels innermost where they are in the first argument, of 4 or 5 dimensions."""
+    """Return channels-last order if the first argument (4 or 5 dimensions) has it, else row-major."""
     return _channels_last(len(shape), bool(given) and given[0].ndim > 3 and channels_last(given[0]))
 
 
@@ -106,12 +106,12 @@ def channels_of_second(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def channels_1d(shape: Shape, given: Sequence[Array]) -> Order:
-    """Channels innermost where they are in the first argument, of 3 dimensions too."""
+    """Return channels-last order if the first argument (3 to 5 dimensions) has it, else row-major."""
     return _channels_last(len(shape), bool(given) and channels_last(given[0]))
 
 
 def all_channels(shape: Shape, given: Sequence[Array]) -> Order:
-    """Channels innermost where they are in all arguments, of 4 or 5 dimensions."""
+    """Return channels-last order if all arguments (4 or 5 dimensions) have it, else row-major."""
     return _channels_last(len(shape), bool(given) and all(x.ndim > 3 and channels_last(x) for x in given))
 
 
@@ -127,9 +127,9 @@ def _channels_last(rank: int, wanted: bool) -> Order:
 
 
 def channels_last(x: Array) -> bool:
-    """Whether an array of 4 or 5 dimensions, or of 3 as if it had 4, lies with its channels innermost.
+    """Return whether a 4D or 5D array (or 3D, as unbatched 4D) has channels-last strides.
 
-    Where lengths of 1 leave it open it does not.
+    False if size-1 dimensions make the strides ambiguous.
     """
     rank = x.ndim
     if rank not in (3, 4, 5) or 0 in x.shape:
@@ -168,7 +168,7 @@ REORDERING: Final = frozenset({"columns", "outermost_last"})
 
 
 def arranged(xp: Any, names: tuple[str, ...], result: Any, args: Sequence[Any]) -> Any:
-    """What a kernel gave, with the strides of the rules; an argument that comes back stays as it is."""
+    """Return kernel results with the strides of the rules; returned arguments stay unchanged."""
     if REORDERING.isdisjoint(names) and are_contiguous(result, args):
         return result
     given = [x for x in _flat(args) if hasattr(x, "strides")]
@@ -217,9 +217,9 @@ def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) ->
 
 
 def _lies_plainly(rule: str, x: Array, given: Sequence[Array]) -> bool:
-    """Whether x lies in the order in which it is written down, and certainly has to: as most results do.
+    """Return whether x is contiguous and its rule certainly requires that, the common case.
 
-    Strides of 4 dimensions say more than an order, so the rules have to look at those.
+    4D strides distinguish more than an order (channels last), so those need the full rules.
     """
     if not x.flags.c_contiguous:
         return False

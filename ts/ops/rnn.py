@@ -44,7 +44,7 @@ def linear(xp: Any, x: Array, weight: Array, bias: Array | None) -> Array:
 
 
 def lstm_gates(xp: Any, gates: Array) -> State:
-    """What the gates of an LSTM let through: in, forget, update, out."""
+    """Return LSTM gate activations: input, forget, cell update, output."""
     i, f, g, o = xp.split(gates, 4, axis=-1)
     return _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(g), _sigmoid(xp, o)
 

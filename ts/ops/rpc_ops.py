@@ -48,32 +48,32 @@ class RRefValue:
     type_hint: Any = None  # the type that it was made with
 
     def is_owner(self) -> bool:
-        """Whether the value is in this process."""
+        """Return whether this process owns the value."""
         raise NotImplementedError
 
     def owner(self) -> WorkerInfo:
-        """The process that has the value."""
+        """Return the worker that owns the value."""
         raise NotImplementedError
 
     def owner_name(self) -> str:
-        """Its name."""
+        """Return the owner's name."""
         return self.owner().name
 
     def confirmed_by_owner(self) -> bool:
-        """Whether the owner is known to have the value, or to make it."""
+        """Return whether the owner confirmed the value's existence or pending creation."""
         raise NotImplementedError
 
     def fetching(self, timeout: float = _UNSET) -> Future[Any]:
-        """A future of the value, or of a copy of it where another process owns it."""
+        """Return a future of the value; a copy if another process owns it."""
         raise NotImplementedError
 
     def own_value(self) -> Future[Any]:
-        """A future of the value itself; RuntimeError in a process that does not own it."""
+        """Return a future of the owned value; raise RuntimeError if another process owns it."""
         raise NotImplementedError
 
 
 class Calls:
-    """How a call begins: `begin(kind, to, callee, args, kwargs, timeout)` gives a future, or a reference."""
+    """Hook of RPC calls: `begin(kind, to, callee, args, kwargs, timeout)` returns a future or an RRef."""
 
     begin: ClassVar[Callable[..., Any] | None] = None
 
@@ -133,25 +133,25 @@ def _own_value(self: RRefValue) -> Future[Any]:
     where="", whole=True, side_effect=True, begins=_fetching,
 )  # fmt: skip
 def to_here(self: RRefValue, timeout: float) -> Any:
-    """The value of a reference, or a copy of it."""
+    """Return the value of an RRef, copied if remote."""
     return _reference(self).fetching(timeout).wait()
 
 
 @op("aten::local_value(RRef(t) self) -> t(*)", where="", whole=True, side_effect=True, begins=_own_value)
 def local_value(self: RRefValue) -> Any:
-    """The value of a reference of this process."""
+    """Return the value of an RRef owned by this process."""
     return _reference(self).own_value().wait()
 
 
 @op("aten::is_owner(RRef(t) self) -> bool", where="", whole=True)
 def is_owner(self: RRefValue) -> bool:
-    """Whether a value is in this process."""
+    """Return whether this process owns an RRef's value."""
     return _reference(self).is_owner()
 
 
 @op("aten::owner_name(RRef(t) self) -> str", where="", whole=True)
 def owner_name(self: RRefValue) -> str:
-    """The name of the process that has a value."""
+    """Return the worker name of an RRef's owner."""
     return _reference(self).owner_name()
 
 
@@ -163,5 +163,5 @@ def owner(self: RRefValue) -> WorkerInfo:
 
 @op("aten::confirmed_by_owner(RRef(t) self) -> bool", where="", whole=True, side_effect=True)
 def confirmed_by_owner(self: RRefValue) -> bool:
-    """Whether the owner is known to have a value, or to make it."""
+    """Return whether an RRef's owner confirmed the value's existence or pending creation."""
     return _reference(self).confirmed_by_owner()

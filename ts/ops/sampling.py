@@ -84,7 +84,7 @@ def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
 
 
 def _in_memory_order(xp: Any, self: Array, x: Array) -> Array:
-    """The elements of `x`, one by one in the order in which those of `self` lie in memory."""
+    """Return the elements of `x`, broadcast and flattened in the memory order of `self`."""
     flat = xp.broadcast_to(x, self.shape).transpose(memory_order(self)).reshape(-1)
     return flat.astype(common.opmath(flat.dtype))
 
@@ -103,7 +103,7 @@ def _bernoulli(xp: Any, self: Array, generator: Any = None) -> Array:
     nondeterministic=True,
 )
 def _bernoulli_into(xp: Any, self: Array, generator: Any, out: Array) -> Array:
-    """Into a tensor of any dtype: 0 and 1 are in all of them."""
+    """Write Bernoulli samples of probabilities `self` into `out` of any dtype."""
     if common.CATEGORY_OF[self.dtype] != common.FLOATING:
         common.refuse("bernoulli_tensor_cpu_p_", self.dtype)
     return write_out(
@@ -175,7 +175,7 @@ def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: An
 
 
 def _upwards(low: int, dtype: common.DType) -> tuple[int, int]:
-    """The first of the integers from `low` on that `dtype` holds, and how many; all of 64 bits wrap."""
+    """Return the first integer from `low` on representable in `dtype`, and the range's size (2**64 wraps)."""
     if low == -(1 << 63):
         if dtype not in (common.INT64, common.DOUBLE, common.FLOAT) and not dtypes.is_bfloat16(dtype):
             raise RuntimeError(
@@ -514,7 +514,7 @@ def _multinomial(
 
 
 def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
-    """What comes first where each waits an exponential time with its weight for a rate."""
+    """Sample without replacement by an exponential race: arrival rates are the weights."""
     times = exponential_array(xp, xp.empty(weights.shape, dtype=weights.dtype), 1, generator)
     rates = common.cast(xp, weights / times, weights.dtype)
     if count == 1:

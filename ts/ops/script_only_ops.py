@@ -1,4 +1,4 @@
-"""What scripts need as operators and eager code has otherwise: a tensor as a number, numbers as tensors.
+"""Operators used only by scripts: conversions between tensors, numbers and devices.
 
 In: an array or numbers; out: a number, an array, a device.
 
@@ -43,7 +43,7 @@ def _check_no_dimension(self: Array) -> None:
 
 
 def _implicit_element(self: Array) -> Any:
-    """The number that a tensor is where a number is expected: that of one without dimensions only."""
+    """Convert a 0-dim tensor implicitly to a number; other ranks raise an error."""
     _check_no_dimension(self)
     return self.item()
 
@@ -55,7 +55,7 @@ def _check_truth(self: Array) -> None:
 
 
 def truth(self: Array) -> bool:
-    """Whether the only element is not zero."""
+    """Return the truth value of a one-element tensor."""
     _check_truth(self)
     return bool(self.item())
 

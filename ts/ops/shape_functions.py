@@ -26,7 +26,7 @@ Rule = Callable[..., Made | Laid | list[Any] | Array]
 
 
 def kind(rule: Rule | None, whole: bool = False) -> str:
-    """How a record knows its shape, on sizes that may be symbols; `whole`: it takes tensors."""
+    """Return the kind of shape rule as table text; `whole` means the kernel takes tensors."""
     if whole:
         return "of its tensors"
     if rule is None:
@@ -37,7 +37,7 @@ def kind(rule: Rule | None, whole: bool = False) -> str:
 
 
 def described(rule: Rule | None, whole: bool = False) -> str:
-    """The same with the rule's name, as the table of operators says it."""
+    """Return the kind of shape rule, or an own rule's name, for the operator table."""
     found = kind(rule, whole)
     return found if found != "own rule" else getattr(rule, "__name__", found).strip("_").replace("_", " ")
 
@@ -65,16 +65,16 @@ class DataDependentShapeError:
         raise self.error(self.text)
 
     def after(self, check: Callable[..., object]) -> DataDependentShapeError:
-        """The same, where `check` of the arguments has nothing to say."""
+        """Return a copy that first runs `check` on the arguments."""
         return DataDependentShapeError(self.text, self.error, check, self.rule)
 
     def unless(self, rule: Rule) -> DataDependentShapeError:
-        """The same, unless what nobody knows is a symbol."""
+        """Return a copy with `rule`, which uses new symbols for data-dependent sizes."""
         return DataDependentShapeError(self.text, self.error, self.check, rule)
 
 
 def depends(name: str) -> DataDependentShapeError:
-    """The refusal of an operator that PyTorch has no rule for."""
+    """Return PyTorch's error for operators without a meta kernel."""
     return DataDependentShapeError(
         f"aten::{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta "
         "kernel registered. You may have run into this message while using an operator with PT2 compilation "
@@ -132,7 +132,7 @@ def like(x: Array) -> Made:
 
 
 def like_first(self: Array, *args: Any) -> Made:
-    """As the first argument is."""
+    """Return shape and dtype of the first argument."""
     return like(self)
 
 

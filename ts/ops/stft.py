@@ -28,7 +28,7 @@ def _call(seen: str, window: Array | None, options: dict[str, Any]) -> str:
 
 
 def _full_window(xp: Any, window: Array | None, win_length: int, n_fft: int, dtype: common.DType) -> Array:
-    """The window with zeros around it, as long as a transform; ones where there is none."""
+    """Return the window (default ones) centered and zero-padded to `n_fft` elements."""
     inner = xp.ones(win_length, dtype=dtype) if window is None else window
     if win_length == n_fft:
         return inner

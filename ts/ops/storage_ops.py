@@ -31,7 +31,7 @@ def elements(self: Array) -> strides.Shape:
 
 
 def format_of(code: int | None) -> dtypes.memory_format:
-    """The memory format with a number of PyTorch's; the contiguous one for none."""
+    """Return the memory format of a PyTorch enum number; contiguous for None."""
     return dtypes.MEMORY_FORMATS[code or 0]
 
 
@@ -110,14 +110,14 @@ def _is_dense(xp: Any, self: Array) -> bool:
 
 @op("aten::is_strides_like_format(Tensor self, MemoryFormat memory_format) -> bool", where="")
 def _is_like_format(xp: Any, self: Array, memory_format: int) -> bool:
-    """Whether dimensions lie in the order of a channels-last format, gaps or not."""
+    """Return whether strides have channels-last order, possibly with gaps."""
     ranks = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
     return bool(ranks.get(format_of(memory_format)) == self.ndim) and result_strides.channels_last(self)
 
 
 @op("aten::_debug_has_internal_overlap(Tensor self) -> int", where="f")
 def _internal_overlap(xp: Any, self: Array) -> int:
-    """0: no two elements share a place, 1: some do, 2: nobody has looked."""
+    """Return 0 if elements do not overlap in memory, 1 if they do, 2 if undetermined."""
     if strides.dense(self.shape, elements(self)):
         return 0
     return 1 if any(step == 0 and n > 1 for step, n in zip(self.strides, self.shape, strict=True)) else 2
@@ -174,7 +174,7 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     reshapes=True,
 )
 def _resize_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
-    """As an `out=` is resized, which has to be on a device."""
+    """Resize an `out=` tensor; raise RuntimeError if its device differs."""
     if device.type != self.device.type:
         raise RuntimeError(f"Expected out tensor to have device {device}, but got {self.device} instead")
     resized: Tensor = self.resize_(*size)
@@ -280,7 +280,7 @@ def _resized_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
 
 @op("aten::_copy_from(Tensor self, Tensor dst, bool non_blocking=False) -> Tensor", **_ACROSS)
 def _copy_from(self: Tensor, dst: Tensor, non_blocking: bool = False) -> Tensor:
-    """What copies between devices are made of; `dst` is written though the schema does not say so."""
+    """Copy `self` into `dst`, possibly across devices; the schema does not declare this mutation."""
     written: Tensor = dst.copy_(self, non_blocking)
     return written
 
@@ -355,7 +355,7 @@ def _set_view(
 def _slice_inverse(
     xp: Any, self: Array, src: Array, dim: int, start: int | None, end: int | None, step: int
 ) -> Array:
-    """Of a slice of `src`: the view of its storage that `src` is."""
+    """Return the inverse of a slice: a view of the storage of `self` with the geometry of `src`."""
     return as_strided_kernel(self, src.shape, elements(src), storage.offset(src) // src.dtype.itemsize)
 
 

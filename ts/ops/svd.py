@@ -44,9 +44,9 @@ def apply_to_finite(xp: Any, function: Callable[[Array], Array], A: Array) -> Ar
 
 
 def replace_infinite(xp: Any, A: Array) -> tuple[Array, Array | None]:
-    """Return the matrices, with zeros in place of each that has an infinite element, and which ones that are.
+    """Replace matrices that contain infinite elements by zeros; also return their batch mask.
 
-    The second result is None if all are finite. LinAlgError if an element is NaN.
+    The mask is None if all elements are finite. Raise LinAlgError if an element is NaN.
     """
     if not common.somewhere(xp, ~xp.isfinite(A)):
         return A, None

@@ -244,7 +244,7 @@ def _is_inference(self: Tensor) -> bool:
 
 @op("aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", where="f", whole=True)
 def _could_be_set(self: Tensor, source: Tensor) -> bool:
-    """Whether `self.data = source` may be: there are dense tensors only."""
+    """Return True: all tensors are dense, so `self.data = source` is type-compatible."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""What the rows of pointwise operators say of dtypes: how they promote, and which have no kernel.
+"""Dtype rules of pointwise operators: type promotion and unsupported dtypes.
 
 SAME keeps the dtype, FLOAT turns integers into the default dtype, BOOLEAN gives bool, REAL gives the real
 dtype of a complex argument.
@@ -29,7 +29,7 @@ def special(name: str) -> Callable[..., Array]:
 
 
 def refused_by(name: str, no: Refused) -> dict[str, str]:
-    """What is said of the kinds of dtypes in `no`: of letters alone, the usual name of PyTorch's kernel."""
+    """Return error texts by dtype kind; for a plain string of kinds, PyTorch's usual kernel name."""
     return by_kind({no: f"{name.removeprefix('special_')}_cpu"} if isinstance(no, str) else no)
 
 

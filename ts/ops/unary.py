@@ -123,7 +123,7 @@ def _sign(xp: Any, a: Array) -> Array:
 
 
 def in_one_piece(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | None:
-    """The device's own function of elements, its kernels have it too: so all forms have the same bits."""
+    """Return the device's elementwise function, or None; fused kernels use it too, for identical bits."""
     own: Callable[[Array], Array] | None = xp.own(name) if a.dtype.char in "fd" else None
     return own
 
@@ -145,7 +145,7 @@ def _sinc(xp: Any, a: Array) -> Array:
 
 
 def digamma(xp: Any, a: Array) -> Array:
-    """The derivative of lgamma; infinite at zero, of the sign that it has on that side."""
+    """Return the derivative of lgamma; at signed zeros, infinity with opposite sign."""
     return xp.where(a == 0, xp.copysign(xp.inf, -a), xp.special("psi")(a))
 
 

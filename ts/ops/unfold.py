@@ -89,7 +89,7 @@ def folded(xp: Any, cols: Array, size: Sizes, stride: Sizes, padding: Sizes, dil
 def out_size(
     n: int, kernel: int, stride: int, padding: int | tuple[int, int], dilation: int, ceil: bool = False
 ) -> int:
-    """How many windows fit along n elements; with `ceil` also one that only starts inside."""
+    """Return the window count along n elements; `ceil` adds a partial window that starts inside."""
     before, after = padding if isinstance(padding, tuple) else (padding, padding)
     free = n + before + after - dilation * (kernel - 1) - 1
     if not ceil:

@@ -161,7 +161,7 @@ def _unique_consecutive(
 def _unique_dim_consecutive(
     xp: Any, self: Array, dim: int, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Array, Array, Array]:
-    """With the inverse and the counts, whether they are asked for or not."""
+    """Return unique consecutive slices along `dim`, always with inverse and counts."""
     values, inverse, counts = _unique_consecutive(xp, self, True, True, dim)
     axis = common.wrap_dim(dim, self.ndim)
     slices = xp.ascontiguousarray(xp.moveaxis(values, axis, 0))  # one after the other in memory

@@ -108,7 +108,7 @@ def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any
     layout="like_first",
 )
 def _masked_index_put(xp: Any, self: Array, mask: Array, indices: Indices, values: Array) -> Array:
-    """The values where the mask is true, added to what is there."""
+    """Accumulate the values at true mask elements into a copy of `self`."""
     if not self.size:
         return self.copy()
     kept = xp.where(mask != 0, values, xp.zeros((), dtype=values.dtype))

@@ -36,7 +36,7 @@ class NotImplementedMessage(str):
 
 
 def with_dtype_check(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kernel:
-    """The kernel, refusing the kinds of dtypes that its operator has none for."""
+    """Return the kernel with a check that raises errors for unsupported dtype kinds."""
     if not refuses:
         return kernel
     messages = by_kind(refuses)
@@ -49,12 +49,12 @@ def with_dtype_check(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kerne
 
 
 def by_kind(refuses: Mapping[str, str]) -> dict[str, str]:
-    """The message for each kind of dtypes that has one."""
+    """Return error messages by single dtype kind."""
     return {kind: message for kinds, message in refuses.items() for kind in kinds}
 
 
 def check(messages: Mapping[str, str], dtype: common.DType | None) -> None:
-    """Raise what is said of a dtype of a kind that has a message."""
+    """Raise the error of the dtype's kind, if it has a message."""
     if dtype is not None and (message := messages.get(_KIND.get(dtype, ""))):
         _refuse(message, dtype)
 

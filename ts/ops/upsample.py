@@ -64,7 +64,7 @@ def cubic_weights(xp: Any, part: Array) -> Array:
 
 
 def cubic_slopes(xp: Any, part: Array) -> Array:
-    """What these weights change by with the fraction."""
+    """Return derivatives of the cubic weights by the fractional position."""
 
     def near(t: Array) -> Array:
         return (3 * (CUBIC + 2) * t - 2 * (CUBIC + 3)) * t
@@ -140,7 +140,7 @@ def _check_sizes(x: Array, size: Sizes) -> None:
 
 
 def _taps(xp: Any, taps: Callable[..., Taps], n: int, m: int, scale: float | None, align: bool) -> Taps:
-    """The taps of one dimension; a model asks for the same ones again and again."""
+    """Return the taps of one dimension; small ones are cached, as models repeat sizes."""
     if xp.shapes_only or m > _MAX_CACHED_POSITIONS:
         return taps(xp, n, m, scale, align)
     return _kept_taps(xp, taps, n, m, scale, align)
@@ -185,7 +185,7 @@ def resampled(
 
 
 def _reversed(xp: Any, taps: Taps, n: int) -> Taps:
-    """For each of n source places the output places that read it, and how much of it: as many for each."""
+    """Return transposed taps: output indices and weights per source element, zero-padded to equal counts."""
     index, weight = taps
     outputs = xp.repeat(xp.arange(index.shape[0]), index.shape[1])
     sources = index.reshape(-1)
@@ -229,7 +229,7 @@ def gathered(
 
 
 def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *_: Any) -> Made:
-    """Of the input, whose result is as large as its gradient."""
+    """Return shape and dtype of the input gradient after checking the output gradient's shape."""
     wanted = (*input_size[:2], *output_size)
     if len(input_size) != len(output_size) + 2 or not same(grad_output.shape, wanted):
         raise RuntimeError(
@@ -240,7 +240,7 @@ def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *
 
 
 def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
-    """Weights for bytes: integers of 16 bits with as many binary places as fit, and how many these are."""
+    """Return uint8 interpolation weights as 16-bit fixed-point integers, and their fractional bit count."""
     weight = weight.copy()
     for t in range(1, index.shape[1]):  # an element that is read twice, at the border, has one weight
         again = index[:, t] == index[:, t - 1]

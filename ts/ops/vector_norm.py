@@ -64,7 +64,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
 
 
 def _rows(name: str) -> Callable[..., str]:
-    """What CUDA reads of rows for a norm, whose order is the argument `name`."""
+    """Return a builder of CUDA row expressions for norms of order `arguments[name]`."""
 
     def text(n: int, **arguments: Any) -> str:
         p = arguments[name]

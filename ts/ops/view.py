@@ -189,7 +189,7 @@ def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
 
 
 def unsqueezed(self: Array, axis: int) -> Array:
-    """A view with a new dimension; its step goes past all that comes behind."""
+    """Return a view with a new size-1 dimension, which has PyTorch's stride."""
     shape, steps = tuple(self.shape), tuple(self.strides)
     step = shape[axis] * steps[axis] if axis < self.ndim else self.dtype.itemsize
     return storage.strided(
@@ -424,7 +424,7 @@ def _split_sizes(xp: Any, self: Array, split_size: Sequence[int], dim: int = 0) 
 
 
 def _require_place(count: int) -> None:
-    """Fail where so many tensors have no place."""
+    """Raise an error if `count` tensor objects exceed available memory."""
     common.check_storage((count, TENSOR_BYTES), common.UINT8)
     np.empty((count, TENSOR_BYTES), np.uint8)
 
@@ -474,7 +474,7 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
 
 
 def _parts_shape(self: Array, where: Array, dim: int = 0) -> list[Laid]:
-    """One part more than there are places, each as long as elements say."""
+    """Return shapes of the parts split at indices `where`; their lengths are new symbols."""
     if where.ndim != 1:
         raise RuntimeError(NO_ITEM)
     axis = common.wrap_dim(dim, self.ndim)
@@ -702,5 +702,5 @@ def _identity(xp: Any, self: Array) -> Array:
 
 @op("aten::_fw_primal(Tensor(a) self, int level) -> Tensor(a)", where="")
 def _fw_primal(xp: Any, self: Array, level: int) -> Array:
-    """The value without its tangent: there are none."""
+    """Return a view of the value without its tangent, which arrays do not carry."""
     return self[...]
