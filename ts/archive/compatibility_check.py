@@ -1,4 +1,4 @@
-"""What an archive needs and `ts` does not have: told before anything of it runs.
+"""Report of the features that an archive needs and `ts` lacks, computed before any of its code runs.
 
 In: a path or an open file.  Out: a record for each thing that is missing, with its places:
 
@@ -66,7 +66,7 @@ class MissingFeature:
 
 
 def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
-    """What an archive of a scripted module needs and is not there, in the order in which it is met."""
+    """Return the missing features of a scripted module's archive, in order of first occurrence."""
     with opened(f) as file, ZipRecords(file) as records:
         return _CompatibilityScan(records).run()
 
@@ -121,7 +121,7 @@ class _CompatibilityScan:
                     self.stopped.add(part)
 
     def is_defined(self, name: str) -> bool:
-        """Whether a name, or what stands before its last dots, is defined in the archive."""
+        """Return whether the archive defines a name or one of its dotted prefixes."""
         if name in CUSTOM_CLASSES:
             return True
         prefix, _, last = name.rpartition(".")
@@ -203,7 +203,7 @@ def _parts(definition: Definition) -> Iterable[ast.AST]:
 
 
 def _kind_of_name(name: str) -> tuple[str, str]:
-    """What sort of thing a name that is not defined stands for, and its name without members."""
+    """Return the feature kind of an undefined name, and the name without members."""
     if name.startswith(_BACKENDS):
         return "backend", name.removeprefix(_BACKENDS).partition(".")[0]
     if name.startswith(CUSTOM_CLASS_PREFIX):

@@ -54,7 +54,7 @@ def _no_tensor(tensor: object) -> NoReturn:
 
 
 def read_places(data: bytes) -> Callable[[int], SourceRange | None]:
-    """From an offset in a file to the range of the program; the record is read when that is asked for."""
+    """Return a function from file offsets to source ranges, which parses the record on first use."""
     found: list[tuple[int, SourceRange]] | None = None
 
     def place(offset: int) -> SourceRange | None:
@@ -93,12 +93,12 @@ def _entries(record: Any) -> list[tuple[int, SourceRange]]:
 
 
 def _is_count(x: Any) -> bool:
-    """Whether a number can be one of lines or characters."""
+    """Return whether a value is a valid count of lines or characters."""
     return isinstance(x, int) and 0 <= x < _MAX_LINES
 
 
 class _Sources:
-    """The sources of one record, each of them made once."""
+    """Cache of the sources in one record."""
 
     def __init__(self, texts: Sequence[str] | None) -> None:
         self.texts = texts

@@ -36,7 +36,7 @@ BEGINNING: Final = pickle.dumps(_MAGIC, _PROTOCOL)
 
 
 class LegacyArchive(NamedTuple):
-    """What is in a file: the pickle of the value, and the storages by name."""
+    """The contents of a legacy file: the pickle of the value, and storages by name."""
 
     pickle: bytes
     storages: dict[str, Storage]
@@ -57,7 +57,7 @@ def write(file: IO[bytes], value: bytes, storages: Iterable[tuple[str, int, NDAr
 
 
 def read(file: IO[bytes]) -> LegacyArchive:
-    """The parts of a file; ArchiveError for one that is damaged."""
+    """Parse a legacy file; raise ArchiveError for a damaged one."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     deadline.reserve(size)
@@ -96,7 +96,9 @@ def read(file: IO[bytes]) -> LegacyArchive:
 
 
 def part_of(storage: Storage, view: Any) -> Storage:
-    """The part of a storage that the value takes for one: None for all, or name, offset, size."""
+    """Return the view of a storage given as None (all) or (name, offset, size); raise ArchiveError if out of
+    bounds.
+    """
     match view:
         case None:
             return storage

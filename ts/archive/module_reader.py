@@ -83,7 +83,7 @@ def read_sources(records: ZipRecords) -> dict[str, Source]:
 
 
 def _methods(root: ClassType) -> Iterator[Any]:
-    """All that can be called from outside, of a module and those in it."""
+    """Yield the methods of a module class and of its submodules' classes."""
     types: dict[ClassType, None] = {root: None}
     rest = [root]
     while rest:
@@ -118,7 +118,7 @@ class Reader(TensorLoader):
             constants.append(as_number(value))
 
     def value(self, archive: str) -> Any:
-        """What the pickle of that name holds."""
+        """Unpickle the record `{archive}.pkl` and return its value."""
         data = self.records.bytes(f"{archive}.pkl")
         made = Unpickler(data, self.name, partial(self.storage, archive)).load()
         for each in self.unfilled.values():
@@ -128,7 +128,7 @@ class Reader(TensorLoader):
     # ---- names ---------------------------------------------------------------------------------------
 
     def name(self, module: str, name: str) -> Global:
-        """What a pickle may name."""
+        """Resolve a name in a pickle; raise ArchiveError for disallowed names."""
         full = f"{module}.{name}"
         if module == "__torch__" or module.startswith("__torch__."):
             return self.definition(full)
@@ -194,7 +194,9 @@ class Reader(TensorLoader):
         return made
 
     def container(self, value: Any, spec: TypeSpec) -> Any:
-        """A list, dictionary or tuple as one of the core; TypeError for one of another type."""
+        """Convert a list, dictionary or tuple to a core container of the given type; raise TypeError on a
+        mismatch.
+        """
         kind, parts = spec.kind, spec.children
         if kind == KINDS["AnyType"] or spec.text in ("list", "tuple"):
             return self.typed(value, infer_spec(value))
@@ -214,7 +216,7 @@ class Reader(TensorLoader):
         return to_core(made, spec)
 
     def member(self, value: Any, union: TypeSpec) -> Any:
-        """The container under the first type of a union that it is of."""
+        """Convert a container to the first matching type of a union; raise TypeError if none matches."""
         for spec in union.children:
             try:
                 return self.typed(value, spec)
@@ -239,7 +241,7 @@ def _device(name: Any) -> Any:
 
 
 def _member(enum: type[Any], value: Any) -> Any:
-    """The member of an enumeration with that value."""
+    """Return the enumeration member for a value; raise ArchiveError if it is absent."""
     if not isinstance(value, int | float | str):
         raise ArchiveError(f"a member of {enum.__name__} is no number and no text")
     try:

@@ -45,7 +45,7 @@ def write(handle: Object, f: str | os.PathLike[str] | IO[bytes], extra_files: Ex
 
 
 def to_bytes(handle: Object, extra_files: ExtraFiles = None) -> bytes:
-    """The bytes of the archive of a module."""
+    """Serialize a module to archive bytes."""
     buffer = io.BytesIO()
     _write(handle, buffer, "archive", extra_files)
     return buffer.getvalue()
@@ -68,7 +68,7 @@ class ArchiveWriter:
         self.digest = hashlib.sha256()
 
     def write(self, handle: Object, extra_files: Mapping[str, str | bytes]) -> None:
-        """All records of the archive of a module."""
+        """Write all records of a module's archive."""
         for name, contents in extra_files.items():
             self.record(f"extra/{name}", contents.encode() if isinstance(contents, str) else contents)
         self.pickle("data", handle, handle.cls.type)
@@ -84,7 +84,7 @@ class ArchiveWriter:
         self.record(".data/serialization_id", f"{identity:040d}".encode())
 
     def pickle(self, archive: str, value: Any, type: Any) -> None:
-        """A pickle, and before it the storages of its tensors."""
+        """Write the tensor storages of a value, then its pickle."""
         storages = StorageWriter()
         data = Pickler(self.names.spell, self.names.name, storages.place).dump(value, type)
         for key, elements in storages.arrays.items():

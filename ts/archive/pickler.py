@@ -98,7 +98,7 @@ class Pickler:
         self.write(b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index))
 
     def recall(self, key: object) -> bool:
-        """Write what was remembered under a key; False if nothing was."""
+        """Write a memo reference for a key; return False for an unknown key."""
         index = self.memo.get(key)
         if index is None:
             return False
@@ -299,7 +299,7 @@ class Pickler:
         self.remember(id(value))
 
     def grid(self, grid: QuantizationParams) -> None:
-        """What a quantized tensor says of its numbers."""
+        """Write the quantization parameters of a tensor: scheme, scale and zero point."""
         self.write(b"(")
         self.named("torch", quantized.scheme(grid))
         if grid.axis < 0:

@@ -99,7 +99,9 @@ def scheme(grid: QuantizationParams) -> str:
 
 
 def place(x: Tensor, of: Callable[[Tensor], TensorStorageRef], kept: list[object]) -> TensorStorageRef:
-    """Where the integers of a tensor on a grid lie: `of` a tensor of them, which must be `kept`."""
+    """Return the storage reference of a quantized tensor's integers; `of` computes it, and `kept` holds the
+    integers alive.
+    """
     grid = grid_of(x)
     assert grid is not None
     integers = to_integers(x, grid)
@@ -115,7 +117,7 @@ def place(x: Tensor, of: Callable[[Tensor], TensorStorageRef], kept: list[object
 
 
 def custom_class(name: str) -> Global | None:
-    """What the name of a class that PyTorch defines in C++ stands for; None for any other name."""
+    """Return the unpickling rules of a C++ class of PyTorch; None for other names."""
     found = CLASSES.get(name)
     return None if found is None else Global(name, new=partial(_blank, found), build=_fill)
 

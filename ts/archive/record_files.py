@@ -37,7 +37,7 @@ class PyTorchFileWriter:
         return set(self._written)
 
     def write_record(self, name: str, data: bytes | str, size: int) -> None:
-        """The first `size` bytes of `data` under a name that is not there yet."""
+        """Write the first `size` bytes of `data` as a new record; raise RuntimeError for a duplicate name."""
         if self._finished:
             raise RuntimeError("the file is finished: no record can be added")
         if name in self._written:

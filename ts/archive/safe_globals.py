@@ -27,7 +27,7 @@ def add_safe_globals(safe_globals: Sequence[SafeGlobal]) -> None:
 
 
 def get_safe_globals() -> list[SafeGlobal]:
-    """What files may name."""
+    """Return the globals allowed in files."""
     return list(_safe)
 
 
@@ -54,7 +54,7 @@ class safe_globals:
 
 
 def safe_global(name: str) -> Global | None:
-    """What an unpickler may do with a full name; None where nobody has allowed it."""
+    """Return the unpickling rules of an allowed global by full name; None for others."""
     for each in _safe:
         known, path = each if isinstance(each, tuple) else (each, f"{each.__module__}.{each.__qualname__}")
         if path == name:
@@ -64,7 +64,7 @@ def safe_global(name: str) -> Global | None:
 
 
 def _give_state(made: Any, state: Any) -> None:
-    """As Python's own unpickler: `__setstate__`, or attributes, those of slots in a second dictionary."""
+    """Restore an object's state like Python's unpickler: by `__setstate__`, or by attributes and slots."""
     if hasattr(made, "__setstate__"):
         made.__setstate__(state)
         return

@@ -41,7 +41,7 @@ _DTYPES: Final = {dtype: name for name, dtype in _NAMES.items() if name != "Unty
 
 
 class TensorStorageRef(NamedTuple):
-    """Where a tensor lies: in which storage, and how."""
+    """The storage reference of a tensor: storage key, class, device, offset, sizes and strides."""
 
     key: str
     storage: str  # the name of the storage's class
@@ -53,7 +53,7 @@ class TensorStorageRef(NamedTuple):
 
 
 class StorageWriter:
-    """Collects the storages of tensors, each of them once."""
+    """Collector of tensor storages, each written once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}  # bytes, by key
@@ -61,14 +61,14 @@ class StorageWriter:
         self._kept: list[object] = []  # so that addresses stay those of these tensors
 
     def place_of_storage(self, storage: UntypedStorage | TypedStorage) -> TensorStorageRef:
-        """A storage as the place of all its elements."""
+        """Return the reference of a storage, covering all its elements."""
         if isinstance(storage, TypedStorage):
             return self.place(storage._elements())
         place = self.place(wrap_array(storage.bytes))
         return place._replace(storage="UntypedStorage", numel=storage.nbytes())
 
     def place(self, tensor: Tensor) -> TensorStorageRef:
-        """Where a tensor lies in its storage, which is taken up if it is new."""
+        """Return the storage reference of a tensor, registering a new storage."""
         name = _DTYPES.get(tensor.dtype, "UntypedStorage")
         check_storage(tensor)
         if tensor.is_meta:
@@ -99,7 +99,7 @@ def _address(array: NDArray[Any]) -> int:
 
 
 def _root(array: NDArray[Any]) -> NDArray[Any]:
-    """The array whose memory this one is a view of; a copy where that memory is not a plain block."""
+    """Return the array that owns the memory of a view; a copy if that memory is not one contiguous block."""
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -138,7 +138,9 @@ _IN_MODULES: Final = QUANTIZED | {name_in_modules(d): StorageType(d) for d in dt
 
 
 def storage_type(name: str, in_module: bool = False) -> StorageType | None:
-    """The storage class of a name; None if it is none.  Those of quantized tensors are in modules only."""
+    """Return the storage type of a class name, or None; quantized types are accepted for modules only. Those
+    of quantized tensors are in modules only.
+    """
     found = _NAMES.get(name)
     if found is not None:
         return StorageType(found)
@@ -153,12 +155,12 @@ class Storage(NamedTuple):
     quantized: int | None = None
 
     def is_of(self, type: StorageType) -> bool:
-        """Whether it was read as one of that class."""
+        """Return whether the storage has the dtype and quantization of a storage class."""
         return (self.elements.dtype, self.quantized) == (type.dtype.numpy_dtype, type.quantized)
 
 
 class LoadedStorage(TypedStorage):
-    """A storage of a file in the value that the file holds: it is put on its device when it is first used."""
+    """A storage loaded from a file and moved to its device on first use."""
 
     def __init__(self, stored: Storage, located: Callable[[Tensor, str], Tensor]) -> None:
         self.stored = stored
@@ -178,7 +180,9 @@ class LoadedStorage(TypedStorage):
 
 
 def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, location: str) -> Storage:
-    """The storage in the bytes of a record."""
+    """Interpret the bytes of a record as a storage of `numel` elements; raise ArchiveError on a size
+    mismatch.
+    """
     dtype = type.dtype
     if len(data) != numel * dtype.itemsize:
         raise ArchiveError(f"a storage of {numel} elements of {dtype} has {len(data)} bytes")

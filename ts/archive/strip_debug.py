@@ -19,7 +19,8 @@ _DEBUG: Final = ".debug_pkl"
 
 
 def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
-    """Write all records but those; how many bytes were left out."""
+    """Write all records except debug information; return the compressed size of the omitted records in bytes.
+    """
 
     def write(file: IO[bytes], root: str) -> None:
         with zipfile.ZipFile(file, "w") as made:
@@ -32,5 +33,7 @@ def strip_debug(records: ZipRecords, path: str | os.PathLike[str]) -> int:
 
 
 def _method(entry: zipfile.ZipInfo) -> int:
-    """Stored as it was, or deflated: what else there is PyTorch does not read."""
+    """Return the compression method of a copied record: stored, or deflated for any other method, since
+    PyTorch reads these two only.
+    """
     return zipfile.ZIP_STORED if entry.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED

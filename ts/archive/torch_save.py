@@ -134,7 +134,9 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         return NotImplemented
 
     def reference(self, place: TensorStorageRef) -> _Reference:
-        """What stands for the storage of a place."""
+        """Return the persistent id of a storage; raise RuntimeError for views of one storage with different
+        types.
+        """
         found = self.references.get(place.key)
         if found is None:
             identity = ("storage", _named_storage(place.storage), place.key, place.location, place.numel)
@@ -316,7 +318,7 @@ def load(
 
 
 def _contents(f: IO[bytes]) -> io.BytesIO:
-    """What is left of a file, without a copy of it where the file fills memory by itself."""
+    """Return the rest of a file as BytesIO, reading directly into its buffer if possible."""
     if not hasattr(f, "readinto"):
         return io.BytesIO(f.read())
     begin = f.tell()
@@ -337,7 +339,7 @@ def _contents(f: IO[bytes]) -> io.BytesIO:
 
 
 def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) -> Any:
-    """The value at the start of a file, whose position is behind it afterwards."""
+    """Load the value at the current start of a file, leaving the position after it."""
     beginning = file.read(len(legacy_format.BEGINNING))
     file.seek(0)
     if beginning == legacy_format.BEGINNING:
@@ -355,12 +357,12 @@ def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) 
 
 
 def _value(encoding: str, data: bytes, reader: _Reader) -> Any:
-    """What a pickle holds, of the listed types."""
+    """Unpickle a value, restricted to allowed types."""
     return Unpickler(data, reader.name, partial(reader.storage, "data"), encoding).load()
 
 
 def _trusted(options: dict[str, Any], data: bytes, reader: _Reader) -> Any:
-    """What a pickle holds."""
+    """Unpickle a value of a trusted file without restrictions."""
     return _UnrestrictedUnpickler(data, reader, options).load()
 
 
@@ -372,7 +374,7 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
         self.reader = reader
 
     def find_class(self, module: str, name: str) -> Any:
-        """What a name stands for; without limits."""
+        """Resolve a global without restrictions."""
         known = self.reader.known(module, name)
         if known is not None:
             return known
@@ -391,7 +393,7 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
 
 
 class _Reader(TensorLoader):
-    """What the pickle of a file may name."""
+    """Resolver of the globals and storages in a file's pickle."""
 
     values: dict[int, LoadedStorage]
 
@@ -413,7 +415,7 @@ class _Reader(TensorLoader):
         return found
 
     def known(self, module: str, name: str) -> Any:
-        """What is listed under a name; None if nothing is."""
+        """Return the listed object for a global name; None if unlisted."""
         full = f"{module}.{name}".replace("__builtin__.", "builtins.")
         if module == "torch" and name in dtypes.NAMES:
             return dtypes.by_name(name)
@@ -453,18 +455,18 @@ class _Reader(TensorLoader):
         return self.loaded(super().storage(archive, reference))
 
     def loaded(self, stored: Storage) -> LoadedStorage:
-        """A storage as a value; one is one object."""
+        """Return the loaded storage object, the same one for repeated references."""
         found = self.values.get(id(stored.elements))
         if found is None:
             found = self.values[id(stored.elements)] = LoadedStorage(stored, self.located)
         return found
 
     def tensor(self, storage: Any, *place: Any) -> Tensor:
-        """The tensor at a place of a storage."""
+        """Return the tensor for a storage reference, unwrapping loaded storages."""
         return super().tensor(storage.stored if isinstance(storage, LoadedStorage) else storage, *place)
 
     def tensor_of_old(self, storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-        """The tensor at a place of a storage, as PyTorch before 0.4 wrote it."""
+        """Return the tensor for a storage reference in the format of PyTorch before 0.4."""
         return self.tensor(storage, offset, size, stride, False, None)
 
     def tensor_of_dtype(
@@ -495,7 +497,7 @@ class _Reader(TensorLoader):
 
 
 class _LegacyReader(_Reader):
-    """The same for a file whose storages are read already."""
+    """Resolver for a legacy file whose storages are already loaded."""
 
     def __init__(self, storages: dict[str, Storage], map_location: Location) -> None:
         self.values = {}
@@ -519,7 +521,7 @@ _UNKNOWN: Final = {
 
 
 def _refuse_unknown_tensors(module: str, name: str) -> None:
-    """Say what a tensor is that only PyTorch has."""
+    """Raise ArchiveError for a PyTorch tensor kind that `ts` does not support."""
     what = _UNKNOWN.get(name) if module == "torch._utils" else None
     if module == "torch" and name.startswith("float4_"):
         what = f"a tensor of the dtype torch.{name}"

@@ -1,4 +1,4 @@
-"""A machine that reads the pickles of archives, and can build nothing but what is listed.
+"""Restricted unpickler for archives: it builds only listed objects.
 
 In: the bytes of a pickle, what the names in it stand for, and what gives the tensors' storages.  Out: the
 value:
@@ -27,7 +27,7 @@ _STEPS: Final = 256  # accounted for together: 200 ns and 50 bytes each, at leas
 
 
 class Global:
-    """What a name in a pickle stands for; `call`, `new` and `build` say what may be done with it."""
+    """A resolved global of a pickle; `call`, `new` and `build` define the permitted operations."""
 
     def __init__(
         self,
@@ -44,20 +44,22 @@ class Global:
         self.takes = takes  # whether `new` takes arguments
 
     def __call__(self, *arguments: Any) -> Any:
-        """What Python's own unpickler does with it."""
+        """Call the global with the arguments of a REDUCE; raise ArchiveError if it is not callable."""
         if self.call is None:
             raise ArchiveError(f"{self.name} cannot be called")
         return self.call(*arguments)
 
 
 class PlaceholderValue(dict[Any, Any]):
-    """What calls and classes give while a pickle runs only for its names: filled, hashed, and thrown away."""
+    """Placeholder object for calls and classes when a pickle is scanned for its names only; it is filled,
+    hashed and discarded.
+    """
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 def blank(module: str, name: str) -> Global:
-    """What a name stands for then."""
+    """Return a placeholder global, for scanning the names of a pickle."""
     return Global(f"{module}.{name}", call=_blank, new=PlaceholderValue, build=_ignore)
 
 
@@ -239,12 +241,12 @@ class Unpickler:
         self.stack.append(self.sized(form).decode("utf-8", "surrogatepass"))
 
     def text_of_old(self, form: str) -> None:
-        """A text of Python 2: bytes, of which nobody has noted the encoding."""
+        """Push a Python 2 string, decoded with the unpickler's encoding or kept as bytes."""
         data = self.sized(form)
         self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
 
     def sized(self, form: str) -> bytes:
-        """As many bytes as a number says that comes first."""
+        """Read a length-prefixed byte string."""
         size = self.number(form)
         if size < 0:
             self.fail("a text has a negative size")
@@ -265,7 +267,7 @@ def checked_key(key: Any) -> Any:
 
 
 def ordered_dict(pairs: Any = ()) -> OrderedDict[Any, Any]:
-    """What a pickle calls as `collections.OrderedDict`."""
+    """Build an `OrderedDict` from pickled pairs, checking the keys."""
     return OrderedDict((checked_key(key), value) for key, value in pairs)
 
 

@@ -71,7 +71,7 @@ def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
 
 
 class ZipRecords:
-    """The records of an archive by their names, without the folder that all of them are in.
+    """The records of an archive by name, without the common top-level folder.
 
     `scripted` says what it has to be: a module's, a value's, or (None) of any records.
     """
@@ -113,7 +113,7 @@ class ZipRecords:
         return name in self.entries
 
     def read(self, name: str, size: int | None = None) -> NDArray[np.uint8]:
-        """The bytes of a record; `size` of them, where that is known."""
+        """Return the bytes of a record; raise ArchiveError if it is missing, or its size is not `size`."""
         entry = self.entries.get(name)
         if entry is None:
             raise ArchiveError(f"PytorchStreamReader failed locating file {name}: file not found")
@@ -146,7 +146,7 @@ class ZipRecords:
         return self.read(name, size) if mapped is None else mapped
 
     def mapped(self, name: str, size: int) -> NDArray[np.uint8] | None:
-        """A record in the map of the file; None if it is not of those that are mapped."""
+        """Return a record as a view of the memory-mapped file; None for records that are not mappable."""
         entry = self.entries.get(name)
         if self.map is None or entry is None or size < _MIN_MAPPED_BYTES:
             return None
@@ -171,7 +171,7 @@ class ZipRecords:
         return data.tobytes()
 
     def text(self, name: str) -> str:
-        """The contents of a record that is text."""
+        """Decode a text record as UTF-8; raise ArchiveError for invalid text."""
         try:
             return self.bytes(name).decode("utf-8")
         except UnicodeDecodeError as error:
@@ -184,7 +184,7 @@ class ZipRecords:
 
     @property
     def version(self) -> int:
-        """The version of the format, which is that of the operators' meaning."""
+        """The format version of the archive, which selects the operators' semantics."""
         text = self.text(self.version_name).strip()
         if not text.isdecimal() or len(text) > 9:
             raise ArchiveError(f"the archive has the version {text[:20]!r}")
@@ -228,7 +228,7 @@ class TensorLoader:
         hooks: Any,
         marks: Any = None,
     ) -> Tensor:
-        """The tensor at a place of a storage; by its marks the conjugate or negative of what lies there."""
+        """Rebuild a tensor from its storage reference, applying the `conj` and `neg` marks of views."""
         if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no storage")
         from ts._core.tensor.tensor import wrap_array
@@ -240,7 +240,7 @@ class TensorLoader:
         return made
 
     def located(self, elements: Tensor, location: str) -> Tensor:
-        """The tensor on the device where it belongs."""
+        """Move a tensor to its target device, according to `map_location`."""
         wanted = self.map_location
         if callable(wanted):
             moved = wanted(elements, location)
@@ -259,7 +259,7 @@ class TensorLoader:
 
 
 def _marked(elements: NDArray[Any], marks: Any) -> NDArray[Any]:
-    """What PyTorch computes from elements when they are read, for its views with a mark: `conj`, `neg`."""
+    """Apply PyTorch's lazy `conj` and `neg` view marks to the elements."""
     if not marks:
         return elements
     if not isinstance(marks, Mapping) or not marks.keys() <= {"conj", "neg"}:

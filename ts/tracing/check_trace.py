@@ -1,4 +1,4 @@
-"""The check of a trace: it is made a second time and run beside the function.
+"""Trace checking: trace a function again and compare both traces with the function's results.
 
 In: a function, its trace, a way to trace it again, inputs.  Out: nothing, where all is well; a TracerWarning
 where results differ; a TracingCheckError, with the differences, where the second trace is another program:
@@ -78,7 +78,7 @@ def check_trace(
 def _same_results(
     traced: Any, results: list[Tensor], expected: list[Tensor], of: str, tolerance: float
 ) -> bool:
-    """Whether the results agree; a warning where they do not."""
+    """Compare the results of a trace and of the function; warn and return False on a mismatch."""
     same = True
     for i, (got, wanted) in enumerate(zip(results, expected, strict=False)):
         problem = _difference(got, wanted, tolerance)

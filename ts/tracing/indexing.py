@@ -133,7 +133,7 @@ def _apply(
 
 
 def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor that is a constant of the trace."""
+    """Create a tensor recorded as a constant of the trace."""
     tracer = current_tracer()
     made = tracer.unrecorded(lambda: factories.tensor(data, dtype=dtype, device=device))
     literal = getattr(tracer, "literal", None)
@@ -161,13 +161,13 @@ def _item(item: Any) -> Any:
 
 
 def _is_symbolic(item: Any) -> bool:
-    """Whether an index is a symbol, or a slice with one."""
+    """Return whether an index is symbolic or a slice with a symbolic bound."""
     parts = (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
     return any(isinstance(part, SymNumber) for part in parts)
 
 
 def _is_whole(item: slice, length: Any, symbolic: bool) -> bool:
-    """Whether a slice takes all of a size that is a number; of any size, where it is `:` beside symbols."""
+    """Return whether a slice covers a whole dimension; with symbolic indices, only `:` does."""
     if symbolic:
         return item.start is item.stop is item.step is None
     bounds = (item.start or 0, _MAX_INDEX if item.stop is None else item.stop, item.step or 1)
@@ -182,7 +182,7 @@ def _is_integer(x: Tensor) -> bool:
 
 
 def _dimensions(item: Any) -> int:
-    """How many dimensions an index takes."""
+    """Return the number of dimensions consumed by an index."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item.dtype in (dtypes.bool_, dtypes.uint8):

@@ -1,4 +1,4 @@
-"""What the recorder of traces says, in PyTorch's words."""
+"""Error and warning messages of the tracer, in PyTorch's words."""
 
 from __future__ import annotations
 

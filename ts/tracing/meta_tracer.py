@@ -1,4 +1,4 @@
-"""What a tracer of tensors without elements answers: all that is known of them without running anything.
+"""Base tracer for fake tensors: answers metadata queries without executing operators.
 
 Between tracers that record what they see (`ts.export.tracer`) and those that only look (previews of control
 flow, `ts.fake`) only the operators differ.
@@ -36,7 +36,7 @@ class MetaTracer:
         return self.unrecorded(x.numel)
 
     def like(self, x: Any) -> Any:
-        """The tensor without elements that stands for one of the program; other values as they are."""
+        """Return the fake tensor for a program tensor; return other values unchanged."""
         raise NotImplementedError
 
     def get(self, x: Tensor, index: Any) -> Any:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """x.to(...): by what it names, so that the trace converts as the function does."""
+    """Record `x.to(...)` with the overload selected by its named arguments."""
     with tracer.paused():
         result = x.to(*args, **kwargs)
     place = tracer.place()

@@ -1,4 +1,4 @@
-"""Where the program is while it is traced: its frame, its line, the expression that is being evaluated.
+"""Source location of the traced program: frame, line and evaluated expression.
 
 frame = program_frame()          the innermost frame of Python that is not the recorder's
 expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
@@ -32,7 +32,7 @@ def program_frame() -> FrameType:
 
 
 def expression(frame: FrameType) -> str:
-    """The source of what a frame is evaluating: "" where there is none."""
+    """Return the source text of the expression that a frame evaluates; "" if unavailable."""
     code = frame.f_code
     first, last, begin, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
     if first is None or last is None or begin is None or end is None:
@@ -56,7 +56,7 @@ def only_complains(frame: FrameType) -> bool:
 
 @cache
 def _complaints(filename: str) -> frozenset[int]:
-    """The lines of all such tests in a file."""
+    """Return the line numbers of `assert` tests and of `if` tests without a real choice in a file."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse("".join(linecache.getlines(filename)))):
         if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and _chooses_nothing(node)):

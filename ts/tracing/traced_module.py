@@ -65,7 +65,7 @@ def record(
     names: Sequence[str],
     tracer: Tracer,
 ) -> tuple[Graph, Any]:
-    """The graph of a call as it was recorded, and the call's result."""
+    """Record a call of `function`; return the graph and the call's result."""
     given = [tracer.add_input(x, names[i] if i < len(names) else "") for i, x in enumerate(inputs)]
     with tracer.recording():
         result = function(*given)
@@ -157,7 +157,7 @@ def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
 
 
 def _named(function: Any) -> ScriptFunction:
-    """A function to be given a trace, under a name that no other has."""
+    """Create an empty script function for a trace, with a unique qualified name."""
     function = getattr(function, "__func__", function)
     name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "_lambda")
     is_plain = isinstance(function, FunctionType)

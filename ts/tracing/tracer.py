@@ -87,16 +87,16 @@ _WRITING: Final = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"})  # in
 
 
 def _number_type(kind: str) -> Type:
-    """The type of a number, or of each in a list, by how schemas spell it."""
+    """Return the number type that a schema spells, or a list's element type."""
     return _NUMBER_KINDS.get(kind.removesuffix("[]"), NUMBER)
 
 
 class TracerWarning(Warning):
-    """The trace may not do for other inputs what the function does."""
+    """Warning about a trace that may be wrong for other inputs."""
 
 
 class Options(NamedTuple):
-    """How a trace is recorded."""
+    """The options of a trace."""
 
     strict: bool = True  # no dicts as results, and a warning of lists
     force_outplace: bool = False
@@ -107,7 +107,7 @@ DEFAULT: Final = Options()
 
 
 class TracedFuture(Future[Any]):
-    """What `fork` gives inside a trace: its function has run, `wait` is recorded."""
+    """The result of `fork` in a trace: the function has run already, and `wait` is recorded."""
 
     def wait(self) -> Any:
         tracer = current_tracer()
@@ -180,7 +180,7 @@ class Tracer:
         self._known[-1][id(obj)] = obj, value
 
     def find(self, obj: object) -> Value | None:
-        """The value of an object, if it has one."""
+        """Return the graph value recorded for an object, or None."""
         for table in reversed(self._known):
             found = table.get(id(obj))
             if found is not None:
@@ -188,7 +188,9 @@ class Tracer:
         return None
 
     def tensor(self, x: Tensor) -> Value:
-        """The value of a tensor, named after a variable that holds it; a constant if it is new."""
+        """Return the graph value of a tensor, named after a variable that holds it; unknown tensors become
+        constants.
+        """
         found = self.find(x)
         if found is None:
             return self.constant_tensor(x)
@@ -330,7 +332,7 @@ class Tracer:
             self.bind(node.add_output(), x)
 
     def _name(self, op: Any) -> str:
-        """What an operator is recorded as: itself, or what makes a tensor instead of writing to one."""
+        """Return the operator name to record, out-of-place where the options or the record require it."""
         name: str = op.name if op.record is None else op.record.traced_as or op.name
         if self.options.force_outplace and name.endswith("_") and name not in _WRITING:
             outplace = name.removesuffix("_")
@@ -339,7 +341,8 @@ class Tracer:
         return _OTHER_NAMES.get(name, name)
 
     def _warn_of_views(self, name: str, written: Tensor) -> None:
-        """With operators out of place, other tensors on the same memory do not see what is written."""
+        """Warn if an in-place operator recorded out of place writes to memory shared with other live tensors.
+        """
         own = 3  # references to a tensor: from the table, this loop, and the question
         live = 0
         for table in self._known:
@@ -476,7 +479,7 @@ class Tracer:
     def fork(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> TracedFuture:
-        """Run a function now and record it as a task of its own."""
+        """Run a function now and record it as a forked task with its own block."""
         graph = self.graph
         node = graph.insert_node(graph.create("prim::TracedFork"))
         block = node.add_block()
@@ -503,7 +506,9 @@ class Tracer:
         self.bind(node.output(), result)
 
     def forward_of(self, module: Any) -> Callable[..., Any]:
-        """A module's `forward`; recorded in a block of its own if it is one of the traced module's."""
+        """Return a module's `forward`, wrapped to record into its own block for submodules of the traced
+        module.
+        """
         path = self.paths.get(id(module))
         if path is None or module.__dict__.get("_object") is not None:
             return module.forward  # type: ignore[no-any-return]
@@ -575,14 +580,16 @@ class Tracer:
     # ---- inputs and outputs --------------------------------------------------------------------------
 
     def add_input(self, x: Any, name: str = "") -> Any:
-        """An input of the trace: what the function is to be called with."""
+        """Add a graph input for an argument of the traced function; return the object to call it with."""
         refuse_large(x)  # what is one container here may be two when the trace is called
         value = self.graph.add_input(type=type_of(x))
         value.set_debug_name(name)
         return self._input(x, value)
 
     def _input(self, x: Any, value: Value) -> Any:
-        """The object for `x`; no two of them are one, so that each is known as what it is."""
+        """Return a distinct object for input `x`, copying tensors seen before, so that each maps to one
+        value.
+        """
         graph = self.graph
         if isinstance(x, Tensor):
             if self.find(x) is not None:
@@ -619,7 +626,7 @@ class Tracer:
         self.graph.register_output(self._output(x, {}))
 
     def _output(self, x: Any, made: dict[int, Value]) -> Value:
-        """The value of a result or a part of it; of a container that several hold there is one."""
+        """Return the graph value of an output or of its part; a shared container has a single value."""
         if isinstance(x, Tensor):
             return self.find(x) or self.tensor(x)
         value = made.get(id(x))
@@ -641,7 +648,8 @@ class Tracer:
         raise RuntimeError(messages.WRONG_OUTPUT)
 
     def _dict(self, x: dict[Any, Any], made: dict[int, Value]) -> Value:
-        """The value of a dict of tensors or tuples of them."""
+        """Return the graph value of a dict of tensors or of tensor tuples; raise RuntimeError in strict mode.
+        """
         if self.options.strict:
             raise RuntimeError(messages.CONTAINER_OUTPUT.format("dict"))
         keys, items = list(x), list(x.values())

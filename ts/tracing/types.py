@@ -51,7 +51,7 @@ CONVERSIONS: Final[dict[Type, str]] = {  # of a tensor to a number
 
 
 def tensor_type(x: Tensor) -> TensorType:
-    """All that is known of a tensor, from its array: the tracer records what a tensor is asked."""
+    """Return the complete type of a tensor, read from its array, since tensor queries would be recorded."""
     itemsize = x.array.dtype.itemsize
     strides = [step // itemsize for step in x.array.strides]
     return TensorType(x.dtype.code, x.array.shape, strides, str(x.device), x.requires_grad)
@@ -106,7 +106,7 @@ def refuse_inconsistent(x: Any) -> None:
     checked: set[int] = set()
 
     def check(x: Any) -> str:
-        """Return what is wrong with a value, or ""; each container is looked at once."""
+        """Return the problem with a value, or ""; each container is visited once."""
         if isinstance(x, set | frozenset):
             return messages.CONTAINERS_ONLY.format(type(x).__name__)
         if not isinstance(x, list | tuple | dict) or id(x) in checked:
