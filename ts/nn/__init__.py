@@ -47,7 +47,7 @@ def _find(name: str) -> Any:
     if name == "DataParallel":
         return importlib.import_module("ts.nn.parallel").DataParallel
     modules = importlib.import_module("ts.nn.modules")
-    if name in modules.HOMES:
+    if name in modules.NAME_TO_MODULE:
         return getattr(modules, name)
     return names_for(__name__)(name)
 
