@@ -41,7 +41,7 @@ def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, .
 
 
 def is_array(x: object) -> bool:
-    """Whether it is an array, but none of ours, and no number."""
+    """Return whether `x` is an array of another library, neither a Tensor nor a NumPy scalar."""
     if isinstance(x, Tensor | np.generic):
         return False
     cls = type(x)
@@ -49,9 +49,9 @@ def is_array(x: object) -> bool:
 
 
 def tensor_of(x: Any) -> Tensor | None:
-    """A tensor on the memory of an array, a copy only where `__array__` makes one; None where there is none.
+    """Return a tensor that shares an array's memory (unless `__array__` copies), or None if unsupported.
 
-    A tensor of PyTorch that wants gradients is none: nothing would go back to it.
+    A PyTorch tensor that requires grad is unsupported, as gradients would not reach it.
     """
     try:
         if isinstance(x, np.ndarray):
@@ -59,12 +59,12 @@ def tensor_of(x: Any) -> Tensor | None:
         if hasattr(type(x), "__dlpack__"):
             return interop.from_dlpack(x)
         return factories.from_numpy(np.asarray(x))
-    except (TypeError, ValueError, RuntimeError, BufferError):  # of other dtypes, with negative strides
+    except (TypeError, ValueError, RuntimeError, BufferError):  # unsupported dtype, negative strides
         return None
 
 
 def conversion(x: object, wanted: str) -> str:
-    """The call that makes of an array what is wanted; "" where `x` is none."""
+    """Return a hint with the call that converts an array to the wanted type; "" if `x` is no array."""
     if not is_array(x):
         return ""
     if wanted.startswith(("int", "float", "bool", "complex", "Scalar", "number")):

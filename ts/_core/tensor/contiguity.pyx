@@ -1,8 +1,8 @@
-"""Whether arrays lie in the order in which they are written down, by their strides: what most arrays do, found fast.
+"""Fast contiguity test of NumPy arrays by their strides, for operator results and arguments.
 
-    lie_in_order(result, args)      True of np.ones((2, 3)) and [np.ones((2, 3)), 1.5]; False of anything that is not sure
+    are_contiguous(result, args)      True for np.ones((2, 3)) and [np.ones((2, 3)), 1.5]; False if uncertain
 
-NumPy's flag says it also of arrays whose dimensions of length 1 have other strides; the rules of layouts look at those.
+Unlike NumPy's flag, the test includes strides of dimensions of length 1, which layout rules depend on.
 """
 
 cimport numpy as cnp
@@ -32,7 +32,7 @@ cdef bint has_one(PyArrayObject *a) noexcept:
 
 
 cdef bint fits(object x, PyArrayObject *result, bint alike) noexcept:
-    """Whether x is no array, or one in order, of the result's shape where that has lengths of 1."""
+    """Return whether x is no array, or a contiguous one; with `alike`, its shape must equal the result's."""
     if type(x) is not cnp.ndarray:
         return not hasattr(x, "strides")
     return in_order(<PyArrayObject *>x) and (not alike or same_shape(<PyArrayObject *>x, result))
@@ -58,7 +58,9 @@ cdef bint one_lies_in_order(object result, object args):
 
 
 def are_contiguous(object result, object args):
-    """Whether a result, or each of a tuple, and all arrays in `args` lie in order, and broadcast to it without a doubt."""
+    """Return whether the result (or each result of a tuple) and all arrays in `args` are contiguous.
+
+    False if the broadcast to the result is uncertain."""
     if type(result) is tuple:
         for x in result:
             if not one_lies_in_order(x, args):

@@ -54,7 +54,7 @@ def exported(array not None, max_version, dl_device, copy):
 
 
 class _Capsule:
-    """What NumPy takes a capsule from."""
+    """Adapter of a DLPack capsule to NumPy's `from_dlpack` protocol."""
 
     def __init__(self, capsule):
         self.capsule = capsule
@@ -67,13 +67,13 @@ class _Capsule:
 
 
 def imported(source, bint asked):
-    """A NumPy array on the memory of a capsule, or of an object that is asked for one."""
+    """Return a NumPy array sharing the memory of a DLPack capsule, or of a DLPack exporter if `asked`."""
     cdef TensorHead *head
     capsule = source
     if asked:
         try:
             capsule = source.__dlpack__(max_version=(1, 0))
-        except TypeError:  # before DLPack 1.0 nobody asked for a version
+        except TypeError:  # exporters before DLPack 1.0 have no `max_version`
             capsule = source.__dlpack__()
     head = head_of(capsule)
     if head.code == BFLOAT and head.bits == 16 and head.lanes == 1:

@@ -267,7 +267,7 @@ def _is_sequence(data: Any) -> bool:
 
 
 def _items(data: Any) -> Sequence[Any]:
-    """What a sequence holds, one more than the length that it says at most: some have no end."""
+    """Return a sequence's items, at most `len(data) + 1`, as iteration may not terminate."""
     return data if type(data) is list or type(data) is tuple else list(islice(data, len(data) + 1))
 
 
@@ -325,7 +325,7 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
 
 
 def _all_fit(numbers: list[Any], wanted: dtypes.dtype) -> bool:
-    """Whether these are integers that the dtype can hold, as they are."""
+    """Return whether all numbers are ints or bools in the range of the dtype."""
     if not set(map(type, numbers)) <= {int, bool}:
         return False
     limits = np.iinfo(wanted.numpy_dtype)
@@ -394,7 +394,7 @@ def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
 
 
 def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
-    """A number as a tensor without dimensions; infinite where it is too large for 16 bits, as in PyTorch."""
+    """Return a 0-dim tensor of a number; overflow of a 16-bit float gives infinity, as in PyTorch."""
     if isinstance(value, int) and not -(2**63) <= value < (2**64 if wanted is dtypes.uint64 else 2**63):
         raise ValueError("Overflow when unpacking long long")
     if wanted not in (dtypes.float16, *dtypes.BORROWED):
@@ -529,7 +529,7 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
 
 
 def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
-    """The same from or to floats of 8 bits, by way of float32."""
+    """Cast elements from or to 8-bit floats, through float32."""
     if not isinstance(array, np.ndarray):  # it has a shape only
         return array.astype(numpy_dtype)
     from ts._core.tensor import float8
@@ -541,7 +541,7 @@ def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
 
 
 def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
-    """The same from or to complex numbers of 16-bit floats, by way of complex64."""
+    """Cast elements from or to complex32, through complex64."""
     if not isinstance(array, np.ndarray):  # it has a shape only
         return array.astype(numpy_dtype)
     if dtypes.is_complex32(numpy_dtype):
@@ -551,7 +551,7 @@ def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
     return cast_elements(numbers if np.dtype(numpy_dtype).kind in "cb" else numbers.real, numpy_dtype)
 
 
-_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # which arrays of programs may not have
+_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes unsupported on devices other than the CPU
 
 
 def _warn_of_complex32(d: dtypes.dtype, found: Any) -> None:
@@ -564,9 +564,9 @@ dtypes.with_borrowed(_warn_of_complex32)
 
 @cache
 def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Whether each value of a dtype has one in the other, exact or rounded: NumPy has nothing to warn of."""
+    """Return whether a cast cannot overflow, so that NumPy emits no warning; rounding is allowed."""
     if dtype.kind == "b" and dtypes.is_bfloat16(wanted):
-        return False  # that cast takes the bytes of bools for numbers
+        return False  # the bfloat16 cast reads bools as raw bytes
     if dtypes.is_complex32(dtype) or dtypes.is_complex32(wanted):
         return False
     if dtypes.is_float8(dtype) or dtypes.is_float8(wanted):
@@ -578,12 +578,12 @@ _WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are
 
 
 def converted(x: Tensor, wanted: dtypes.dtype) -> Tensor:
-    """`x` with dtype `wanted`; `x` itself where it has it."""
+    """Return `x` converted to dtype `wanted`, or `x` itself if it has that dtype."""
     return x if x.dtype is wanted else copied(x, None, wanted)
 
 
 def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> Tensor:
-    """A tensor with its own memory, laid out densely in `x`'s order of dimensions unless told otherwise."""
+    """Return a dense copy of `x`, in its order of dimensions or the given memory format."""
     wanted = x.array.dtype if dtype is None else dtype.numpy_dtype
     if memory_format is None or memory_format is dtypes.preserve_format:
         if x.array.flags.c_contiguous:
@@ -598,7 +598,7 @@ def copied(x: Tensor, memory_format: Any, dtype: dtypes.dtype | None = None) -> 
 
 
 def empty_strided(like: Any, steps: Sequence[int], numpy_dtype: Any) -> Any:
-    """An array of the shape and device of `like`; its strides (in elements, without gaps) are `steps`."""
+    """Return an unset array with the shape and device of `like`, and dense strides `steps` in elements."""
     kind = np if isinstance(like, np.ndarray) else backend_of(wrap_array(like).device.type).xp
     item = np.dtype(numpy_dtype).itemsize
     made = kind.empty(like.size, dtype=numpy_dtype)
@@ -682,7 +682,7 @@ def moved_to(
 
 
 def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, memory_format: Any) -> Tensor:
-    """A copy of `x` with a dtype and a memory format: `place`, where that is one already and has them."""
+    """Return `place` if it is a copy with the dtype and memory format, else convert it."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     if place is not x and place.dtype is wanted and (keeps or own_format(place) is memory_format):
         return place
@@ -690,7 +690,7 @@ def reformed(x: Tensor, place: Tensor, wanted: dtypes.dtype, memory_format: Any)
 
 
 def is_on(x: Tensor, device: devices.device) -> bool:
-    """Whether a tensor is on a device; one without a number is any of its type, or the current one."""
+    """Return whether a tensor is on a device; a CUDA device without index means the current one."""
     here = x.device
     if here == device or (here.type == device.type and here.index is None):
         return True
@@ -700,7 +700,8 @@ def is_on(x: Tensor, device: devices.device) -> bool:
 
 
 def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
-    """`x` on `device`; `x` itself where it is there.  `non_blocking`: the copy may be under way still."""
+    """Return `x` moved to `device`, or `x` itself if it is there; a `non_blocking` copy may be
+    asynchronous."""
     if is_on(x, device):
         return x
     here = x.device

@@ -32,7 +32,7 @@ def decoded(x: NDArray[Any]) -> NDArray[np.float32]:
 
 @cache
 def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
-    """The number of each pattern; NaNs with the bits that they have in PyTorch."""
+    """Return the float32 values of all 256 bit patterns; NaNs have PyTorch's bits."""
     patterns = np.arange(256, dtype=np.uint8)
     numbers = patterns.view(dtype).astype(np.float32)
     nans = np.flatnonzero(np.isnan(numbers))
@@ -47,7 +47,7 @@ def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
 
 
 def encoded(x: Any, dtype: np.dtype[Any]) -> Any:
-    """The numbers in a dtype of 8 bits."""
+    """Convert an array to an 8-bit float dtype."""
     kind = dtypes.from_numpy_dtype(dtype)
     with np.errstate(all="ignore"):
         numbers = (x.real if x.dtype.kind == "c" else x).astype(np.float32)

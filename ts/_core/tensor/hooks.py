@@ -40,7 +40,7 @@ class RemovableHandle:
 
 
 def add_hook(hooks: Hooks, hook: Any, prepend: bool = False) -> RemovableHandle:
-    """Enter a hook behind those that are there, or before them."""
+    """Append a hook, or prepend it; return its handle for removal."""
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     if prepend:

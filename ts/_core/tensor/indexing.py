@@ -87,7 +87,7 @@ class _Overridden(Exception):
 
 
 def full_name(value: Any) -> str:
-    """The name of a value's class, with its module where it is not Python's own."""
+    """Return the class name of a value, qualified by its module unless built in."""
     kind = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
@@ -102,7 +102,7 @@ def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
 
 
 def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
-    """The view by all basic indices, and the index tensors by dimension of that; empty: there are none."""
+    """Apply basic indices; return the view and its index tensors by dimension (empty without any)."""
     items = _items(index)
     shape = x.array.shape
     wanted = sum(_consumed(item) for item in items)
@@ -116,7 +116,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     key: list[Any] = []
-    steps: list[tuple[Any, ...]] = []  # operators, and their arguments behind the tensor
+    steps: list[tuple[Any, ...]] = []  # operator names with their arguments after the tensor
     indices: list[Tensor | None] = []
     dim = 0  # of the view
     seen_ellipsis = False
@@ -186,7 +186,7 @@ def _items(index: Any) -> list[Any]:
 
 
 def stands_for_tuple(index: Any) -> bool:
-    """Whether a list is taken for several indices: a short one with more than numbers in it."""
+    """Return whether a list index is treated as a tuple: under 32 items, some of them not numbers."""
     if type(index) is not list or len(index) >= 32:
         return False
     return any(
@@ -220,7 +220,7 @@ def _normal(item: Any) -> Any:
 
 
 def _consumed(item: Any) -> int:
-    """How many dimensions of the tensor an index takes."""
+    """Return the number of tensor dimensions consumed by an index."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item.dtype in (dtypes.bool_, dtypes.uint8):

@@ -103,7 +103,7 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
 
 
 def cuda_array_interface(self: Tensor) -> Any:
-    """How CuPy and Numba see a tensor; AttributeError for one that is not on a CUDA device."""
+    """Implement `__cuda_array_interface__`; raise AttributeError if not on a CUDA device."""
     if not self.is_cuda:
         raise AttributeError(
             f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
@@ -120,7 +120,7 @@ def cuda_array_interface(self: Tensor) -> Any:
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor that shares memory with any object that speaks DLPack."""
+    """Return a tensor that shares memory with a DLPack exporter or capsule."""
     if isinstance(ext_tensor, Tensor):
         made = tensor_with_memory(ext_tensor).detach()
     elif not hasattr(ext_tensor, "__dlpack_device__"):
@@ -236,7 +236,7 @@ def rebuild_meta(
     requires_grad: bool,
     attributes: dict[str, Any],
 ) -> Tensor:
-    """What a pickled meta tensor is made from."""
+    """Rebuild a pickled meta tensor."""
     return _completed(
         operator("empty_strided")(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes
     )

@@ -1,6 +1,6 @@
-"""How a tensor lies in memory: its storage, offset and order; methods of Tensor.
+"""Tensor methods for memory layout: storage, offset, strides and memory formats.
 
-In: tensors; out: facts, storages, views with other dimensions.
+In: tensors; out: layout queries, storages, views.
 
     x.t().is_contiguous()                                     False
     x.to(memory_format=ts.channels_last).dim_order()          (0, 2, 3, 1)
@@ -34,21 +34,21 @@ def _check_strided(self: Tensor) -> None:
 
 
 def storage_offset(self: Tensor) -> int:
-    """Elements between the start of the memory that views share and this view's first element."""
+    """Return the offset of the first element in the storage, in elements."""
     _check_strided(self)
     elements: int = storage.offset(self.array) // self.dtype.itemsize
     return elements
 
 
 def untyped_storage(self: Tensor) -> storage.UntypedStorage:
-    """The memory that the tensor shares with its views."""
+    """Return the storage, shared with views of the tensor."""
     check_storage(self)
     _check_strided(self)
     return storage.UntypedStorage.of(self.array)
 
 
 def typed_storage(self: Tensor) -> storage.TypedStorage:
-    """The memory as PyTorch showed it before `untyped_storage`, with a warning."""
+    """Return a deprecated `TypedStorage` of the memory, with PyTorch's warning."""
     check_storage(self)
     _check_strided(self)
     return storage.typed(self)
@@ -62,7 +62,7 @@ def _typed_storage(self: Tensor) -> storage.TypedStorage:
 
 
 def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -> bool:
-    """Whether the elements lie in order without gaps: the order of dimensions, or that of a memory format."""
+    """Return whether the tensor is contiguous, in row-major order or the given memory format."""
     if memory_format is dtypes.contiguous_format:
         flag: bool = self.array.flags.c_contiguous
         return flag
@@ -77,7 +77,7 @@ def is_contiguous(self: Tensor, memory_format: Any = dtypes.contiguous_format) -
 
 
 def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
-    """The dimensions from the outermost to the innermost."""
+    """Return dimensions ordered by decreasing stride."""
     steps, shape = self.stride(), self.shape
     if ambiguity_check is not False:
         formats = (
@@ -95,7 +95,7 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
 
 
 def is_set_to(self: Tensor, other: Tensor) -> bool:
-    """Whether both are the same view of the same memory."""
+    """Return whether two tensors have equal address, shape and strides."""
     self, other = tensor_with_memory(self), tensor_with_memory(other)
     return bool(
         self.data_ptr() == other.data_ptr()
@@ -122,7 +122,7 @@ def _hermitian(self: Tensor) -> Tensor:
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
-    """Let the tensor be another view: of a tensor, of a storage, or of no memory."""
+    """Replace the tensor's memory by a view of a tensor or storage, or by an empty storage."""
     if isinstance(source, storage.TypedStorage):
         source = source.untyped()
     if not isinstance(source, storage.UntypedStorage):
@@ -142,7 +142,7 @@ def set_(
 
 
 def _part(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], None]]:
-    """What reads the real or imaginary part of a tensor, and what writes it."""
+    """Return getter and setter of the real or imaginary part of a tensor."""
 
     def get(self: Tensor) -> Any:
         return operator(name)(self)

@@ -1,7 +1,7 @@
-"""Tensors of Python's numbers, and of few of them in lists, without a look at every class that data may have.
+"""Fast tensor construction from Python scalars and small nested lists of them.
 
-    of_numbers([[1, 2], [3, 4.5]], -1)     float32: the default dtype where one of them is a float
-    of_numbers(["a"], -1)                  None, as for whatever else `construct.tensor` has to look at, or to refuse
+    from_scalars([[1, 2], [3, 4.5]], -1)     float32: the default dtype if one of them is a float
+    from_scalars(["a"], -1)                  None: handled, or rejected, by `factories.tensor`
 """
 
 cimport numpy as cnp
@@ -22,11 +22,11 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DEPTH = 8
-    MAX_NUMBERS = 1 << 12             # beyond, the general way looks at the clock
+    MAX_NUMBERS = 1 << 12             # larger data takes the general path, which checks the deadline
 
 
 cdef bint store_value(object value, int kind, char *out) except -1:
-    """A number in the dtype; false where that has none of its category, or it does not fit."""
+    """Store a Python number as an element of the dtype; return False if category or range differ."""
     cdef double number
     cdef int64_t whole = 0
     cdef int overflow = 0
@@ -79,7 +79,9 @@ cdef int category(object data, int depth, int nd, const npy_intp *dims) except -
 
 
 cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *out, char *end) except? NULL:
-    """Write the numbers one behind the other; NULL where one does not fit.  Lists may be others by now."""
+    """Write the numbers in row-major order; return NULL if one does not fit.
+
+    Shapes are rechecked, as lists may have changed."""
     if depth == nd:
         return out + width if out < end and store_value(data, kind, out) else NULL
     if not is_row(data):
@@ -92,7 +94,9 @@ cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *
 
 
 def from_scalars(data, int wanted):
-    """A tensor of a number, or of numbers in lists; None where they are not of that kind.  `wanted` is a dtype's number, or -1."""
+    """Return a tensor of a number or nested lists of numbers; None if unsupported.
+
+    `wanted` is the number of a dtype, or -1 to infer it."""
     cdef npy_intp dims[MAX_DEPTH]
     cdef npy_intp count = 1, width
     cdef int nd = 0, kind

@@ -38,7 +38,7 @@ cdef bint has_internal_overlap(PyArrayObject *a) noexcept nogil:
 
 
 cdef bint dense(PyArrayObject *a) noexcept nogil:
-    """Whether the elements fill a block, in whatever order of dimensions."""
+    """Return whether the elements fill a memory block, in any order of dimensions."""
     cdef npy_intp step
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     cdef int i, n = ndim_of(a), left = 0
@@ -129,5 +129,5 @@ cdef int check_write(object target, list read, int rule) except -1:
 
 
 def check(target, list read not None, int rule=REFUSE):
-    """Raise where `target` cannot be written while the arrays `read` are read; 1 where to warn of it."""
+    """Raise RuntimeError if writing `target` while reading `read` is unsafe; return 1 if a warning is due."""
     return check_write(target, read, rule)

@@ -1,4 +1,4 @@
-"""How tensors print: PyTorch's text, digit for digit.
+"""Tensor formatting, identical to PyTorch's.
 
 In: a tensor; out: its `repr`.
 
@@ -218,12 +218,12 @@ def elements_of_subclass(x: Tensor) -> Any:
 
 
 def is_derived(x: Tensor) -> bool:
-    """Whether it is of a program's own class of tensors: parameters are shown as tensors."""
+    """Return whether `x` has a user-defined class; parameters are printed as tensors."""
     return not is_own(type(x).__module__)
 
 
 def tensor_text(x: Tensor) -> str:
-    """`repr(x)`."""
+    """Return `repr(x)`."""
     layer = layer_of(x)
     shown = None if layer is None else getattr(layer, "shown", None)
     if shown is not None and (text := shown()):
@@ -290,7 +290,7 @@ def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
 
 
 def with_suffixes(text: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
-    """Append `, suffix` for each, on a line of its own where the line would become too long."""
+    """Append each suffix after a comma, starting a new line if it exceeds the line width."""
     used = len(text) - text.rfind("\n") + 1
     parts = [text]
     for suffix in suffixes:

@@ -26,43 +26,43 @@ Shape = tuple[Any, ...]
 
 
 def is_symbol(n: SizeLike) -> bool:
-    """Whether the size is no number yet."""
+    """Return whether the size is symbolic."""
     return type(n) is not int and (isinstance(n, SymNumber) or not hasattr(n, "__index__"))
 
 
 def shape(lengths: Iterable[SizeLike]) -> Shape:
-    """The lengths as a tuple: what counts as an int becomes one, symbols stay."""
+    """Return the sizes as a tuple, with index-like objects converted to int and symbols kept."""
     return tuple(n if type(n) is int or is_symbol(n) else operator.index(n) for n in lengths)
 
 
 def equal(a: SizeLike, b: SizeLike) -> bool:
-    """Whether two sizes are equal, without which an operator refuses them (`check`)."""
+    """Return whether two sizes are equal, a precondition of an operator (see `check`)."""
     if type(a) is type(b) is int:
         return a == b
     return known_equal(a, b) or check(a == b)
 
 
 def check(condition: Any) -> bool:
-    """The truth of a condition without which an operator refuses.
+    """Evaluate a precondition of an operator.
 
-    One on numbers that follow from data is taken for true: it is looked at when the program runs.
+    A data-dependent condition is assumed true, and asserted when the program runs.
     """
     return bool(condition.node.decide_or_require()) if isinstance(condition, SymNumber) else bool(condition)
 
 
 def check_length(n: SizeLike) -> None:
-    """Let a number that follows from data be the length of a dimension."""
+    """Require a data-dependent number to be a valid dimension size."""
     if isinstance(n, SymNumber) and not hinted(n):
         n.node.require_length()
 
 
 def evaluate_guard(condition: Any) -> bool:
-    """The truth of a condition on sizes, for which a condition of the program may be noted."""
+    """Evaluate a condition on sizes, possibly recording a guard of the program."""
     return condition.settled() if isinstance(condition, SymNumber) else bool(condition)
 
 
 def known_equal(a: SizeLike, b: SizeLike) -> bool:
-    """Whether two sizes are certain to be equal."""
+    """Return whether two sizes are provably equal, without a guard."""
     if type(a) is type(b) is int:
         return a == b
     if a is b:
@@ -74,27 +74,27 @@ def known_equal(a: SizeLike, b: SizeLike) -> bool:
 
 
 def known_one(n: SizeLike) -> bool:
-    """Whether a length is certain to be 1: such a dimension is broadcast, and its stride says nothing."""
+    """Return whether a size is provably 1 (dimension broadcasts, stride is irrelevant)."""
     return known_equal(n, 1)
 
 
 def known_zero(n: SizeLike) -> bool:
-    """Whether a length is certain to be 0."""
+    """Return whether a size is provably 0."""
     return known_equal(n, 0)
 
 
 def known_empty(lengths: Sequence[SizeLike]) -> bool:
-    """Whether an array of these lengths is certain to have no elements."""
+    """Return whether an array of this shape is provably empty."""
     return any(n == 0 if type(n) is int else known_zero(n) for n in lengths)
 
 
 def same(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
-    """Whether two shapes are equal, without which an operator refuses them."""
+    """Return whether two shapes are equal, a precondition of an operator."""
     return len(a) == len(b) and all(map(equal, a, b))
 
 
 def product(lengths: Iterable[SizeLike]) -> SizeLike:
-    """How many elements there are; a shape with a 0 has none, whatever the other lengths are."""
+    """Return the number of elements; 0 if a size is provably 0, even with symbolic sizes."""
     total: SizeLike = 1
     for n in lengths:
         if known_zero(n):
@@ -104,24 +104,24 @@ def product(lengths: Iterable[SizeLike]) -> SizeLike:
 
 
 def certain(*conditions: Any) -> bool:
-    """Whether all conditions on sizes are certain to hold."""
+    """Return whether all conditions on sizes provably hold."""
     return all(c.node.is_known(True) if isinstance(c, SymNumber) else c for c in conditions)
 
 
 def hinted(n: SizeLike | None) -> bool:
-    """Whether a size is a number, or a symbol whose number is known in the example: not from elements."""
+    """Return whether a size is a number or a symbol with an example value (not data-dependent)."""
     return not isinstance(n, SymNumber) or bool(n.node.has_hint())
 
 
 def within(place: SizeLike, n: SizeLike) -> bool:
-    """Whether a dimension of length n has such a place, which has to be answered unless elements tell it."""
+    """Return whether an index is in range for size n, adding guards; True if data-dependent."""
     if not is_symbol(place) and not is_symbol(n):
         return bool(-n <= place < n)
     return not (hinted(place) and hinted(n)) or (evaluate_guard(place < n) and evaluate_guard(place >= -n))
 
 
 def require(condition: Any) -> None:
-    """Let a condition on sizes hold: it is looked at when the program runs."""
+    """Require a condition on sizes: symbolic ones are asserted at run time; raise RuntimeError if false."""
     if isinstance(condition, SymNumber):
         condition.node.require("")
     elif not condition:
@@ -135,7 +135,7 @@ def require_noted(condition: Any) -> None:
 
 
 def smaller(a: SizeLike, b: SizeLike) -> SizeLike:
-    """The smaller of two sizes."""
+    """Return the smaller of two sizes."""
     return a if known_equal(a, b) or evaluate_guard(a <= b) else b
 
 
@@ -153,12 +153,12 @@ def least(a: SizeLike, b: SizeLike) -> SizeLike:
 
 
 def parts(n: SizeLike, step: SizeLike) -> SizeLike:
-    """How many steps it takes to go through n: n / step, rounded up."""
+    """Return n / step, rounded up."""
     return n if known_one(step) else -(-n // step)
 
 
 def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
-    """The shape that arrays of these shapes have together; ValueError where they do not fit."""
+    """Return the broadcast shape; raise ValueError for incompatible shapes."""
     rank = max(map(len, shapes), default=0)
     result: list[SizeLike] = [1] * rank
     for lengths in shapes:
@@ -188,7 +188,7 @@ def dense(lengths: Sequence[SizeLike], step: SizeLike) -> Shape:
 
 
 def in_order(lengths: Sequence[SizeLike], steps: Sequence[SizeLike], step: SizeLike) -> bool:
-    """Whether elements are certain to lie in the order in which they are written down, without gaps."""
+    """Return whether the strides `steps` provably are row-major without gaps, with element stride `step`."""
     if known_empty(lengths):
         return True
     for n, given in zip(reversed(lengths), reversed(steps), strict=True):

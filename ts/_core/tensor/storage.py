@@ -40,12 +40,12 @@ def owning_array(array: Array) -> Array:
 
 
 def is_meta(array: Array) -> bool:
-    """Whether the array has no memory."""
+    """Return whether the array is a meta array, without memory."""
     return hasattr(array, "offset")
 
 
 def address(array: Array) -> int:
-    """Where the first element lies."""
+    """Return the address of the first element; 0 for meta arrays."""
     if isinstance(array, np.ndarray):
         pointer: int = array.__array_interface__["data"][0]
         return pointer
@@ -53,14 +53,14 @@ def address(array: Array) -> int:
 
 
 def start(owner: Array) -> int:
-    """Where the block of the array that owns it begins."""
+    """Return the start address of the memory block of an owning array."""
     if isinstance(owner, np.ndarray) and any(step < 0 for step in owner.strides):
         return int(np.lib.array_utils.byte_bounds(owner)[0])
     return address(owner)
 
 
 def offset(array: Array) -> int:
-    """Bytes from the start of the block to the first element."""
+    """Return the byte offset of the first element in the memory block."""
     if is_meta(array):
         elements: int = array.offset
         return elements * int(array.dtype.itemsize)
@@ -68,7 +68,7 @@ def offset(array: Array) -> int:
 
 
 def block(array: Array) -> Array:
-    """The block behind `array` as bytes in a row."""
+    """Return the memory block of `array` as a 1-D uint8 array."""
     owner = owning_array(array)
     if is_meta(owner):
         end = offset(owner) + reach(owner.shape, owner.strides, owner.dtype.itemsize)
@@ -83,7 +83,7 @@ def block(array: Array) -> Array:
         return owner.reshape(-1).view(np.uint8)
     if owner.flags.f_contiguous:
         return owner.T.reshape(-1).view(np.uint8)
-    low, high = np.lib.array_utils.byte_bounds(owner)  # memory of somebody else, seen with gaps or turned
+    low, high = np.lib.array_utils.byte_bounds(owner)  # foreign memory, viewed with gaps or negative strides
     first = owner[tuple(0 if step >= 0 else -1 for step in owner.strides)]
     corner = owner[tuple(slice(1) if step >= 0 else slice(-1, None) for step in owner.strides)]
     assert first.ndim == 0
@@ -91,14 +91,17 @@ def block(array: Array) -> Array:
 
 
 def reach(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """Bytes from the first element to the end of the last; strides in bytes."""
+    """Return the bytes spanned from first to last element, given byte strides."""
     if 0 in shape:
         return 0
     return sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + itemsize
 
 
 def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int, dtype: Any = None) -> Array:
-    """Another view of the block behind `array`: strides and the offset `at` in bytes."""
+    """Return a view of the memory block of `array`, with strides and offset `at` in bytes.
+
+    RuntimeError if the view exceeds the block.
+    """
     target = np.dtype(array.dtype if dtype is None else dtype)
     if is_meta(array):
         return type(array)(shape, target, tuple(strides), at // target.itemsize)
@@ -118,9 +121,9 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int], at: int,
 
 
 def resized(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
-    """`array` with another shape, from the same first element; in new memory where the block is too small.
+    """Return `array` with another shape and byte strides, in new memory if the block is too small.
 
-    Strides are in bytes.  Other tensors keep the old block then, where PyTorch lets the block itself grow.
+    Unlike in PyTorch, which grows the block itself, other tensors then keep the old block.
     """
     at = offset(array)
     needed = at + reach(shape, strides, array.dtype.itemsize)
@@ -139,7 +142,7 @@ def _empty(like: Array, nbytes: int) -> Array:
 
 
 class UntypedStorage:
-    """The bytes behind a tensor."""
+    """Untyped memory of tensors."""
 
     def __init__(self, *args: Any, device: Any = None) -> None:
         where = devices.as_device(device)
@@ -151,7 +154,7 @@ class UntypedStorage:
 
     @classmethod
     def of(cls, array: Array) -> UntypedStorage:
-        """The storage of an array; TypeError for anything else."""
+        """Return the storage of an array; raise TypeError for other objects."""
         made = cls.__new__(cls)
         made.bytes = block(wrap_array(array).array)
         return made
@@ -177,12 +180,12 @@ class UntypedStorage:
 
     @property
     def device(self) -> devices.device:
-        """Where the bytes lie."""
+        """Device of the memory."""
         return wrap_array(self.bytes).device
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the bytes lie on a CUDA device."""
+        """True if the memory is on a CUDA device."""
         return self.device.type == "cuda"
 
     @property
@@ -201,17 +204,17 @@ class UntypedStorage:
         return int(self.bytes.nbytes)
 
     def size(self) -> int:
-        """The number of bytes, which are the elements."""
+        """Return the size in bytes, as elements are bytes."""
         return self.nbytes()
 
     __len__ = size
 
     def element_size(self) -> int:
-        """1: elements are bytes."""
+        """Return 1, the size of a byte element."""
         return 1
 
     def is_pinned(self, device: Any = None) -> bool:
-        """Whether the memory is page-locked; never."""
+        """Return False: page-locked memory is unsupported."""
         return False
 
     def is_shared(self) -> bool:
@@ -267,14 +270,14 @@ class UntypedStorage:
         return self
 
     def copy_(self, source: UntypedStorage, non_blocking: bool = False) -> UntypedStorage:
-        """Take over the bytes of a storage of the same size."""
+        """Copy the bytes of a storage of equal size."""
         if source.nbytes() != self.nbytes():
             raise RuntimeError("size mismatch")
         wrap_array(self.bytes).copy_(wrap_array(source.bytes))
         return self
 
     def clone(self) -> UntypedStorage:
-        """A storage with a copy of the bytes."""
+        """Return a copy of the storage."""
         return UntypedStorage.of(self.bytes.copy())
 
     def cpu(self) -> UntypedStorage:
@@ -326,14 +329,14 @@ class TypedStorage:
 
     @property
     def device(self) -> devices.device:
-        """Where the elements lie."""
+        """Device of the elements."""
         return self._untyped_storage.device
 
     is_sparse = False
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the elements lie on a CUDA device."""
+        """True if the elements are on a CUDA device."""
         return self._untyped_storage.is_cuda
 
     @property
@@ -341,11 +344,11 @@ class TypedStorage:
         return self._untyped_storage._cdata
 
     def type(self) -> str:
-        """The name of the storages of this dtype, as PyTorch has it."""
+        """Return PyTorch's type name, such as `torch.FloatStorage`."""
         return f"torch.{TYPE_NAMES[self.dtype]}Storage"
 
     def _to(self, dtype: dtypes.dtype) -> TypedStorage:
-        """The elements in another dtype; itself where it is that."""
+        """Return the storage converted to a dtype, or `self` if unchanged."""
         if dtype is self.dtype:
             return self
         return TypedStorage(UntypedStorage.of(self._elements().to(dtype).array), dtype)
@@ -356,11 +359,11 @@ class TypedStorage:
         return self
 
     def clone(self) -> TypedStorage:
-        """A storage with a copy of the elements."""
+        """Return a copy of the storage with its dtype."""
         return TypedStorage(self._untyped_storage.clone(), self.dtype)
 
     def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
-        """Take over the elements of a storage of the same size, as numbers."""
+        """Copy elements from a storage of equal size, converting dtypes."""
         if source.size() != self.size():
             raise RuntimeError("size mismatch")
         self._elements().copy_(source._elements())
@@ -457,5 +460,5 @@ def typed(x: Tensor) -> TypedStorage:
 
 
 def is_storage(x: object) -> bool:
-    """Whether `x` is a storage."""
+    """Return whether `x` is a storage."""
     return isinstance(x, UntypedStorage | TypedStorage)

@@ -32,17 +32,17 @@ def in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
 
 
 def contiguous(shape: Sequence[int]) -> Shape:
-    """Strides of elements in the order in which they are written down."""
+    """Return row-major strides."""
     return in_order(shape, range(len(shape)))
 
 
 def channels_last(shape: Sequence[int]) -> Shape:
-    """Strides with the second dimension innermost, of four or five."""
+    """Return channels-last strides (dimension 1 innermost) of a 4-D or 5-D shape."""
     return in_order(shape, _CHANNELS_LAST[len(shape)])
 
 
 def of_format(shape: Sequence[int], memory_format: dtypes.memory_format) -> Shape:
-    """The strides that a memory format has for a shape; RuntimeError where it has none."""
+    """Return the strides of a memory format; raise RuntimeError for a wrong rank."""
     rank = _RANK.get(memory_format)
     if rank is None:
         return contiguous(shape)
@@ -52,7 +52,7 @@ def of_format(shape: Sequence[int], memory_format: dtypes.memory_format) -> Shap
 
 
 def has_format(shape: Sequence[int], strides: Sequence[int], memory_format: dtypes.memory_format) -> bool:
-    """Whether elements lie as the memory format says, without gaps; dimensions of length 1 lie anyhow."""
+    """Return whether strides match a memory format without gaps, ignoring dimensions of length 1."""
     rank = _RANK.get(memory_format, len(shape))
     if len(shape) != rank:
         return False
@@ -69,7 +69,7 @@ def has_format(shape: Sequence[int], strides: Sequence[int], memory_format: dtyp
 
 
 def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether the elements fill a block of memory, each place once."""
+    """Return whether the elements fill a memory block without gaps or overlap."""
     if 0 in shape:
         return True
     step = 1
@@ -81,19 +81,19 @@ def dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def preserve_format_strides(shape: Sequence[int], strides: Sequence[int]) -> Shape:
-    """Strides of a copy: the same where there are no gaps, else the same order of dimensions."""
+    """Return strides of a copy: unchanged if dense, else dense with equal dimension order."""
     if dense(shape, strides):
         return tuple(strides)
     return in_order(shape, reversed(_inner_first(shape, strides)))
 
 
 def of_result(shape: Sequence[int], *operands: Sequence[int]) -> Shape:
-    """Strides of a result without gaps: the first operand's order of dimensions, then the next one's."""
+    """Return dense result strides, in the dimension order of the first operand; ties use later operands."""
     return in_order(shape, reversed(_inner_first(shape, *operands)))
 
 
 def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
-    """Dimensions by growing stride; where strides are 0 the order in which they are written decides."""
+    """Return dimensions by increasing stride; dimensions with stride 0 keep row-major order."""
     order = list(reversed(range(len(shape))))
     for i in range(1, len(order)):
         at = i

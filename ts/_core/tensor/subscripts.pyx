@@ -69,14 +69,14 @@ cdef PyObject *retyped_at(Tensor x, int kind, int nd, npy_intp *dims, npy_intp *
 
 
 cdef int counted(object index) except -2:
-    """How many dimensions an index takes: 1, 0 for None; -1 for what is no index of a view."""
+    """Return the number of dimensions consumed by an index: 1, or 0 for None; -1 if not a basic index."""
     if PyLong_CheckExact(index) or type(index) is slice:
         return 1
     return 0 if index is None else -1
 
 
 cdef bint bound(object x, npy_intp missing, npy_intp n, npy_intp *out) except -1:
-    """An end of a slice within the dimension; false where it is no number that fits."""
+    """Clamp a slice bound to the dimension; return False if it is not an int in range of npy_intp."""
     cdef npy_intp i
     if x is None:
         out[0] = missing
@@ -173,13 +173,13 @@ def part(Tensor x not None, index):
 # ---------------------------------------------------------------- x[index] = value
 
 cdef Tensor number_like(Tensor x, object value):
-    """A number as a tensor of the dtype of x; None where it does not fit that."""
+    """Return a 0-dim tensor of a number in the dtype of x; None if it does not fit."""
     array = new_array(0, NULL, number_of_scalar_type(x.scalar_type))
     return wrap_cpu(array, x.scalar_type) if store_value(value, x.scalar_type, data_of(<PyArrayObject *>array)) else None
 
 
 def put(Tensor x not None, index, value):
-    """x[index] = value where that is one operator on the CPU; false where it is not, or may not be done."""
+    """Execute `x[index] = value` if a single CPU operator suffices; return False otherwise."""
     cdef Tensor source, view
     cdef bint number = type(value) is not Tensor
     if x.backend != BACKEND_CPU or is_recorded(x):

@@ -17,7 +17,7 @@ from typing import Any
 
 
 class SymNumber:
-    """What the three kinds have in common."""
+    """Base class of SymInt, SymFloat and SymBool."""
 
     __slots__ = ("__weakref__", "node")
 
@@ -50,7 +50,7 @@ class SymNumber:
         return bool(self.node.decide(True))
 
     def known_equal(self, other: Any) -> bool:
-        """Whether it is certain to equal `other`, for which no condition is noted."""
+        """Return whether it provably equals `other`, without a guard."""
         return bool(self.node.known_equal(other))
 
 
@@ -70,7 +70,7 @@ class _Number(SymNumber):
         return self
 
     def is_integer(self) -> Any:
-        """Whether it is a whole number."""
+        """Return the symbolic condition that the number is an integer."""
         return self.node.operate("is_integer", self)
 
     def __round__(self, digits: int | None = None) -> Any:
@@ -78,7 +78,7 @@ class _Number(SymNumber):
 
 
 class SymInt(_Number):
-    """A whole number that is not known yet: most often the length of a dimension."""
+    """Symbolic int, usually the size of a dimension."""
 
     __slots__ = ()
 
@@ -87,7 +87,7 @@ class SymInt(_Number):
 
 
 class SymFloat(_Number):
-    """A float that is not known yet."""
+    """Symbolic float."""
 
     __slots__ = ()
 

@@ -233,7 +233,7 @@ cdef class Callee:
         return self.code
 
     def _prepare(self):
-        """Compile and return the Code of the function; called once, by the first call."""
+        """Compile and return the Code of the function, on its first call."""
         raise NotImplementedError(f"{self.name} has no code")
 
     cdef int prepare(self) except -1:

@@ -192,7 +192,7 @@ cdef class Function:
 
     @property
     def by_name(self):
-        """Number of keyword-only arguments, which are the last ones."""
+        """Number of keyword-only arguments (the last ones)."""
         return self.argument_count - self.positional_count
 
     @property

@@ -390,7 +390,7 @@ cdef class Verifier:
         return 0
 
     cdef int enter_plan(self, object plans) except -1:
-        """Check ENTER_PLAN: it must be the only instruction, with the arguments as the only registers."""
+        """Check an ENTER_PLAN: single instruction, argument registers only, matching signature."""
         cdef Py_ssize_t i
         if not isinstance(plans, Specializations) or self.size != 1 or self.registers != len(self.parameters):
             raise VerificationError("plans are entered in place of all else")
