@@ -38,7 +38,8 @@ def canonicalize_outputs(graph: Graph) -> bool:
 
 
 def _visit(block: Block) -> bool:
-    """Backwards, and outside in: the order of a node's outputs depends on the uses behind it."""
+    """Visit nodes in reverse order and outer blocks first, since the order of outputs depends on later uses.
+    """
     changed = False
     for node in reversed(block.nodes_with_blocks()):
         kind = node.kind()

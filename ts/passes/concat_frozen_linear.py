@@ -52,7 +52,9 @@ def _visit(block: Block, aliases: AliasDb, everywhere: bool) -> bool:
 
 
 def _key(layer: Node) -> tuple[Any, ...] | None:
-    """What layers that become one have in common; None for one whose weights are no constants."""
+    """Return the grouping key of a linear layer: input, dtype and device; None for layers with non-constant
+    weights.
+    """
     x, *constants = layer.inputs()
     weight, bias = map(constant_value, constants)
     if not is_tensor(weight) or not is_tensor(bias) or weight.dim() != 2 or bias.dim() != 1:
@@ -63,7 +65,7 @@ def _key(layer: Node) -> tuple[Any, ...] | None:
 
 
 def _join(layers: list[Node]) -> None:
-    """The first becomes the layer of all, and each its part of that one's result."""
+    """Replace linear layers by one with concatenated weights, and each result by a slice of its result."""
     first, graph = layers[0], layers[0].owning_graph()
     weights, biases = ([constant_value(node.input(i)) for node in layers] for i in (1, 2))
     with graph.inserting_before(first):

@@ -70,6 +70,6 @@ class _Pool:
 
 
 def _is_read(node: Node) -> bool:
-    """Whether a constant is only read, by what does not ask which one it is."""
+    """Return whether a constant is only read, and only by operators that ignore object identity."""
     output = node.output()
     return is_only_read(output) and all(use.user.kind() not in IDENTITY for use in output.uses())

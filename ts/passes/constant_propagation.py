@@ -82,7 +82,8 @@ def fold_constants(graph: Graph) -> bool:
 
 
 def fold_immutable_constants(graph: Graph) -> bool:
-    """Fold numbers, strings, tuples of them and the like; what nobody reads now is left to `dce`."""
+    """Fold constants of immutable types (numbers, strings, tuples of them); unused nodes are left to `dce`.
+    """
     return _fold(graph, False)
 
 
@@ -131,7 +132,7 @@ class _Propagator:
         return all(is_only_read(value) for value in (*node.inputs(), *node.outputs())) or self._is_kept(node)
 
     def _is_kept(self, node: Node) -> bool:
-        """Whether nobody writes to what `node` reads and makes, nor finds its results outside."""
+        """Return whether the inputs and outputs of `node` are never written and its outputs do not escape."""
         if any(map(is_directly_written, node.outputs())):  # as to the list that a loop fills
             return False
         if self._aliases is None:
@@ -252,8 +253,9 @@ def same_constant(first: Node, second: Node) -> bool:
 
 
 def constant_key(node: Node) -> tuple[Any, ...]:
-    """A hashable that is equal for constants that may replace each other: -0.0 and 0.0, 1 and True are
-    different, and lists are equal to themselves only."""
+    """Return a hashable key, equal for interchangeable constants only: -0.0 and 0.0, 1 and True differ, and
+    lists equal only themselves.
+    """
     type = node.output().type()
     if not node.attribute_names():
         return (type,)
@@ -266,7 +268,9 @@ def constant_key(node: Node) -> tuple[Any, ...]:
 
 
 def list_key(node: Node) -> tuple[Any, ...] | None:
-    """The same for a list of numbers or texts, equal to one of the same elements; None for others."""
+    """Return a hashable key for a constant list of numbers or strings, by its elements; None for other
+    constants.
+    """
     value = node.get("value") if node.attribute_names() else None
     if not isinstance(value, list) or any(not isinstance(x, (bool, int, float, str)) for x in value):
         return None
@@ -286,7 +290,7 @@ def _value_key(value: Any) -> Any:
 
 
 class _Elements:
-    """A tensor as a key: equal to those that have the same elements, and promote as it does."""
+    """Hashable tensor key, equal for tensors with equal elements and equal type promotion."""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
@@ -309,7 +313,7 @@ def _asks_for_identity(node: Node) -> bool:
 
 
 def _is_wrong_cast(node: Node) -> bool:
-    """Whether a value is taken for what it is not: in a branch that this value never reaches."""
+    """Return whether an `unchecked_cast` contradicts its input's type, as in a branch that is never taken."""
     return node.kind() == "prim::unchecked_cast" and not node.input().type().is_subtype_of(
         node.output().type()
     )

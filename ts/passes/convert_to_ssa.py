@@ -255,7 +255,7 @@ class _Substitution:
             node.add_input(self._values[name])
 
     def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
-        """Let variables be the last of some values; `before` learns what they were, if it does not know."""
+        """Bind variables to the last of `values`, recording their previous values in `before`."""
         for i in range(1, len(names) + 1):  # the last one first, as `prim::Line` shows them
             name = names[-i]
             before.setdefault(name, self._values.get(name))
@@ -263,7 +263,7 @@ class _Substitution:
 
 
 def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:
-    """Give variables what they were `before` a block; None is what they were not."""
+    """Restore variables to their values `before` a block; those with None become undefined."""
     for name, value in before.items():
         if value is None:
             del variables[name]

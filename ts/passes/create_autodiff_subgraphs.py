@@ -69,7 +69,7 @@ def _differentiated(block: Block) -> set[Value]:
 
 
 class _Parts:
-    """The differentiable graphs of one block, and of those in it."""
+    """The differentiable graphs of one block and of its nested blocks."""
 
     def __init__(self, block: Block, threshold: int, differentiated: set[Value]) -> None:
         self.block = block
@@ -176,7 +176,7 @@ def _is_tensor(type: Type) -> bool:
 
 
 def _is_unpacked(value: Value) -> bool:
-    """Whether it is a list of tensors of which each is read by itself."""
+    """Return whether a value is a list of tensors used only by one `prim::ListUnpack`."""
     type = value.type()
     if not isinstance(type, ListType) or not type.elem.is_subtype_of(types.TENSOR):
         return False
@@ -188,12 +188,14 @@ def _is_read_by_operators(value: Value) -> bool:
 
 
 def _is_given(value: Value, inside: set[Value]) -> bool:
-    """Whether an operator inside may read it: a tensor, or what is the same in call after call."""
+    """Return whether an operator in the differentiable graph may read a value: a tensor, or a call-invariant
+    value.
+    """
     return value in inside or _is_tensor(value.type()) or _is_steady(value)
 
 
 def _is_steady(value: Value, depth: int = 4) -> bool:
-    """Whether a value that is no tensor is the same each time, as far as can be seen."""
+    """Return whether a non-tensor value is known to be equal in all calls."""
     node, type = value.node(), value.type()
     if node.kind() == "prim::Constant":
         return True
@@ -220,7 +222,7 @@ def _is_barrier(node: Node) -> bool:
 
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
-    """Copies of those lists among the nodes that somebody else reads, for who that is."""
+    """Copy lists among `nodes` that are also used outside, and let the outside uses read the copies."""
     inside, copies = set(nodes), []
     for node in nodes:
         if node.kind() != "prim::ListConstruct":

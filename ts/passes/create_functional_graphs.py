@@ -1,4 +1,4 @@
-"""Parts of a program in which nobody writes become graphs of their own, and back.
+"""Extraction of mutation-free parts of a program into functional graphs, and their inlining.
 
     %a : Tensor = aten::mul(%x, %y)                  %b : Tensor = prim::FunctionalGraph_0(%x, %y)
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
@@ -49,7 +49,7 @@ def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
 
 
 def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
-    """From below: what a part reads joins it, where it can move to stand before it."""
+    """Build functional groups bottom-up: each absorbs preceding nodes that can move next to it."""
     changed = False
     node = block.return_node().prev()
     while node is not block.return_node():
@@ -72,7 +72,7 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
 
 
 def _grown(last: Node, aliases: AliasDb) -> Node:
-    """A group of `last` and the nodes before it that may join it, as far as they can move."""
+    """Create a group from `last` and absorb preceding functional nodes that can be moved to it."""
     group = group_of(last, _KIND)
     node = group.prev()
     while node is not group.owning_block().return_node():
@@ -84,7 +84,7 @@ def _grown(last: Node, aliases: AliasDb) -> Node:
 
 
 def _dissolved(group: Node) -> Node:
-    """The nodes of a group that is too small, in its place; gives the first one."""
+    """Inline a group that is too small, and return its first node."""
     before = group.prev()
     inline_group(group)
     return before.next()
@@ -116,7 +116,7 @@ def _has_no_effects(node: Node, aliases: AliasDb) -> bool:
 
 
 def group_of(node: Node, kind: str) -> Node:
-    """A node of `kind` in the place of `node`, which is in its graph."""
+    """Replace `node` by a group node of `kind` whose subgraph contains it."""
     group = node.owning_graph().create(kind, (), 0).set("Subgraph", Graph(), "g")
     group.copy_metadata(node)
     group.insert_after(node)

@@ -77,14 +77,16 @@ class _Eliminator:
         return changed
 
     def _find(self, node: Node, candidates: list[Node]) -> Node | None:
-        """An equal node that may be shared; of each list, the first has not been asked yet."""
+        """Return an equal node among the candidates that may be shared, or None."""
         for found in candidates:
             if self._may_share(found) and self._equal(node, found):
                 return found
         return None
 
     def _may_share(self, node: Node) -> bool:
-        """Whether nobody writes to what a node reads or gives: asked once there are two of them."""
+        """Return whether the inputs and outputs of a node are never written; computed only when a duplicate
+        exists.
+        """
         if any_mutable(node.inputs()) or any_mutable(node.outputs()):
             return not self._has_writers(node)
         return True
@@ -95,8 +97,9 @@ class _Eliminator:
         return self._written and self._alias_db().has_writers(node)
 
     def _equal(self, node: Node, existing: Node) -> bool:
-        """Whether nobody can tell the two results apart: new memory that escapes twice has to be two
-        memories."""
+        """Return whether two equal nodes may share one result: newly allocated memory that escapes twice must
+        stay distinct.
+        """
         if any_mutable(node.outputs()):
             return self._alias_db().safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
         return True

@@ -28,7 +28,7 @@ def eliminate_dead_code(graph: Graph) -> bool:
 
 
 def eliminate_unfailing_dead_code(graph: Graph) -> bool:
-    """The same, but a node that may raise stays, as in Python; in PyTorch it goes with its results."""
+    """Eliminate dead code, keeping nodes that may raise, as Python does; PyTorch removes these as well."""
     return _Eliminator(graph, True).run()
 
 
@@ -87,8 +87,7 @@ class _Eliminator:
                 self._mark_effects(inner, writers)
 
     def _mark_loop(self, loop: Node) -> None:
-        """As in PyTorch's graphs, a loop that computes its condition, or a value for its next iteration,
-        stays."""
+        """Mark a loop as needed if it computes its condition or a used carried value, as in PyTorch."""
         body = loop.blocks()[0]
         self._need(body.outputs()[0])
         for i, carried in enumerate(body.inputs()[BODY_INPUTS:]):
@@ -96,7 +95,7 @@ class _Eliminator:
                 self._need(body.outputs()[i + 1])
 
     def _mark_writers(self, writers: list[Node]) -> None:
-        """A write is needed if what it changes is visible outside, or to a value that is needed."""
+        """Mark writes whose effects are visible outside or reach a needed value."""
 
         def plainly_seen(node: Node) -> bool:
             return any(value in self._live or self._is_outside(value) for value in written_inputs(node))
@@ -117,13 +116,15 @@ class _Eliminator:
         self._need_where(is_seen, pending)
 
     def _is_outside(self, value: Value) -> bool:
-        """Whether the value is an input, or an attribute of one."""
+        """Return whether a value is a graph input or an input's attribute."""
         while value.node().kind() == "prim::GetAttr":
             value = value.node().input()
         return value.node() is self._graph.param_node()
 
     def _need_where(self, is_seen: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
-        """Need the writers that are seen, and those that are seen by what they need; gives the rest."""
+        """Mark visible writers and those visible through newly needed values, until nothing changes; return
+        the rest.
+        """
         found = True
         while found:
             found = False
@@ -141,7 +142,7 @@ class _Eliminator:
         return writers
 
     def _need_node(self, node: Node | None) -> None:
-        """A node, those around it, and what they take."""
+        """Mark a node, its enclosing nodes and all their inputs as needed."""
         while node is not None and node not in self._needed:
             self._needed.add(node)
             self._need_all(node.inputs())  # of a loop, too: what enters it for nothing goes in a later run

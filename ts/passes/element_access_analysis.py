@@ -1,4 +1,4 @@
-"""Which tensors in a loop are elements of others: numbers that need no tensor while the loop runs.
+"""Analysis of loops that access tensor elements: finds tensors that can be replaced by numbers.
 
 In: a `prim::Loop`.  Out: an `Elements`, from which `passes.element_versions` makes a version of the loop.
 
@@ -60,14 +60,14 @@ class Source(NamedTuple):
 
 
 class View(NamedTuple):
-    """What `depth` indices find in one."""
+    """A view of `source`, indexed along `depth` leading dimensions."""
 
     source: Value
     depth: int
 
 
 class UnknownTensor(Enum):
-    """What else a tensor is."""
+    """Classification of tensors other than sources and views."""
 
     NUMBER = auto()  # the result of arithmetic on elements
     TRUTH = auto()  # the result of a comparison, which only `bool` asks for
@@ -108,11 +108,13 @@ class Elements:
     # ---- questions -------------------------------------------------------------------------------------
 
     def kind(self, value: Value) -> Kind | None:
-        """What a tensor is; None where that is not known yet."""
+        """Return the classification of a tensor; None if undetermined so far."""
         return self.kinds.get(value) if value in self._inside else Source(value)
 
     def member(self, value: Value) -> Value | None:
-        """What an element is of: a tensor from outside, or the number itself; None for what is no element."""
+        """Return the tensor that contains an element, or the number itself; None for values other than
+        elements.
+        """
         if not is_tensor(value):
             return None
         kind = self.kind(value)
@@ -123,7 +125,7 @@ class Elements:
         return value if kind is NUMBER else None
 
     def set_of(self, member: Value) -> Value:
-        """Who stands for all that are of one dtype with it."""
+        """Return the representative of the set of tensors with the same dtype (union-find)."""
         while member in self._parents:
             member = self._parents[member]
         return member
@@ -195,7 +197,9 @@ class Elements:
         return changed
 
     def _join(self, loop: Node, body: Block) -> bool:
-        """What a loop carries is what it begins with, and what each turn gives."""
+        """Propagate classifications through loop-carried values, from their initial values and iteration
+        results.
+        """
         changed = False
         carried = body.inputs()[BODY_INPUTS:]
         for value, initial, result in zip(
@@ -214,7 +218,7 @@ class Elements:
         return self.kinds[value] != before
 
     def _one_of(self, a: Kind, b: Kind) -> Kind:
-        """What is one or the other: a view that was made outside is as good as one that is made here."""
+        """Merge two different classifications: equal to a view if both denote the same view, else UNKNOWN."""
         for source, view in ((a, b), (b, a)):
             if isinstance(source, Source) and isinstance(view, View):
                 tensor, indices = self.place(source.value)
@@ -223,7 +227,7 @@ class Elements:
         return UNKNOWN
 
     def _kind_of(self, node: Node) -> Kind | None:
-        """Of what a node gives; None while that is not known of what it takes."""
+        """Classify the result of a node; None while its inputs are undetermined."""
         name, values = node.kind(), node.inputs()
         if _selects(node):
             base = self.kind(values[0])
@@ -276,7 +280,7 @@ class Elements:
         return value.node().kind() == "aten::item" and self._is_element(value.node().input())
 
     def _written_member(self, node: Node) -> Value | None:
-        """Of what a node writes to an element."""
+        """Return the container of an element that a node writes, or None."""
         kind = self.kinds.get(node.output())
         return None if kind is UNKNOWN or kind is None else self.member(node.input())
 
@@ -389,7 +393,7 @@ class Elements:
             self._box(value)
 
     def _box(self, value: Value) -> None:
-        """Something needs a tensor: views are there, but for those that branches and loops give."""
+        """Mark a value that must exist as a tensor: a number, or a view produced by a branch or loop."""
         kind = self.kind(value)
         joined = isinstance(kind, View) and not _selects(value.node())
         if is_tensor(value) and value in self._inside and (kind is NUMBER or joined):
@@ -405,7 +409,7 @@ class Elements:
 
 
 def fresh_inputs(loop: Node) -> frozenset[Value]:
-    """The tensors that a loop carries on from, made for it alone: nobody else sees what becomes of them."""
+    """Return loop-carried inputs that are freshly allocated and used by the loop only."""
     found = set()
     for value in loop.inputs()[LOOP_INPUTS:]:
         node = value.node()
@@ -419,7 +423,7 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
 
 
 def _is_for(value: Value, loop: Node) -> bool:
-    """Whether a loop is all that uses a value, but for comparisons before it."""
+    """Return whether a value has no users except the loop and preceding comparisons."""
     for use in value.uses():
         compares = use.user.kind() in COMPARISONS and use.user.owning_block() is loop.owning_block()
         if use.user is not loop and not (compares and use.user.is_before(loop)):
@@ -433,7 +437,7 @@ def views_in(block: Block) -> Iterator[Node]:
 
 
 def _joined(choice: Node) -> Iterator[tuple[Value, ...]]:
-    """Each result of a `prim::If`, and what its branches give for it."""
+    """Yield each `prim::If` output with the corresponding outputs of both branches."""
     return zip(choice.outputs(), *(block.outputs() for block in choice.blocks()), strict=True)
 
 
@@ -454,7 +458,7 @@ def _has_dimensions(value: Value) -> bool:
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether an operator does no more than its name says: it scales nothing and rounds nothing."""
+    """Return whether an arithmetic operator has default scaling and rounding arguments only."""
     kind, values = node.kind(), node.inputs()
     if kind in ("aten::add", "aten::sub", "aten::rsub", "aten::add_", "aten::sub_"):
         scale = constant_value(values[2]) if len(values) == 3 else 1

@@ -56,7 +56,7 @@ def exit_transform(graph: Graph) -> bool:
 
 
 class _Exits:
-    """Where control may leave early: most ifs and loops need not be looked into.
+    """The nodes that contain early exits, so that other ifs and loops need not be visited.
 
     around      the nodes that an exit, or an exception, lies in
     continues   whether one is a `prim::LoopContinuation` or an exception
@@ -89,7 +89,7 @@ class _Exits:
 
 
 class _ExitStatus(Enum):
-    """Whether control leaves a block early."""
+    """Status of a block's early exits."""
 
     NEVER = auto()
     MAYBE = auto()
@@ -98,8 +98,8 @@ class _ExitStatus(Enum):
 
 
 class _ExitPair(NamedTuple):
-    """How a block is left: `taken` is the boolean that says so at run time, `values` is what the exit
-    carries.
+    """The early exit of a block: `taken` is a run-time boolean, `values` are the values that the exit
+    returns.
 
     The transformer's own constants stand for certainty: its true is ALWAYS, its false is NEVER, and an
     uninitialised boolean is RAISES, as nobody will look at it.
@@ -144,7 +144,7 @@ class _ExitTransformer:
         return owner is None or owner.kind() == "prim::Closure"
 
     def _transform_nodes(self, block: Block) -> tuple[_ExitPair, Block]:
-        """How the block is left, and what is in its place then."""
+        """Transform the nodes of a block; return its exit and the block in which subsequent code belongs."""
         for node in block.nodes():
             following = node.next()  # `node` itself may go
             left = self._transform_node(node)
@@ -180,7 +180,9 @@ class _ExitTransformer:
         return self._never
 
     def _arrive(self, block: Block, left: _ExitPair) -> None:
-        """At the target: the outputs are those of the exit where it was taken, else the block's own."""
+        """Set the outputs of an exit's target block: the exit values where it was taken, else the original
+        outputs.
+        """
         status = self._status(left)
         if status is _ExitStatus.MAYBE:
             choice = self._graph.create_if(left.taken).insert_before(block.return_node())
@@ -252,7 +254,7 @@ class _ExitTransformer:
         return self._transform_if(guard), outer
 
     def _carry_out(self, guard: Node) -> None:
-        """What the code after the `with` uses of the guarded code becomes an output of the guard."""
+        """Add outputs to the guard for values of the guarded code that are used after the `with`."""
         exit_block, rest = guard.blocks()
         for node in _nodes_with_bodies(rest):
             for value in node.outputs():
@@ -270,7 +272,9 @@ class _ExitTransformer:
                     use.user.replace_input(use.offset, carried)
 
     def _remove_from(self, first: Node, block: Block) -> None:
-        """Remove `first` and all nodes after it, last one first, so that none has uses left."""
+        """Remove `first` and all later nodes in reverse order, replacing remaining uses by uninitialized
+        values.
+        """
         dead = []
         while first is not block.return_node():
             dead.append(first)
@@ -308,7 +312,7 @@ def _is_body_of_with(block: Block) -> bool:
 
 
 def _nodes_with_bodies(block: Block) -> Iterator[Node]:
-    """The nodes of `block` and of the bodies of `with` in it: what they compute is visible after them."""
+    """Yield the nodes of `block` and of nested `with` bodies, whose values are visible after them."""
     for node in block.nodes():
         yield node
         if node.kind() == "prim::With":
@@ -363,13 +367,15 @@ def _last(values: Sequence[Value], count: int) -> Sequence[Value]:
 
 
 class _Merger:
-    """Continues each branch of an if with the branch of the next if that it leads to."""
+    """Merger of consecutive ifs where the first determines the branch of the second."""
 
     def __init__(self) -> None:
         self._copies = _MAX_COPIED_BYTES
 
     def run(self, block: Block, done: Node | None = None) -> None:
-        """Merge what can be in `block`; up to `done` it is, but that may have another if behind it now."""
+        """Merge consecutive ifs in `block`. Nodes before `done` are already merged; `done` itself may have a
+        new successor.
+        """
         if not block.nodes_with_blocks():
             return
         end = block.return_node()
@@ -406,7 +412,7 @@ class _Merger:
         return True
 
     def _continue(self, branch: Block, rest: Block) -> None:
-        """Append `rest` to a branch of the if before."""
+        """Append the nodes of `rest` to a branch of the previous `if`."""
         first = branch.owning_node()
         assert first is not None
         outputs = tuple(branch.outputs())

@@ -54,7 +54,7 @@ _THROUGH: Final = frozenset(
 
 @dataclass
 class FrozenModule:
-    """What is left of a module."""
+    """The result of freezing a module: its remaining attributes, graphs and submodules."""
 
     root: Object
     graphs: dict[str, Graph] = field(default_factory=dict)  # by the name of the method
@@ -133,7 +133,7 @@ class _Freezer:
     # ---- objects and their attributes ----------------------------------------------------------------
 
     def _enter(self, owner: Object, path: str, preserve_parameters: bool) -> None:
-        """Note an object and those below it, each under the first path that leads there."""
+        """Register an object and its submodules recursively, each under its first attribute path."""
         if id(owner) in self.paths:
             return
         self.paths[id(owner)] = path
@@ -148,7 +148,7 @@ class _Freezer:
                 self._enter(below, f"{path}.{name}", preserve_parameters)
 
     def _submodule(self, owner: Object, name: str) -> Object | None:
-        """Return the module that an attribute is, or None for other attributes."""
+        """Return the submodule stored in an attribute, or None for other attributes."""
         if not isinstance(owner.cls.type.attributes[name], ModuleType | InterfaceType):
             return None
         value = object_get(owner, owner.cls.slot(name), False)
@@ -205,13 +205,13 @@ class _Freezer:
             yield from methods.values()
 
     def _graphs(self) -> Iterator[Graph]:
-        """Those of the methods, and of the tasks that they fork."""
+        """Yield the graphs of all methods and of their forked tasks."""
         for graph in self._method_graphs():
             yield graph
             yield from _forked(graph)
 
     def _resolve(self, graph: Graph) -> None:
-        """Inline all calls, and find for each value that is a module which it is; so in forked tasks."""
+        """Inline all calls and resolve the module of each module-typed value, including forked tasks."""
         inline(graph)
         while self._note_modules(graph) and inline(graph):
             pass  # calls by way of an interface have become calls of a class
@@ -264,7 +264,7 @@ class _Freezer:
         self._keep_what_shares(followed.written)
 
     def _keep_what_shares(self, written: set[Attribute]) -> None:
-        """What shares memory with what is written to changes with it."""
+        """Keep attributes that share memory with a written attribute."""
         memory = {
             (key, name): set(storages(object_get(owner, owner.cls.slot(name))))
             for key, owner in self.out.objects.items()
@@ -341,7 +341,7 @@ class _Freezer:
         return made
 
     def _is_training(self, owner: Object) -> bool:
-        """Whether a module is one that is trained: its attributes are what changes."""
+        """Return whether a module is in training mode, in which its attributes change."""
         return "training" in owner.cls.names and bool(object_get(owner, owner.cls.slot("training")))
 
     def _place(self, graph: Graph, order: int) -> Node:
@@ -352,7 +352,7 @@ class _Freezer:
         return graph.return_node()
 
     def _remove_unread(self, graph: Graph) -> None:
-        """Nobody reads the modules any more that attributes were read from, nor gets them in forked tasks."""
+        """Remove unused reads of module attributes, and unused module inputs of forked tasks."""
         for node in reversed(list(walk_nodes(graph.block()))):
             if node.kind() == "prim::fork":
                 self._remove_unread(node.get("Subgraph"))
@@ -449,7 +449,9 @@ _CONTAINER_ORIGINS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
 
 
 class _AttributeEscapeAnalysis:
-    """Where the values of attributes go: which may be written to, and which leave what is seen."""
+    """Escape analysis of attribute values: finds attributes that may be written to or leave the analyzed
+    code.
+    """
 
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners
@@ -532,7 +534,7 @@ class _AttributeEscapeAnalysis:
         self._leaves(value)
 
     def _leaves(self, value: Value, of_module_only: bool = False) -> None:
-        """Somebody gets the value of whom nothing is known."""
+        """Record that a value escapes to unknown code."""
         if value.type().mutable and not of_module_only:
             self.touched |= self._of(value).all()
         owner = self._owners.get(value)
@@ -540,7 +542,7 @@ class _AttributeEscapeAnalysis:
             self.modules.append(owner)
 
     def _operator(self, node: Node) -> None:
-        """By the marks of the schema: what is written to, and what results may be."""
+        """Apply the alias annotations of an operator schema: record its writes and result aliases."""
         schema = node.schema()
         assert schema is not None
         given: list[_Origin] = []
@@ -577,14 +579,14 @@ def _refuse_kept_interface(owner: Object, name: str) -> None:
 
 
 def _forked(graph: Graph) -> Iterator[Graph]:
-    """The graphs of the tasks that a graph forks, and of those that they fork."""
+    """Yield the graphs of forked tasks, recursively."""
     for fork in graph.find_all_nodes("prim::fork"):
         yield fork.get("Subgraph")
         yield from _forked(fork.get("Subgraph"))
 
 
 def storages(value: Any) -> Iterator[int]:
-    """The addresses of the memory of all tensors in a value."""
+    """Yield the storage addresses of all tensors in a value."""
     found = _storage_of(value)
     if found is not None:
         yield found

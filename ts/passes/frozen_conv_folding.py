@@ -1,4 +1,4 @@
-"""What follows a convolution and only scales or shifts its channels goes into the weight and the bias.
+"""Folding of batch normalization and constant arithmetic into the weight and bias of a preceding convolution.
 
     %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
     %y : Tensor = aten::batch_norm(%c, ...)          =>      (%c instead of %y)
@@ -68,7 +68,7 @@ def _fold_all(graph: Graph, kinds: tuple[str, ...], fold: Fold) -> bool:
 
 
 def _reads_alone(node: Node, conv: Node) -> bool:
-    """Whether nobody else reads the elements of the convolution's result."""
+    """Return whether `node` is the only reader of the convolution's elements; shape queries are allowed."""
     return all(use.user is node or use.user.kind() in _OF_SHAPES for use in conv.output().uses())
 
 
@@ -87,7 +87,7 @@ def _batch_norm(conv: Node, weight: Any, bias: Any, norm: Node) -> tuple[Any, An
 
 
 def normalised(weight: Any, bias: Any, norm: Node) -> tuple[Any, Any] | None:
-    """Weight and bias of a layer with the normalisation of its channels in them; None where they stay."""
+    """Fold batch normalization into a layer's weight and bias; return None if it does not apply."""
     given = [constant_value(value) for value in norm.inputs()[1:8]]
     gamma, beta, mean, variance, training, _, epsilon = given
     if training is not False or not is_tensor(mean) or not is_tensor(variance):
@@ -122,7 +122,7 @@ def _mul_or_div(conv: Node, weight: Any, bias: Any, node: Node) -> tuple[Any, An
 
 
 def _one_a_channel(value: Any, weight: Any) -> Any:
-    """What is combined with a convolution's result as one number for each channel; None for other things."""
+    """Expand a constant operand to one number per output channel; return None for unsupported operands."""
     channels = weight.shape[0]
     if isinstance(value, bool) or not (isinstance(value, int | float) or is_tensor(value)):
         return None

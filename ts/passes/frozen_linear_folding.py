@@ -50,7 +50,7 @@ def _reads_alone(norm: Node, linear: Node) -> bool:
 
 
 def _was_asked(norm: Node) -> bool:
-    """Whether this is what is left for other dimensions."""
+    """Return whether `norm` is the fallback of an earlier folding, which checks the input's rank."""
     owner = norm.owning_block().owning_node()
     if owner is None or owner.kind() != "prim::If" or owner.input().node().kind() != "aten::eq":
         return False

@@ -1,4 +1,4 @@
-"""A product of matrices and an addition to it are one operator.
+"""Fusion of a matrix product and an addition into `addmm`.
 
     %m : Float(*, *) = aten::mm(%x, %w)
     %y : Tensor = aten::add(%m, %b, %one)      =>    %y : Tensor = aten::addmm(%b, %x, %w, %one, %one)
@@ -23,7 +23,7 @@ from ts.passes.pass_utils import constant_value, walk_nodes
 
 
 def fuse_addmm(graph: Graph) -> bool:
-    """Join products and what is added to them."""
+    """Fuse matrix products with additions of their results."""
     found = [node for node in walk_nodes(graph.block()) if node.kind() == "aten::add" and _terms(node)]
     if not found:
         return False
@@ -48,7 +48,7 @@ def fuse_addmm(graph: Graph) -> bool:
 
 
 def _terms(add: Node) -> tuple[Node, Value] | None:
-    """The product and what is added to it, of an addition that may be joined with one."""
+    """Return the matrix product and the other operand of a fusible addition; None for other additions."""
     if len(add.inputs()) != 3 or constant_value(add.input(2)) != 1:
         return None
     first, second, _ = add.inputs()

@@ -1,4 +1,4 @@
-"""An addition and the rectifier behind it become one operator.
+"""Fusion of an addition and the following ReLU into one operator.
 
 %2 : Tensor = aten::add(%x, %y, %1)
 %3 : Tensor = aten::relu(%2)              =>      %3 : Tensor = aten::_add_relu(%x, %y, %1)
@@ -15,7 +15,7 @@ _FORMS: Final = (("add", "relu", "_add_relu"), ("add_", "relu_", "_add_relu_"), 
 
 
 def fuse_add_relu(graph: Graph) -> bool:
-    """Join the pairs whose sum nobody else reads."""
+    """Fuse each addition with a ReLU, if the ReLU is the sum's only reader."""
     changed = False
     for add, relu, joined in _FORMS:
         changed |= rewrite(

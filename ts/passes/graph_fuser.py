@@ -50,7 +50,7 @@ def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:
 
 
 def _may_have_groups(graph: Graph) -> bool:
-    """Whether a node may join another: in programs on numbers there is none."""
+    """Return whether a graph contains fusible nodes; graphs of pure number arithmetic have none."""
     return "prim::DifferentiableGraph" in graph.kinds() or any(map(is_fusible, graph.all_nodes()))
 
 
@@ -61,7 +61,9 @@ class _Group:
         self.nodes = [node]
 
     def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
-        """What its nodes and their heads read of others; numbers that stand in the code go with them."""
+        """Return the external inputs of the group's nodes and heads, without constants that are copied into
+        the group.
+        """
         nodes = [*heads, *self.nodes]
         inside = {value for node in nodes for value in node.outputs()}
         read = dict.fromkeys(value for node in nodes for value in node.inputs())
@@ -69,7 +71,7 @@ class _Group:
 
 
 class _Fuser:
-    """The groups of one block, and of those in it."""
+    """Builder of the fusion groups of one block and its nested blocks."""
 
     def __init__(self, block: Block, refused: dict[Node, str]) -> None:
         self.block = block
@@ -105,7 +107,7 @@ class _Fuser:
         return self.changed
 
     def end(self, node: Node) -> bool:
-        """Whether it ends the group that has its first argument: with others, perhaps."""
+        """Append an epilogue to the open group of its first argument; return False if that is impossible."""
         group = self.open.get(node.inputs()[0])
         if (
             group is None
@@ -122,7 +124,7 @@ class _Fuser:
         return True
 
     def join(self, node: Node) -> None:
-        """To the groups that it reads, which become one; or to one of its own."""
+        """Add a node to the groups it reads from, merging them; start a new group if there are none."""
         self.close(
             node, [*extra_inputs(node), *(value for value in node.inputs() if is_epilogue(value.node()))]
         )
@@ -155,7 +157,7 @@ class _Fuser:
         self.views.clear()
 
     def heads(self, group: _Group) -> list[Node]:
-        """The views that nobody reads but the group, each behind what it needs."""
+        """Return the views used only by the group, in dependency order."""
         found: dict[Node, None] = {}
         inside, inputs = set(group.nodes), group.inputs()
         size = len(inputs)
@@ -247,5 +249,5 @@ def _refusal(nodes: list[Node], inputs: list[Value], read: list[Node], before: N
 
 
 def _goes_along(value: Value) -> bool:
-    """Whether a value is a number that stands in the code: then the group has one of its own."""
+    """Return whether a value is a constant number, which is copied into the group."""
     return value.node().kind() == "prim::Constant" and not is_tensor(value)

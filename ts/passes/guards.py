@@ -86,7 +86,9 @@ def _move_to_definitions(graph: Graph) -> bool:
 
 
 def _passes(first: Node, guard: Node) -> bool:
-    """Whether the guard may be asked before the nodes from `first` on: they do not change the tensor."""
+    """Return whether the guard can move before the nodes from `first` on, because they do not modify the
+    tensor.
+    """
     node = first
     while node is not guard:
         if node.blocks() or writes_to_inputs(node) or has_side_effects(node):
@@ -169,7 +171,7 @@ def insert_bail_outs(graph: Graph) -> bool:
 
 
 class _FallbackGraph:
-    """What is left of a program from a guard on, as a graph."""
+    """Graph of the program code after a guard, executed if the guard fails."""
 
     def __init__(self, graph: Graph) -> None:
         self.whole = graph
@@ -178,7 +180,8 @@ class _FallbackGraph:
         self.captured: list[Value] = []
 
     def lookup(self, value: Value) -> Value:
-        """Where a value of the program is here; what comes from before the guard is an input."""
+        """Return the copy of a program value in this graph; values computed before the guard become inputs.
+        """
         found = self.values.get(value)
         if found is None:
             made = value.node()
@@ -227,7 +230,7 @@ class _FallbackGraph:
         self.values.update(zip(node.outputs(), copy.outputs(), strict=True))
 
     def _finish_loop(self, loop: Node, body: Block) -> None:
-        """The iterations that are left, after the one that the guard is in."""
+        """Append a loop that runs the remaining iterations after the guard's iteration."""
         graph = self.graph
         trips, index = self.lookup(loop.input(0)), self.lookup(body.inputs()[0])
         with graph.inserting_at_end(graph.block()):
@@ -259,7 +262,9 @@ class _FallbackGraph:
             self.values[value] = output.set_type(value.type())
 
     def finish(self) -> tuple[Graph, list[Value]]:
-        """The graph, with the guarded tensor as its first input, and what the inputs are in the program."""
+        """Return the finished graph, with the guarded tensor as its first input, and the program values of
+        its inputs.
+        """
         eliminate_dead_code(self.graph)
         proven = [value.type() for value in self.graph.inputs()]  # by guards that held
         erase_shape_information(self.graph)  # other types may follow from the guard that failed
@@ -269,7 +274,7 @@ class _FallbackGraph:
 
 
 def _skip(guard: Node) -> None:
-    """In what runs after a guard has failed nothing is guarded any more."""
+    """Remove a guard from the fallback code."""
     if guard.kind() == _GUARD:
         guard.output().replace_all_uses_with(guard.input())
         guard.destroy()

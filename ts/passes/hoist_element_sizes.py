@@ -1,4 +1,4 @@
-"""Lengths of the tensors of a version of a loop (`element_versions`) are asked for before it.
+"""Hoisting of size queries out of specialized loop versions (`element_versions`).
 
     %ok : bool = prim::HasElements[dtype=7, rank=2, written=0](%a)
      = prim::If(%ok)
@@ -22,7 +22,7 @@ from ts.passes.pass_utils import constant_value, walk_nodes
 
 
 def ask_lengths_before(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> None:
-    """Ask before a loop what it asks in it, of tensors with so many dimensions."""
+    """Hoist size queries on tensors of known rank out of a loop."""
     lengths: dict[tuple[Value, int], Value] = {}
     for node in list(walk_nodes(loop.blocks()[0])):
         if not node.inputs() or node.input(0) not in ranks:

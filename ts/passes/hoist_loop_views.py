@@ -1,4 +1,4 @@
-"""Views that are the same in each iteration are made once, before the loop.
+"""Loop-invariant code motion for views: invariant views are created once before the loop.
 
     %y : Tensor = prim::Loop(%n, %true, %x)          %runs : bool = aten::gt(%n, %zero)
       block0(%i : int, %h : Tensor):                 %v : Tensor = prim::If(%runs)
@@ -70,7 +70,7 @@ def _runs(graph: Graph, loop: Node) -> Value:
 
 
 def _views(loop: Node) -> list[Node]:
-    """Those of the body that do not change, as far as nobody acts before them."""
+    """Return the loop-invariant views of a loop body that precede its first side effect."""
     body = loop.blocks()[0]
     inside: set[Value] = set(body.inputs())
     found: list[Node] = []

@@ -1,4 +1,4 @@
-"""What both branches of an if compute is computed before it, and ifs with one condition become one.
+"""Hoisting of computations common to both branches of an `if`, and merging of ifs with equal conditions.
 
     %y : int = prim::If(%c)                          %s : int = aten::mul(%a, %b)
       block0():                                      %y : int, %z : int = prim::If(%c)
@@ -61,7 +61,8 @@ def _hoist(choice: Node) -> bool:
 
 
 def _movable(block: Block) -> list[Node]:
-    """The nodes that run whenever the block does, before anything that somebody may notice."""
+    """Return the nodes that run unconditionally in a block, before the first side effect, write or exception.
+    """
     found = []
     for node in block.nodes():
         if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
@@ -116,7 +117,8 @@ def _join(choice: Node, following: Node) -> None:
 
 
 def _replace_inside(block: Block, old: list[Value], new: list[Value]) -> None:
-    """What the first if gives is, in a branch of the second, what the same branch of the first gives."""
+    """Replace outputs of the first `if` in a branch of the second by the values of the first's same branch.
+    """
     known = dict(zip(old, new, strict=True))
     for node in (*block.nodes(), block.return_node()):
         for i, value in enumerate(node.inputs()):

@@ -46,12 +46,12 @@ def inline_as_shown(graph: Graph) -> bool:
 
 
 def inline_for_execution(graph: Graph) -> bool:
-    """Replace calls of functions by what their bodies are for the constants that they are called with."""
+    """Inline function calls, specializing each body to its constant arguments."""
     return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=True).visit(graph.block())
 
 
 def set_inline_everything_mode(enabled: bool) -> None:
-    """Whether functions that are compiled or traced from now on have the bodies of others for calls."""
+    """Set whether functions compiled or traced from now on inline all calls."""
     global _everything
     _everything = enabled
 
@@ -162,7 +162,7 @@ class _Inliner:
 
 
 def _prepared(graph: Graph, constants: _Constants) -> Graph:
-    """What `graph` is for the constants, made small before it is copied, perhaps many times."""
+    """Specialize `graph` to constant arguments and simplify it, before it is copied into callers."""
     body = graph.copy()
     with inserting_at_start(body):
         for i, value, type in constants:
@@ -180,13 +180,13 @@ def _calls(body: Graph, function: Any) -> bool:
 
 
 def called_function(call: Node) -> Any | None:
-    """The function or method that a call runs, if it is known and has a graph; compiles it."""
+    """Return the function or method called by a node, compiling it; None if unknown or without graph."""
     function = _named(call)
     return function if getattr(function, "graph", None) is not None else None
 
 
 def _named(call: Node) -> Any | None:
-    """What a call names, compiled or not."""
+    """Return the callee of a call node, compiled or not; None if unknown."""
     type = call.inputs()[0].type()
     if call.kind() == "prim::CallMethod":
         return type.find_method(call.get("name")) if isinstance(type, ClassType) else None

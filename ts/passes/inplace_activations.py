@@ -1,4 +1,4 @@
-"""Activations write their results over inputs that nobody else reads, or no longer do.
+"""Conversion between in-place and functional activations where the difference is unobservable.
 
     functional_to_inplace_activation     %y : Tensor = aten::relu(%x)     =>    aten::relu_(%x)
     inplace_to_functional_activation     the way back
@@ -17,7 +17,7 @@ from ts.passes.remove_mutation import functional_form, remove_tensor_mutation
 
 
 def functional_to_inplace_activation(graph: Graph) -> bool:
-    """Let activations write over their inputs where nobody sees it."""
+    """Convert activations to their in-place form where their input has no later reader."""
     aliases: AliasDb | None = None
     changed = False
     for node in list(graph.all_nodes()):
@@ -49,7 +49,7 @@ def _is_last_reader(node: Node, aliases: AliasDb) -> bool:
 
 
 def inplace_to_functional_activation(graph: Graph) -> bool:
-    """Let activations give new tensors where nobody sees it."""
+    """Convert in-place activations to their functional form where the mutation is unobservable."""
     return remove_tensor_mutation(graph, lambda node: _keeps_dtype(functional_form(node)))
 
 

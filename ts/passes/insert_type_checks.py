@@ -1,4 +1,4 @@
-"""Whether a tensor is as a type says, as nodes of the graph.
+"""Run-time checks that a tensor conforms to a type, inserted as graph nodes.
 
     insert_type_check(graph, %x, Float(2, *, device=cpu)):
 
@@ -39,7 +39,9 @@ def insert_gradient_check(graph: Graph, value: Value, type: TensorType) -> Value
 
 
 def insert_all(graph: Graph, questions: Iterable[Question]) -> Value:
-    """Insert questions, each asked where those before it hold; gives whether all do."""
+    """Insert checks that are evaluated in order, each only if the previous ones hold; return their
+    conjunction.
+    """
     first, *rest = [*questions] or [lambda: graph.insert_constant(True)]
     holds = first()
     if not rest:

@@ -38,7 +38,7 @@ def _lift(fork_closure: Node) -> None:
 
 
 def _subgraph(block: Block) -> tuple[list[Value], Graph]:
-    """A copy of the block as a graph, and the outer values that are its arguments."""
+    """Copy a block to a graph; return the captured outer values and the graph."""
     subgraph = Graph()
     context = subgraph.add_input()
     # The numbers of values follow PyTorch, where the captured ones are unpacked from a tuple first.

@@ -55,7 +55,7 @@ def _may_unroll(loop: Node) -> bool:
 
 
 def _size(block: Block) -> int:
-    """How many nodes a body has, those of its branches included; a loop in it is too many."""
+    """Count the nodes of a loop body, including branches; nested loops exceed the unrolling limit."""
     size = 0
     for node in block.nodes():
         if node.kind() == "prim::Loop":
@@ -142,7 +142,7 @@ def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int
 
 
 class _Values(dict[Value, Value]):
-    """From the values of a body to those of its copy; values from outside are themselves."""
+    """Map from values of a loop body to values of its copy; outer values map to themselves."""
 
     def __missing__(self, value: Value) -> Value:
         return value

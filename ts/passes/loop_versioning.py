@@ -40,7 +40,7 @@ _SAFE_INT: Final = 2.0**62  # smaller floats have an int
 
 
 def make_versions(loop: Node) -> bool:
-    """Put versions beside a loop, if it computes with elements so much that they pay."""
+    """Add specialized versions of a loop if its element accesses make them profitable."""
     body = loop.blocks()[0]
     if (
         next(views_in(body), None) is None
@@ -68,7 +68,7 @@ def make_versions(loop: Node) -> bool:
 
 
 def _has_versions(loop: Node) -> bool:
-    """Whether this is the loop as it was."""
+    """Return whether `loop` is the general version of an already versioned loop."""
     choice = loop.owning_block().owning_node()
     if choice is None or choice.kind() != "prim::If" or loop.owning_block() is not choice.blocks()[1]:
         return False
@@ -86,7 +86,7 @@ class _Same(dict[Value, Value]):
 
 
 class _Dtypes(NamedTuple):
-    """Of what dtype the elements of each set are: floats are of one dtype in a version."""
+    """The dtypes of a loop version: a single dtype for floats, and the set of integer tensors."""
 
     floats: int
     ints: frozenset[Value]  # the tensors from outside whose elements are ints
@@ -97,7 +97,7 @@ class _Dtypes(NamedTuple):
 
 
 def _versions(elements: Elements) -> Iterator[_Dtypes]:
-    """What the loop may be for: nobody says so in the program, but some things are of one kind only."""
+    """Yield the plausible dtype combinations of a loop's tensors, derived from their uses."""
     floats = {elements.set_of(member) for member in elements.floats}
     indices = {elements.set_of(member) for member in elements.indices} - floats
     tensors = frozenset(elements.loaded)
@@ -112,7 +112,9 @@ def _versions(elements: Elements) -> Iterator[_Dtypes]:
 
 
 def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Node:
-    """The question whether the tensors are as a version wants them, and the choice by it, before the loop."""
+    """Insert a check that tensors have the dtypes and ranks of a version, and an `if` on the result, before
+    the loop.
+    """
 
     def ask(tensor: Value) -> Value:
         node = graph.create("prim::HasElements", [tensor])
@@ -131,7 +133,7 @@ def _guard(graph: Graph, loop: Node, elements: Elements, dtypes: _Dtypes) -> Nod
 
 
 def _nest(loop: Node, choices: list[Node]) -> None:
-    """Each choice stands where the one before it fails, with its questions; the loop as it was, at last."""
+    """Nest the choices so that each is checked after its predecessor fails, with the general loop last."""
     first, *others = choices
     for original, output in zip(loop.outputs(), first.outputs(), strict=True):
         original.replace_all_uses_with(output)
@@ -147,7 +149,7 @@ def _nest(loop: Node, choices: list[Node]) -> None:
 
 
 def _move_between(first: Node, last: Node, block: Block) -> None:
-    """Move what stands behind a node, up to another, to the end of a block."""
+    """Move the nodes after `first`, up to and including `last`, to the end of a block."""
     node = first.next()
     while True:
         following = node.next()
@@ -172,7 +174,7 @@ class _LoopVersion:
         self.slots: list[tuple[Node, Value]] = []  # results of branches and loops for which numbers stand
 
     def write(self) -> None:
-        """Rewrite the loop, and give its results to the block that it is in."""
+        """Rewrite the loop, and register its results as outputs of the enclosing block."""
         block = self.loop.owning_block()
         outputs = list(self.loop.outputs())
         self._loop(self.loop)
@@ -203,7 +205,7 @@ class _LoopVersion:
         return kind.value, []
 
     def _read(self, value: Value, before: Node) -> Value:
-        """The number that an element is, for a node that needs it."""
+        """Return the number stored in an element, loading it if necessary."""
         if value in self.numbers:
             return self.numbers[value]
         source, indices = self._place(value)
@@ -222,7 +224,7 @@ class _LoopVersion:
         self.known = {(source, *indices): number}
 
     def _operand(self, value: Value, member: Value, before: Node) -> Value:
-        """The number that an operand is, as elements of a set are."""
+        """Return an operand as a number of the dtype of its set."""
         if self.elements.member(value) is not None:
             return self._read(value, before)
         number = self.numbers.get(value, value)
@@ -291,7 +293,7 @@ class _LoopVersion:
             self.known = {}
 
     def _give_tensor(self, value: Value, before: Node) -> None:
-        """A number, or a view by its indices, becomes a tensor for those that need one."""
+        """Replace a number or indexed view by a tensor in the uses that require tensors."""
         if value not in self.elements.boxed:
             return
         tensor = self._as_tensor(value, before)
@@ -313,7 +315,7 @@ class _LoopVersion:
             )
 
     def _takes_numbers(self, user: Node, offset: int) -> bool:
-        """Whether a node that uses an element reads it as a number, or carries it on as one."""
+        """Return whether a node that uses an element accepts a number in its place."""
         kind = user.kind()
         if kind == "prim::Loop":
             user, carried = user.blocks()[0].param_node(), offset - LOOP_INPUTS + BODY_INPUTS
@@ -364,7 +366,7 @@ class _LoopVersion:
         return next(m for m in map(self.elements.member, values) if m is not None)
 
     def _chosen(self, comparison: str, x: Value, y: Value, node: Node) -> Value:
-        """The first of two, if it stands in a relation to the second or is no number; else the second."""
+        """Select `x` if the comparison of `x` with `y` holds or `x` is NaN; else `y`."""
         first = self._new(comparison, [x, y], node, BOOL).output()
         if x.type() is FLOAT:
             absent = self._new("aten::ne", [x, x], node, BOOL).output()
@@ -401,7 +403,7 @@ class _LoopVersion:
         self._write(node, self._operand(node.input(1), member, node))
 
     def _write(self, node: Node, result: Value) -> None:
-        """What an operator in place gives: to memory, or to a number that has none."""
+        """Record the result of an in-place operator: store it to memory, or bind it as the new number."""
         target = node.input()
         if self.elements.kind(target) is NUMBER:
             self.numbers[node.output()] = result
@@ -411,7 +413,7 @@ class _LoopVersion:
         node.output().replace_all_uses_with(target)
 
     def _conversion(self, node: Node) -> None:
-        """From an element to a number of Python's."""
+        """Replace a conversion of an element to a Python number."""
         kind, number = node.kind(), self._read(node.input(), node)
         if kind == "aten::Bool" and number.type() is not BOOL:
             zero = self._constant(0 if number.type() is INT else 0.0, node)
@@ -430,7 +432,7 @@ class _LoopVersion:
         node.output().replace_all_uses_with(number)
 
     def _whole(self, node: Node, number: Value) -> Value:
-        """The int of a float; for large ones, and what is no number, as the operator on tensors has it."""
+        """Convert a float to an int; large values and NaN are converted by the tensor operator."""
         insert = self.graph.insert
         with self.graph.inserting_before(node), self.graph.at_range(node.range):
             is_small = insert("aten::lt", [insert("prim::abs", [number]), _SAFE_INT])
@@ -456,7 +458,7 @@ class _LoopVersion:
     # ---- control flow ----------------------------------------------------------------------------------
 
     def _choice(self, node: Node) -> None:
-        """What branches give: numbers, or the indices of one element or the other."""
+        """Rewrite the outputs of an `if`: numbers, or the element indices selected by the branch."""
         known = self.known
         for block in node.blocks():
             self.known = dict(known)
@@ -479,7 +481,7 @@ class _LoopVersion:
             self.slots.append((node, output))
 
     def _loop(self, loop: Node) -> None:
-        """What a loop carries: numbers, or the indices of one element or another."""
+        """Rewrite the carried values of a loop: numbers, or the indices of elements."""
         body = loop.blocks()[0]
         variables = list(zip(body.inputs()[BODY_INPUTS:], loop.outputs(), strict=True))
         for i, (value, output) in enumerate(variables):
@@ -510,7 +512,7 @@ class _LoopVersion:
         return self._read(initial, loop)
 
     def _result(self, output: Value, before: Node) -> Value:
-        """What stands for a result of the version behind it."""
+        """Return the replacement of a loop output after the version."""
         i = self.loop.outputs().index(output)
         kind = self.elements.kinds.get(self.loop.blocks()[0].inputs()[BODY_INPUTS + i])
         if isinstance(kind, Source):
@@ -552,7 +554,7 @@ class _LoopVersion:
 
 
 def _loads(user: Node, offset: int) -> bool:
-    """Whether a node reads an element, and does not only write it."""
+    """Return whether a node reads an element, instead of only writing it."""
     others = (*ASSIGNMENTS, "aten::select", "prim::dtype", "prim::device")
     return offset > 0 or user.kind() not in others
 

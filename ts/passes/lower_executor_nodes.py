@@ -49,7 +49,7 @@ def has_executor_nodes(graph: Graph) -> bool:
 
 
 def with_executor_nodes_lowered(graph: Graph) -> Graph:
-    """What to run for a graph: a copy if there is anything to replace."""
+    """Return the graph with executor nodes lowered, as a copy if it contains any."""
     if not has_executor_nodes(graph):
         return graph
     copy = graph.copy()
@@ -157,7 +157,7 @@ def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
 
 
 def _batch_side(graph: Graph, node: Node) -> list[Value]:
-    """One product with what stands side by side, if it is of one shape; else one for each."""
+    """Emit one batched product for operands of equal shape, with individual products as the fallback."""
     common, *others = node.inputs()
     side = node["side"]
 

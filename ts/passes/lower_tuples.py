@@ -25,7 +25,9 @@ def lower_simple_tuples(graph: Graph) -> bool:
 
 
 def bypass_tuples(graph: Graph) -> bool:
-    """Bypass tuples that are built and unpacked in sight; those that nobody reads now are left to `dce`."""
+    """Bypass tuples that are constructed and unpacked within the graph; unused constructions are left to
+    `dce`.
+    """
     return not graph.kinds().isdisjoint(_TAKING_APART) and _visit(graph.block())
 
 

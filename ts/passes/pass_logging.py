@@ -74,7 +74,7 @@ _stream: TextIO | None = None
 def configure(
     levels: str = "", limits: str = "", stream: TextIO | None = None, source: str = "limits"
 ) -> None:
-    """Set what is logged and how much is optimised, in the spelling of the environment variables.
+    """Configure the logged passes and optimization limits, in the syntax of the environment variables.
 
     A name that no pass has is warned about; it may be one of PyTorch's that has no counterpart.  `source`
     is where the limits stand, for the message where they are no numbers.
@@ -98,7 +98,7 @@ def configure(
 
 
 def _known_names() -> set[str]:
-    """The files of this folder that are passes."""
+    """Return the names of all pass modules in this package."""
     return {path.stem for path in Path(__file__).parent.glob("*.py")} - _NO_PASSES
 
 
@@ -128,7 +128,7 @@ def update(name: str, template: str, *values: object) -> None:
 
 
 def debug(name: str, template: str, *values: object) -> None:
-    """Log why a pass does what it does."""
+    """Log the reason for a decision of a pass."""
     _log(name, DEBUG, template, values)
 
 
@@ -150,7 +150,7 @@ def optimization_allowed(name: str) -> bool:
 
 
 def _variable(suffix: str) -> str:
-    """Which of the names is set; "" for none of them."""
+    """Return the environment variable that is set, `TS_JIT_*` or `PYTORCH_JIT_*`; "" if neither is."""
     names = (f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}")
     return next((name for name in names if os.environ.get(name)), "")
 

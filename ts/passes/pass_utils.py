@@ -1,4 +1,4 @@
-"""What passes share about ifs, loops, blocks and constants of a graph.
+"""Helpers for ifs, loops, blocks and constants, shared by passes.
 
 prim::If(%condition)                        two blocks without inputs, one output each per output of the
 node prim::Loop(%max_trips, %condition, %x...)   one block (%trip, %x...) -> (%again, %x...)
@@ -20,7 +20,7 @@ BODY_INPUTS: Final = 1  # inputs of a loop body before the carried ones: trip nu
 
 
 class _NotConstant:
-    """The answer of `constant_value` for a value that is no constant (None is a constant)."""
+    """Sentinel that `constant_value` returns for non-constant values, distinct from a constant None."""
 
     def __repr__(self) -> str:
         return "NOT_CONSTANT"
@@ -53,7 +53,7 @@ def named(name: str) -> bool:
 
 
 def inserting_at_start(graph: Graph) -> AbstractContextManager[Any]:
-    """Insert before the first node of the graph."""
+    """Set the insertion point before the first node of the graph."""
     first = next(iter(graph.block().nodes()), None)
     return graph.inserting_before(first if first is not None else graph.block().return_node())
 
@@ -93,7 +93,7 @@ class LoopKind(Enum):
 
 
 def loop_kind(loop: Node) -> LoopKind:
-    """Which loop a `prim::Loop` is. `while True` counts as FOR: it needs no condition."""
+    """Return the kind of a `prim::Loop`. `while True` counts as FOR: it needs no condition."""
     trips, condition = loop.inputs()[:LOOP_INPUTS]
     body = loop.blocks()[0]
     if constant_value(condition) is True and constant_value(body.outputs()[0]) is True:

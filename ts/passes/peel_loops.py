@@ -29,7 +29,8 @@ def peel_loops(graph: Graph, times: int = 1, accept: Callable[[Node], bool] = la
 
 
 def peel_loops_with_profiles(graph: Graph) -> bool:
-    """Peel those in which profiles stand: what the first iteration sees is not what the others see."""
+    """Peel loops that contain profile nodes, since the first iteration often sees other types than the rest.
+    """
     return peel_loops(graph, accept=lambda loop: loop.blocks()[0].find_node("prim::profile") is not None)
 
 

@@ -186,13 +186,13 @@ def _floor_divide(_: _Rewriter, node: Node) -> Value | None:
 
 
 def _identity(_: _Rewriter, node: Node) -> Value | None:
-    """A conversion to the type that the value has."""
+    """Remove a conversion to the value's own type."""
     value = node.inputs()[0]
     return value if value.type() == node.output().type() else None
 
 
 def _number(rewriter: _Rewriter, node: Node) -> Value | None:
-    """As above, or the number that a tensor was made from."""
+    """Remove a number-to-tensor-to-number conversion, or a conversion to the value's own type."""
     (value,) = node.inputs()
     made = value.node()
     if made.kind() == "prim::NumToTensor" and made.input().type() == node.output().type():
@@ -272,7 +272,7 @@ def _is_none(rewriter: _Rewriter, node: Node) -> Value | None:
 
 
 def _attribute(rewriter: _Rewriter, node: Node) -> Value | None:
-    """An attribute whose type is None, as that of a bias that there is not."""
+    """Replace an attribute of type None, such as an absent bias, by the constant None."""
     return rewriter.constant(node, None) if _kind(node.output()) == "NoneType" else None
 
 

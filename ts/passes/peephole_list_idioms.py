@@ -1,4 +1,4 @@
-"""Rules of `peephole` about lists that nobody writes to: what is in them is known where they are made.
+"""Peephole rules for unmodified lists, whose elements are known from their construction.
 
     %l : Tensor[] = prim::ListConstruct(%a, %b)
     %n : int = aten::len(%l)                            =>    2
@@ -57,7 +57,7 @@ def _visit(block: Block, is_written: IsWritten) -> bool:
 
 
 def _items(value: Value, is_written: IsWritten) -> list[Value] | None:
-    """What a list is made of; None where that is not known."""
+    """Return the elements of a constructed, unmodified list; None for other values."""
     made = value.node()
     return None if made.kind() != "prim::ListConstruct" or is_written(value) else made.inputs()
 

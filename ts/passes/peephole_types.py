@@ -32,7 +32,7 @@ def fact(node: Node) -> Any:
 
 
 def same_type(node: Node) -> Value | None:
-    """The tensor itself, where the other has its dtype and its device."""
+    """Return the input tensor if the other operand has the same dtype and device; None otherwise."""
     own, other = (value.type() for value in node.inputs())
     if not isinstance(own, TensorType) or not isinstance(other, TensorType):
         return None
@@ -42,7 +42,7 @@ def same_type(node: Node) -> Value | None:
 
 
 def count_of_sizes(node: Node) -> int | None:
-    """How many sizes there are, of `len(x.size())`: as many as dimensions."""
+    """Return the rank of `x` for `len(x.size())`; None if unknown."""
     sizes = node.input().node()
     if sizes.kind() != "aten::size" or len(sizes.inputs()) != 1:
         return None
@@ -57,7 +57,7 @@ def wants_gradient(node: Node) -> bool | None:
 
 
 def converted(node: Node) -> Value | None:
-    """The tensor itself, where it is converted to the dtype that it has, and nothing else is asked of it."""
+    """Return the input tensor of a conversion to its own dtype without other effects; None otherwise."""
     own = node.input(0).type()
     record = getattr(node.operator(), "record", None)
     if record is None or not record.converts or not isinstance(own, TensorType) or own.scalar_type is None:
@@ -128,5 +128,5 @@ OF_ARGUMENTS: Final = NONE_CHECKS | {"prim::isinstance"}
 
 
 def may_ask(graph: Graph) -> bool:
-    """Whether there may be such questions in a graph."""
+    """Return whether a graph may contain type queries."""
     return not (graph.kinds().isdisjoint(OF_TENSORS) and graph.kinds().isdisjoint(OF_ARGUMENTS))

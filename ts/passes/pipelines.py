@@ -1,4 +1,4 @@
-"""The passes in their order, and what runs them.
+"""Pass pipelines: the order of passes, and their runner.
 
 `FRONTEND` follows the emitter: SSA, and the cleaning that PyTorch does at the end of compilation, so that
 `fn.graph` has PyTorch's text. `OPTIMIZE` follows on a copy, on the way to bytecode. Each pass is

@@ -1,4 +1,4 @@
-"""Code that may raise and whose results nobody reads: PyTorch drops it from the graph, Python runs it.
+"""Preservation of unused code that may raise: PyTorch removes it from the graph, Python executes it.
 
     %q : int = aten::floordiv(%a, %b)        (gone from `fn.graph`, as in PyTorch)
     return (%a)                              (raises when %b is 0, as in Python)
@@ -29,12 +29,12 @@ def settle_failing_code(graph: Graph) -> bool:
 
 
 def run_instead(graph: Graph, runs: Graph) -> None:
-    """Let `runs` be what runs for a function with this graph, until somebody changes it."""
+    """Execute `runs` instead of `graph`, until `graph` is edited."""
     graph.remembered = runs, _shape(graph)
 
 
 def faithful(graph: Graph) -> Graph:
-    """What to run for a function with this graph: the graph itself, too, once somebody has changed it."""
+    """Return the graph to execute for `graph`: the remembered one, or `graph` itself after an edit."""
     if graph.remembered is None:
         return graph
     before: Graph
@@ -43,7 +43,7 @@ def faithful(graph: Graph) -> Graph:
 
 
 def _shape(graph: Graph) -> int:
-    """A number that another graph, most likely, does not have."""
+    """Return a hash of the graph's structure, which detects edits."""
     nodes = (*graph.all_nodes(), graph.return_node())
     return hash(
         tuple(

@@ -1,4 +1,5 @@
-"""In the branch where a number is equal to a constant, it is that constant.
+"""Constant propagation from equality tests: a number equal to a constant is replaced by it in the true
+branch.
 
     %c : bool = aten::eq(%n, %four)
     %y : int = prim::If(%c)

@@ -1,4 +1,4 @@
-"""Tuples have the types of what is in them.
+"""Refinement of tuple types from the types of their elements.
 
     %t : (Tensor, Tensor) = prim::TupleConstruct(%i, %x)      =>    %t : (int, Float(2, 3)) = ...
 

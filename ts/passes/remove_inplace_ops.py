@@ -1,4 +1,4 @@
-"""Operators in place become those that make a new tensor, whoever else may look at the old one.
+"""Unconditional replacement of in-place operators by their functional forms, ignoring aliases.
 
     %2 : Tensor = aten::add_(%x, %y, %1)      =>      %2 : Tensor = aten::add(%x, %y, %1)
 

@@ -1,4 +1,4 @@
-"""Mutation that nobody can tell from a new value becomes one.
+"""Removal of unobservable mutations: in-place operators are replaced by functional ones.
 
     %l : int[] = prim::ListConstruct(%a)                %l : int[] = prim::ListConstruct(%a, %b)
     %_ : int[] = aten::append(%l, %b)           =>
@@ -28,7 +28,7 @@ def remove_mutation(graph: Graph) -> bool:
 
 
 def remove_list_mutation(graph: Graph) -> bool:
-    """Build lists with what is appended to them, or inserted, from the start."""
+    """Move appended or inserted elements into the list's construction."""
     return _visit(graph, graph.block(), _is_list_mutation, _extend_construction)
 
 
@@ -127,7 +127,8 @@ def _extend_construction(node: Node) -> None:
 
 
 def _filled_like(node: Node) -> str:
-    """The operator that makes a tensor as this one fills its own; "" where it does something else."""
+    """Return the factory operator equivalent to an in-place fill, such as `zeros_like`; "" if there is none.
+    """
     if node.inputs_size() > 1 and isinstance(node.input(1).type(), TensorType):
         return ""  # handled by aten::fill
     record = getattr(node.operator(), "record", None)
@@ -147,7 +148,7 @@ def _is_tensor_mutation(node: Node) -> bool:
 
 
 def _is_structural(node: Node) -> bool:
-    """Whether a value comes from a block or a branch, so that no operator here has made it."""
+    """Return whether a value originates from a parameter, branch, loop or constant, not from an operator."""
     return node.kind() in ("prim::Param", "prim::If", "prim::Loop", "prim::Constant")
 
 

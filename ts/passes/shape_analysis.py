@@ -53,14 +53,17 @@ infer_size = aten._infer_size  # the shape to which two broadcast, in Python and
 
 
 def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
-    """A copy of the graph with the types of its tensors; `inputs` are tensors, or None for one not known."""
+    """Return a copy of the graph annotated with tensor types; `inputs` are example tensors, or None if
+    unknown.
+    """
     copy = graph.copy()
     Analysis(copy, complete=False).run(inputs, with_grad)
     return copy
 
 
 def rank_types(graph: Graph, known: Mapping[int, Type]) -> Graph:
-    """The graph with the types of its tensors that follow from these types of its inputs, by number."""
+    """Annotate the graph with tensor types that follow from the types of numbered inputs; return the graph.
+    """
     for i, type in known.items():
         if graph.inputs()[i].type().is_subtype_of(TENSOR):
             graph.inputs()[i].set_type(type)
@@ -119,7 +122,7 @@ class Analysis:
         self.visit(self.graph.block())
 
     def run_on_types(self) -> None:
-        """The same from what the types of the inputs say."""
+        """Run the analysis from the declared types of the inputs."""
         self.by_inputs = False
         for value in self.graph.inputs():
             known = value.type()
@@ -139,13 +142,14 @@ class Analysis:
         return aten.empty(lengths, dtype=dtype, device="meta")
 
     def unknown_length(self) -> int:
-        """A length that no other unknown one has; a tensor that has it is known a little less."""
+        """Return a unique placeholder length for an unknown size."""
         length = _UNKNOWN_LENGTH + len(self.unknown)
         self.unknown.add(length)
         return length
 
     def enter_given(self, value: Value, given: Any) -> None:
-        """Note what an argument is like, or an attribute of one: a tensor, or an object with some."""
+        """Record the properties of an argument or attribute: a tensor, or an object with tensor attributes.
+        """
         if isinstance(given, Object):
             self.samples[value] = given
         elif getattr(given, "device", None) is not None and value.type().is_subtype_of(TENSOR):
@@ -154,7 +158,7 @@ class Analysis:
             self.enter(value, given.to("meta"), str(given.device), requires_grad)
 
     def visit_attribute(self, node: Node) -> None:
-        """What the object has, unless this program gives some object another attribute of that name."""
+        """Use the attribute's known value, unless this program assigns an attribute of that name."""
         owner, name = self.samples.get(node.input()), node.get("name")
         type: Any = node.input().type()
         if isinstance(owner, Object) and name in type.attributes and name not in self.assigned:
@@ -193,7 +197,7 @@ class Analysis:
                     self.visit(inner)
 
     def visit_if(self, node: Node) -> None:
-        """Both branches, then what they have in common."""
+        """Visit both branches, then join the types of their outputs."""
         for block in node.blocks():
             self.visit(block)
         for output, first, second in zip(node.outputs(), *(b.outputs() for b in node.blocks()), strict=True):
@@ -218,7 +222,7 @@ class Analysis:
                         self.vague[output] = _RANK
 
     def visit_loop(self, node: Node) -> None:
-        """The body, until what it carries has one type before and after it: each turn knows less."""
+        """Visit the body until the types of carried values reach a fixed point."""
         (body,) = node.blocks()
         for start, carried in zip(node.inputs()[2:], body.inputs()[1:], strict=True):
             self.pass_on(start, carried)
@@ -231,7 +235,7 @@ class Analysis:
             self.pass_on(carried, output)
 
     def pass_on(self, source: Value, target: Value) -> None:
-        """What is known of a tensor is known of where it goes; other values change from turn to turn."""
+        """Copy known tensor properties from `source` to `target`; other values vary between iterations."""
         if source in self.samples and isinstance(source.type(), TensorType):
             target.set_type(source.type())
             self.samples[target] = self.samples[source]
@@ -304,7 +308,9 @@ class Analysis:
         return [self.blank(TensorType(dtype.code, [None] * rank))]
 
     def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
-        """Where an operator's results are: with its tensors, or where it is told."""
+        """Return the device of an operator's results: its tensors' common device, or the requested one; None
+        if ambiguous.
+        """
         devices = {type.device() for type in tensors} if tensors else {_device_named(node.inputs())}
         return devices.pop() if len(devices) == 1 else None
 
@@ -313,7 +319,7 @@ class Analysis:
         return bool(self.unknown) and any(length in self.unknown for length in sample.shape)
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
-        """Samples of the results: of those of which lengths are known, and of those that only have a rank."""
+        """Return samples of the results, with known sizes, or with known rank only."""
         results = evaluate(node, arguments)
         partial = [x for x in tensors_in(arguments) if self.is_partial(x)] if self.unknown else []
         if not partial:
@@ -328,7 +334,7 @@ class Analysis:
         return results if results is NOT_EVALUATED else _changed(results, self.with_rank_only)
 
     def with_lengths(self, sample: Any, known: dict[int, int]) -> Any:
-        """A sample with these lengths, by dimension, for its unknown ones."""
+        """Return a sample with its unknown lengths replaced by `known`, indexed by dimension."""
         lengths = [known.get(i, 1) if n in self.unknown else n for i, n in enumerate(sample.shape)]
         return aten.empty(lengths, dtype=sample.dtype, device="meta") if self.is_partial(sample) else sample
 
@@ -347,7 +353,7 @@ class Analysis:
         return None if any(sample is NOT_EVALUATED for sample in known) else known
 
     def forget(self, node: Node) -> None:
-        """What an earlier turn of the loop around knew of the results."""
+        """Discard the properties of a node's results from an earlier iteration."""
         for output in node.outputs():
             if self.samples.pop(output, None) is not None and isinstance(output.type(), TensorType):
                 output.set_type(TENSOR)
@@ -374,19 +380,19 @@ def tensors_in(samples: Sequence[Any]) -> Iterator[Any]:
 
 
 def _changed(samples: Any, change: Callable[[Any], Any]) -> Any:
-    """The same with other tensors."""
+    """Apply `change` to all tensors in nested containers."""
     if isinstance(samples, _CONTAINERS):
         return type(samples)(_changed(sample, change) for sample in samples)
     return change(samples) if hasattr(samples, "is_meta") else samples
 
 
 def is_elementwise(node: Node) -> bool:
-    """Whether an operator computes each element from those beside it."""
+    """Return whether an operator is elementwise."""
     return bool(getattr(getattr(node.operator(), "record", None), "elementwise", False))
 
 
 def _types(values: Sequence[Value]) -> Iterator[Type]:
-    """Their types, and of lists and tuples those of what they were made of."""
+    """Yield value types, and recursively the element types of constructed lists and tuples."""
     for value in values:
         yield value.type()
         if value.node().kind() in ("prim::ListConstruct", "prim::TupleConstruct"):
@@ -394,7 +400,7 @@ def _types(values: Sequence[Value]) -> Iterator[Type]:
 
 
 def _device_named(values: Sequence[Value]) -> str:
-    """The device that a tensor is made on with these arguments."""
+    """Return the device requested by constant arguments, "cpu" by default."""
     named = (value for value in values if value.type().kind() == "DeviceObjType")
     constants = (value.to_ivalue() for value in named if value.node().kind() == "prim::Constant")
     return str(next(constants, "cpu"))

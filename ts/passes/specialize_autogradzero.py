@@ -1,4 +1,4 @@
-"""Gradients that are known to be zero, or to be there, are no longer asked for.
+"""Specialization of gradient code to gradients known to be zero or defined.
 
     %z : Tensor = prim::AutogradZero()
     %s : Tensor = prim::AutogradAdd(%x, %z)             =>    %x
@@ -84,7 +84,7 @@ def _decide(node: Node, states: dict[Value, _GradState]) -> bool:
 
 
 def _take_branch(choice: Node) -> bool:
-    """Where the question was one about gradients; other ifs are `constant_propagation`'s."""
+    """Inline the taken branch of an `if` with a constant condition on gradients."""
     taken = constant_value(choice.input())
     if not isinstance(taken, bool):
         return False

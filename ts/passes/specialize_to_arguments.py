@@ -48,7 +48,7 @@ def asked_arguments(graph: Graph) -> list[int]:
 
 
 def specialize_to_arguments(graph: Graph, known: Mapping[int, Type]) -> bool:
-    """Decide what the types of these inputs do; whether that was anything.
+    """Fold the queries that the given input types decide; return whether the graph changed.
 
     `known`: what the inputs with these numbers are, dtype, rank and device of tensors, no lengths.  The types
     that the graph's inputs are declared with stay.
@@ -84,7 +84,7 @@ def _specialize(graph: Graph, known: Mapping[int, Type]) -> bool:
 
 
 def specialize_to_input_types(graph: Graph) -> bool:
-    """The same for what the types of its inputs say, which are forgotten then; dead code goes, too."""
+    """Specialize to the declared input types, erase these types, and remove dead code."""
     inputs = graph.inputs()
     known = {}
     for i, type in enumerate(value.type() for value in inputs):
@@ -132,7 +132,7 @@ def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
 
 
 class _TypeQueries:
-    """The questions of a graph that its arguments decide, and the nodes that these depend on."""
+    """The type queries of a graph that depend only on its arguments, with their dependencies."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -155,7 +155,7 @@ class _TypeQueries:
         return sorted(asked)
 
     def _of(self, value: Value) -> frozenset[int] | None:
-        """The arguments that tell what a value is like; None where more than these does."""
+        """Return the arguments that determine a value's type; None if other values do as well."""
         if value in self._number:
             return frozenset((self._number[value],)) if _may_be_tensor(value.type()) else None
         if value not in self._found:
@@ -186,7 +186,7 @@ class _TypeQueries:
         return found
 
     def _of_carried(self, value: Value) -> frozenset[int] | None:
-        """Of what a loop carries: its first value and those that follow tell; they may meet here again."""
+        """Return the arguments that determine a carried value, from its initial and its iterated value."""
         loop = value.owning_block().owning_node()
         offset = value.offset()
         if loop is None or loop.kind() != "prim::Loop" or offset == 0:
@@ -277,7 +277,7 @@ class _TypePropagation(Analysis):
         """Nothing is known of attributes."""
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
-        """Not those whose dtype is the default one, as far as can be seen."""
+        """Return result samples, or NOT_EVALUATED if the result dtype depends on the default dtype."""
         results = super().results(node, arguments)
         if results is NOT_EVALUATED:
             return results
@@ -287,7 +287,9 @@ class _TypePropagation(Analysis):
         return results
 
     def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
-        """None where an operator may move tensors, or is told a device."""
+        """Return None for operators that may move tensors or have a device argument; else the tensors' common
+        device.
+        """
         if not tensors or any(value.type().kind() == "DeviceObjType" for value in node.inputs()):
             return None
         record = getattr(node.operator(), "record", None)

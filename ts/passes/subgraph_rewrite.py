@@ -152,7 +152,7 @@ class _Rewriter:
         return changed
 
     def _places(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
-        """Where what replaces each occurrence stands; None where it would read what was written meanwhile."""
+        """Return the insertion point of each replacement; None for matches with intervening writes."""
         writes = AliasDb(block.owning_graph()) if matches and may_write(block.owning_graph()) else None
         return [self._place(match, writes) for match in matches]
 

@@ -147,7 +147,7 @@ def _to_fork(node: Node) -> None:
 
 
 class _Attributes:
-    """The attributes of a module as a block reads them: at its beginning, each once, the last one first."""
+    """The module attributes read in a block, each loaded once at the beginning of the block."""
 
     def __init__(self, graph: Graph, block: Block, path: str, module: Value) -> None:
         self.graph = graph
@@ -181,7 +181,7 @@ class _Attributes:
 
 
 class _Body:
-    """A copy of a block as a graph of its own, and the values that it takes from outside."""
+    """A copy of a block as a separate graph, with its captured outer values."""
 
     def __init__(self, block: Block, path: str | None, module: Value | None) -> None:
         self.graph = Graph()
