@@ -31,7 +31,7 @@ _absent = names_for(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    """The names of the package, each from its file when it is first asked for."""
+    """Import a name of the package on first access."""
     if name not in __all__:
         there = PathFinder.find_spec(f"{__name__}.{name}", __path__)
         return import_module(f"{__name__}.{name}") if there else _absent(name)
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Functions(ModuleType):
-    """The functions have the names of the modules that they are in, and those must not take their place."""
+    """Module class that keeps functions when a submodule of the same name is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (isinstance(value, ModuleType) and name in __all__):

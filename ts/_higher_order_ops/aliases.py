@@ -1,6 +1,6 @@
-"""Which tensors share memory with which, by the schemas of the operators that ran.
+"""Memory sharing between tensors, derived from the schemas of executed operators.
 
-Arrays of the meta device have no memory that could tell.
+Arrays of the meta device have no memory addresses to compare.
 
 shared = Aliases()
 shared.note(aten::view, [x, [6]], y)          shared.root(y) == shared.root(x)
@@ -21,7 +21,7 @@ _VIEWS_IF_CONTIGUOUS: Final = frozenset({
 
 
 class Aliases:
-    """What is known of the tensors of one run."""
+    """Alias and mutation record of one execution."""
 
     def __init__(self) -> None:
         self._roots: dict[int, int] = {}  # by id: of the tensor that owns the memory
@@ -29,7 +29,7 @@ class Aliases:
         self.written: list[int] = []
 
     def root(self, x: Tensor) -> int:
-        """What is equal for tensors that share memory."""
+        """Return an id shared by all tensors with the same memory."""
         return self._roots.get(id(x), id(x))
 
     def join(self, x: Tensor, other: Tensor) -> None:
@@ -43,7 +43,7 @@ class Aliases:
         self._roots.pop(id(x), None)
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
-        """Note what an operator did with the memory of its arguments."""
+        """Record an operator's writes and aliasing results."""
         source: Tensor | None = None
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is None:

@@ -1,8 +1,8 @@
-"""`associative_scan`: all beginnings combined, by a function for which it does not matter what comes first.
+"""`associative_scan`: prefix combination along a dimension by an associative function.
 
     associative_scan(lambda a, b: a + b, x, dim=0, combine_mode="generic")        x.cumsum(0)
 
-Neighbours are combined, all pairs at once, then the results, and so on: some 2 log(n) calls on batches.
+Pairs of neighbours are combined in batches, recursively: about 2 log(n) batched calls of the function.
 """
 
 from __future__ import annotations

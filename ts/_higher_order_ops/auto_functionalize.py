@@ -22,7 +22,7 @@ from ts._higher_order_ops.operator import HigherOrderOperator
 
 
 class _AutoFunctionalized(HigherOrderOperator):
-    """An operator on copies of what it writes."""
+    """Functional form of a mutating operator, which writes to copies."""
 
     name = "auto_functionalized_v2"
 
@@ -68,7 +68,7 @@ Equal = Callable[[Any, Any], bool]
 
 
 def described(name: str, index: int, view: Tensor, base: Tensor, equal: Equal) -> dict[str, Any]:
-    """How an argument is told that is a view of a base; `equal` says which sizes are."""
+    """Return the arguments that describe `view` as a view of `base`; `equal` compares sizes."""
     found: dict[str, Any] = {f"{name}_base_index": index}
     if view is base:
         return found

@@ -76,7 +76,7 @@ def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
 
 
 def check_branches(first: SubgraphResult, second: SubgraphResult, pred: Any, operands: list[Any]) -> None:
-    """The errors of branches that may not be, or that do not fit together."""
+    """Raise an error if a branch is unsupported or the branches are incompatible."""
     for found in (first, second):
         subgraph_checks.check_memory("cond", found, lambda x: not ts.is_grad_enabled())
         subgraph_checks.check_numbers("cond", found.leaves)
@@ -125,7 +125,7 @@ def _difference(a: Any, b: Any) -> Exception | None:
 
 
 def _previewed(preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
-    """What both branches give, on tensors without elements."""
+    """Run both branches on meta tensors, check them and return their results."""
     check_calls(true_fn, false_fn, operands)
     first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
     check_branches(first, second, preview.like(pred), list(map(preview.like, pytree.tree_leaves(operands))))
@@ -155,7 +155,7 @@ class CondOp(HigherOrderOperator):
 
 
 def _chosen(pred: Tensor, first: Any, second: Any) -> Any:
-    """Of a batch: what one of the functions gives for some of its elements, the other for the rest."""
+    """Select between both branches' results elementwise, for a batched predicate."""
     leaves, spec = pytree.tree_flatten(first)
     found = [
         ts.where(pred.reshape(()), a, b) for a, b in zip(leaves, pytree.tree_leaves(second), strict=True)

@@ -55,7 +55,7 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
 
 
 def check_body(found: SubgraphResult, slices: list[Any]) -> None:
-    """The errors of a function that may not be mapped."""
+    """Raise an error if a function is unsupported by `map`."""
     subgraph_checks.check_memory(
         "map_impl", found, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices)
     )

@@ -1,11 +1,11 @@
-"""What functions would make of tensors like these: eager code looks before it runs.
+"""Evaluation of functions on meta tensors, used by eager code for checks before execution.
 
-    preview = Preview()
-    preview.outcome(branch, (x,))        the `SubgraphResult`: shapes, dtypes, who shares memory, what is
-    written to
+    preview = MetaEvaluator()
+    preview.outcome(branch, (x,))        the `SubgraphResult`: shapes, dtypes, aliases, mutations
 
-Neither the tensors of the program nor its random numbers are touched. What depends on elements is not known
-(`DataDependentError`). Functions that were looked at with tensors of these kinds are not looked at again.
+The evaluation changes neither the program's tensors nor its random number generators. It raises
+`DataDependentError` if the result depends on elements. Evaluations are cached by function and by the kinds of
+tensors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _seen: OrderedDict[Any, Exception | None] = OrderedDict()  # what came of it
 
 
 class DataDependentError(Exception):
-    """What comes next follows from elements."""
+    """Error for an evaluation that depends on tensor elements."""
 
 
 def look(
@@ -66,7 +66,7 @@ def _kind(x: Any) -> Any:
 
 
 def _kind_of(function: Any, depth: int = 3) -> Any:
-    """What is equal for functions with the same code, over functions and tensors of the same kinds."""
+    """Return a cache key: code of the function, with kinds of captured functions and tensors."""
     if isinstance(function, types.MethodType):
         return _kind_of(function.__func__), id(type(function.__self__))
     if not isinstance(function, types.FunctionType):
@@ -93,7 +93,7 @@ class MetaEvaluator(MetaTracer):
         self._aliases = Aliases()
 
     def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
-        """What the function does with these arguments; others it may have taken from around it."""
+        """Run the function on meta tensors and return its result with captured tensors and aliases."""
         self._aliases = Aliases()
         before = set(self._metas)
         with TracingScope(self), ts.no_grad():
@@ -106,7 +106,7 @@ class MetaEvaluator(MetaTracer):
         return SubgraphResult(leaves, spec, outside, self._aliases)
 
     def like(self, x: Any) -> Any:
-        """The tensor without elements that stands for one of the program; other values as they are."""
+        """Return the meta tensor of a program's tensor; other values unchanged."""
         if not isinstance(x, Tensor) or id(x) in self._own:
             return x
         known = self._metas.get(id(x))
@@ -121,11 +121,11 @@ class MetaEvaluator(MetaTracer):
         return known[1]
 
     def _same_memory(self, x: Tensor) -> Tensor | None:
-        """The tensor that `x` shows, where nobody saw how it came to be: `y.data`."""
+        """Return the own meta tensor with the same array as `x` (from `y.data`), or None."""
         return next((y for y in self._own.values() if y.array is x.array), None)
 
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
-        """Another tensor like this one, or of another shape."""
+        """Create a meta tensor with the dtype of `x` and the given shape."""
         with TracingScope(None):
             made = ts.empty(x.shape if shape is None else shape, dtype=x.dtype, device="meta")
         self._own[id(made)] = made
@@ -134,7 +134,7 @@ class MetaEvaluator(MetaTracer):
     # ---- what tracers are asked
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """An operator on what stands for its arguments."""
+        """Run an operator on meta tensors."""
         with TracingScope(None):
             op, values, _ = operators.resolve(args, kwargs or {})
         result = self._run(op, values)
@@ -165,7 +165,7 @@ class MetaEvaluator(MetaTracer):
         return operator.previewed(self, *args)
 
     def constructed(self, x: Tensor, function: str) -> None:
-        """A tensor of numbers: one of the function's own."""
+        """Register a tensor created by the function from Python numbers."""
         self._metas[id(x)] = x, self.fresh(x)
         self._made.add(id(x))
 

@@ -19,7 +19,7 @@ from ts.utils import _pytree as pytree
 
 
 def recorder() -> Any:
-    """Who records operators on functions, or None."""
+    """Return the current tracer if it records higher-order operators, or None."""
     tracer = current_tracer()
     return tracer if hasattr(tracer, "higher_order") else None
 

@@ -22,7 +22,7 @@ TOO_SHORT = "All xs leaves must at least have 'dim' number of dimensions and sca
 
 @not_compiled("write a loop over the slices, and `torch.stack` what it gives")
 def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, reverse: bool = False) -> Any:
-    """The last carry, and what `combine_fn(carry, x)` gave beside it for each slice x of `xs`, stacked.
+    """Scan `xs`: return the final carry and the stacked outputs of `combine_fn(carry, x)`.
 
     init      the first carry: a tensor, or a tree of tensors
     xs        a tensor, or a tree of tensors
@@ -113,9 +113,9 @@ def _check_pair(found: Any) -> None:
 
 
 def check_combine(found: SubgraphResult, own: list[Any], init: list[Any]) -> None:
-    """The errors of a function that may not be scanned with.
+    """Raise an error if a function is unsupported by `scan`.
 
-    own    what each step has of its own: carries and slices
+    own    arguments of a step: carries and slices
     init   the carries
     """
     subgraph_checks.check_memory(

@@ -1,10 +1,10 @@
-"""What functions can reach: closures, globals, modules, containers; and whether they changed something of it.
+"""Detection of side effects on objects reachable from functions: closures, globals, modules, containers.
 
-    kept = Surroundings([true_fn, false_fn])
+    kept = SideEffectSnapshot([true_fn, false_fn])
     true_fn(x)                                appends to a list
     kept.restore()                            True: the list is again as it was
 
-Large containers are not looked into.
+Containers of more than `_MAX_ITEMS` elements are not searched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _VALUES = int | float | str | bytes | bool
 
 
 def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | None = None) -> Iterator[Any]:
-    """All that can be reached from an object, each once, with how one gets there; `join` makes names."""
+    """Yield each object reachable from `x` with its path, without duplicates; `join` builds the paths."""
     seen = {} if seen is None else seen
     if isinstance(x, _SIMPLE) or depth > _MAX_DEPTH or id(x) in seen:
         return
@@ -38,7 +38,7 @@ def walk(name: str, x: Any, join: Any, depth: int = 0, seen: dict[int, Any] | No
 
 
 def _parts(x: Any) -> Iterable[tuple[str, Any]]:
-    """What is inside of an object, and how one gets there."""
+    """Return the parts of an object with their path steps."""
     if isinstance(x, types.FunctionType):
         for i, cell in enumerate(x.__closure__ or ()):
             yield f".closure[{i}]", cell
@@ -67,7 +67,7 @@ def _parts(x: Any) -> Iterable[tuple[str, Any]]:
 
 
 def is_filled(cell: types.CellType) -> bool:
-    """Whether a variable of a closure has a value."""
+    """Return True if a closure cell has a value."""
     try:
         return cell.cell_contents is not cell
     except ValueError:
@@ -75,7 +75,7 @@ def is_filled(cell: types.CellType) -> bool:
 
 
 class SideEffectSnapshot:
-    """What there is around functions, as it is now."""
+    """Snapshot of mutable state reachable from functions."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
         self._kept: list[tuple[Any, Any]] = []
@@ -96,7 +96,7 @@ class SideEffectSnapshot:
             self._kept.append((x, dict(vars(x))))
 
     def restore(self) -> bool:
-        """Let everything be as it was; whether something was not."""
+        """Restore the snapshot; return True if anything had changed."""
         changed = False
         for x, before in self._kept:
             if isinstance(x, types.CellType):

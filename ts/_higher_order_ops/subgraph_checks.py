@@ -1,7 +1,7 @@
-"""What the functions of an operator may do and give, and the errors of those that do not: PyTorch's.
+"""Checks of subgraph functions of higher-order operators, with PyTorch's errors.
 
-In: the `SubgraphResult` of each function, on tensors without elements, which an export records and eager code
-looks at before it runs.  Out: nothing, or an error.
+In: the `SubgraphResult` of each function on meta tensors, recorded by an export or evaluated by eager code
+before the function runs.  Out: nothing, or an error.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _UNCAPTURED = (
 
 
 class SubgraphResult(NamedTuple):
-    """What a function did with its arguments.
+    """Result of evaluating a subgraph function.
 
-    leaves   what it returned, flattened: tensors and numbers
-    spec     the tree of that
-    outside  the tensors that it was given or took from around it
-    aliases  who shares memory with whom, and what was written to
+    leaves   flattened results: tensors and numbers
+    spec     tree structure of the results
+    outside  argument tensors and captured tensors
+    aliases  memory sharing and mutations
     """
 
     leaves: list[Any]
@@ -46,7 +46,7 @@ class SubgraphResult(NamedTuple):
 
 
 def uncaptured(operator: str, title: str, explanation: str, hint: str = "") -> UncapturedHigherOrderOpError:
-    """The error of a function that does what an operator's function may not."""
+    """Return the error for unsupported behaviour of a subgraph function."""
     told = f"{_UNCAPTURED}{title}\n  Higher Order Operator: {SHOWN[operator]}\n  Explanation: {explanation}"
     return UncapturedHigherOrderOpError(told + (f"\n  Hint: {hint}" if hint else ""))
 
@@ -86,7 +86,7 @@ def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
 
 
 def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
-    """UncapturedHigherOrderOpError for a function that does not take as many arguments."""
+    """Raise UncapturedHigherOrderOpError if the function does not accept the arguments."""
     given = list(args)
     try:
         inspect.signature(function).bind(*given)
@@ -176,7 +176,7 @@ def _same_sizes(a: Any, b: Any) -> bool:
 
 
 def known_equal(n: Any, m: Any) -> bool:
-    """Whether two sizes are certain to be the same."""
+    """Return True if two sizes are provably equal."""
     if isinstance(n, SymInt):
         return bool(n.node.known_equal(m))
     return bool(m.node.known_equal(n)) if isinstance(m, SymInt) else n == m

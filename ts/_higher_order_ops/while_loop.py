@@ -1,9 +1,8 @@
-"""`while_loop`: a function again and again on what it gave, as long as another one says so.
+"""`while_loop`: repeated application of a body function under a condition function.
 
     while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (ts.tensor(0), x))
 
-What is carried keeps its form: as many tensors, of the same shapes and dtypes. Whole numbers may be carried,
-too.
+The number, shapes and dtypes of carried tensors are invariant. Ints can be carried as well.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from ts.utils import _pytree as pytree
 
 @not_compiled("write `while`, which compiled code keeps")
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
-    """What `body_fn` gives at last, called on `carried_inputs`, then on what it gave, while `cond_fn` holds.
+    """Apply `body_fn` to the carried values while `cond_fn` returns true; return the final values.
 
-    cond_fn          gives a bool, or a tensor of one without dimensions
+    cond_fn          returns a bool or a 0-dimensional bool tensor
     carried_inputs   a tuple of trees of tensors and whole numbers
     """
     leaves, spec = pytree.tree_flatten((carried_inputs, ()))
@@ -51,7 +50,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
 
 
 def check_functions(first: SubgraphResult, second: SubgraphResult, carried: list[Any]) -> None:
-    """The errors of a condition or a body that may not be."""
+    """Raise an error if the condition or body is unsupported."""
     for found, what in ((first, "cond_fn"), (second, "body_fn")):
         for x in found.leaves if what == "body_fn" else ():
             if not isinstance(x, Tensor | int | SymInt):
@@ -81,7 +80,7 @@ def _is_writable(x: Tensor, carried: list[Any]) -> bool:
 
 
 def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
-    """What the body gives, on tensors without elements."""
+    """Run condition and body on meta tensors, check them and return the body's result."""
     if any(not isinstance(x, Tensor) for x in carried):
         raise DataDependentError("while_loop")  # a number that changes
     given = [preview.fresh(x) for x in carried]

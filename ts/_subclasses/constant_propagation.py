@@ -1,4 +1,4 @@
-"""Numbers behind tensors without elements: `ts.tensor(3)` is 3, and so on for what is computed of such alone.
+"""Constant propagation through fake tensors: known elements of tensors computed from Python numbers.
 
 with ts.fake():
     n = ts.tensor(3)
@@ -20,10 +20,10 @@ MAX_ELEMENTS: Final = 1024  # of what Python's numbers are kept for
 
 
 class Constant:
-    """What a fake tensor is.
+    """Known value of a fake tensor.
 
-    tensor   with elements
-    shared   whether that is known still: one list for all that show the same memory
+    tensor   real tensor with the elements
+    shared   one-element list, shared by all views of the memory: False once the value is unknown
     """
 
     __slots__ = ("shared", "tensor")
@@ -34,13 +34,13 @@ class Constant:
 
 
 def constant_of(x: Any) -> Constant | None:
-    """What a fake tensor is known to be."""
+    """Return the known value of a fake tensor, or None."""
     found: Constant | None = layer_of(x).constant if is_fake(x) else None
     return found if found is not None and found.shared[0] else None
 
 
 def known(values: list[Any]) -> list[Any] | None:
-    """Arguments with what their tensors are known to be; None where there are others, or none."""
+    """Return arguments with tensors replaced by their known values, or None if any is unknown."""
     tensors = list(tensors_in(values))
     if not tensors or any(x.requires_grad or constant_of(x) is None for x in tensors):
         return None
@@ -80,7 +80,7 @@ def carry(op: Any, values: list[Any], result: Any) -> None:
 
 
 def computed(op: Any, given: list[Any]) -> Any:
-    """What an operator makes of tensors with elements, unseen."""
+    """Run an operator on real tensors, without tracing, transforms and gradients."""
     with TracingScope(None), level_stack.no_transforms(), ts.no_grad():
         return op.call_list(given)
 

@@ -1,4 +1,4 @@
-"""Operators on functions among fake tensors: which branch is taken and how often a loop runs nobody knows.
+"""Higher-order operators on fake tensors, with unknown predicates and trip counts.
 
     cond           both branches run; the result is of the shape that both give, with the gradients of either
     while_loop     the body runs once; what is carried keeps its shape

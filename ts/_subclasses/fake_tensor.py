@@ -57,11 +57,11 @@ __getattr__ = names_for(__name__)
 
 
 class UnsupportedFakeTensorException(RuntimeError):
-    """There is no fake tensor for such a tensor."""
+    """Error for a tensor without a fake counterpart."""
 
 
 class _FakeOfMode(Fake):
-    """What a fake tensor of a mode shows; while there are any, operators of the thread look for them."""
+    """Layer of a mode's fake tensors; operators check for the layer while any of them is alive."""
 
     alive: ClassVar = 0
     entered: ClassVar = 0  # blocks of modes
@@ -95,7 +95,7 @@ def _bare(values: list[Any]) -> Iterator[None]:
 
 
 def _numbered(place: devices.device) -> devices.device:
-    """A device with its number: the first, where none was said."""
+    """Return a device with an index, by default 0 for CUDA."""
     return devices.device("cuda", 0) if place.type == "cuda" and place.index is None else place
 
 
@@ -107,7 +107,9 @@ def _check_written(values: list[Any], name: str) -> None:
 
 @cache
 def _runs_others(op: Any) -> bool:
-    """Whether an operator runs others, which may make tensors on the device of their arguments."""
+    """Return True if an operator calls other operators, which may create tensors on the device of its
+    arguments.
+    """
     if op.record is None:  # `sym_size` and its like, as programs call them
         return False
     row = Inputs(op.record).derivative
@@ -147,7 +149,7 @@ class FakeTensor(metaclass=_FakeTensorMeta):
 
 
 class _Block:
-    """A block of a mode that is entered."""
+    """Entered block of a fake tensor mode."""
 
     def __init__(self, mode: FakeTensorMode, before: Any) -> None:
         self.mode = mode
@@ -158,14 +160,14 @@ _of_thread = threading.local()
 
 
 def _blocks() -> list[_Block]:
-    """The blocks of modes that the thread is in."""
+    """Return the thread's stack of entered mode blocks."""
     if not hasattr(_of_thread, "blocks"):
         _of_thread.blocks = []
     return _of_thread.blocks  # type: ignore[no-any-return]
 
 
 def _let_see(recorder: Any) -> None:
-    """Let somebody see the thread's operators, or nobody, until somebody else does."""
+    """Set the thread's operator recorder, or clear it with None."""
     TracingScope(recorder).__enter__()
 
 
@@ -226,7 +228,8 @@ class FakeTensorMode(MetaTracer):
         return made
 
     def like(self, x: Any) -> Any:
-        """The fake tensor for one of the program, whose gradients lead there; other values as they are."""
+        """Return the fake tensor of a real tensor, connected to its autograd graph; other values
+        unchanged."""
         if isinstance(x, list):
             return [self.like(y) for y in x]
         if not isinstance(x, Tensor) or x.is_meta:
@@ -256,7 +259,7 @@ class FakeTensorMode(MetaTracer):
         return operators.for_python(op, result) if hasattr(operators, "for_python") else result
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """The same of one overload."""
+        """Run one overload on fake tensors."""
         self._check(op, values)
         has_tensors = next(tensors_in(values), None) is not None
         given = [self.like(x) for x in values]
@@ -291,7 +294,7 @@ class FakeTensorMode(MetaTracer):
                 _check_written([x], op.name)
 
     def computed(self, op: Any, values: list[Any]) -> Any:
-        """What an operator makes of fake tensors, without a history."""
+        """Run an operator on fake tensors without recording gradients."""
         self._check(op, values)
         if any(not x.is_meta for x in tensors_in(values)):
             with TracingScope(None):
@@ -309,7 +312,7 @@ class FakeTensorMode(MetaTracer):
         return self._standing(op, given, result, place)
 
     def _standing(self, op: Any, given: list[Any], result: Any, place: devices.device) -> Any:
-        """The result, whose tensors stand for some on this device, and may be of ones with elements."""
+        """Assign the device to a result's tensors and propagate `of_real` and known constants."""
         of_real = any(
             p.alias and getattr(layer_of(x), "of_real", False)
             for p, value in zip(op.signature.parameters, given, strict=True)
@@ -356,7 +359,7 @@ class FakeTensorMode(MetaTracer):
     # ---- what leaves tensors and comes to them
 
     def constructed(self, x: Tensor, function: str) -> None:
-        """A tensor of numbers of Python: without them from now on."""
+        """Convert a tensor built from Python numbers to a fake tensor, recording small ones as constants."""
         made = self.without_history(x)
         layer = layer_of(made)
         if x.array.size <= constant_propagation.MAX_ELEMENTS:
@@ -366,7 +369,7 @@ class FakeTensorMode(MetaTracer):
         set_layer(x, layer)
 
     def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
-        """A tensor of numbers on a device that need not be there; None on others."""
+        """Create a fake tensor on a possibly absent device, or return None for CPU and meta."""
         place = None if device is None else _numbered(devices.as_device(device))
         if place is None or place.type in ("cpu", "meta"):
             return None
@@ -385,7 +388,7 @@ class FakeTensorMode(MetaTracer):
         """A tensor becomes a value of Python: those with elements may."""
 
     def element(self, x: Tensor) -> Any:
-        """The only element of a fake tensor, where it is known."""
+        """Return the only element of a fake tensor, or raise DataDependentOutputException if unknown."""
         found = constant_propagation.constant_of(x)
         if found is not None:
             return constant_propagation.number(found)
@@ -394,7 +397,7 @@ class FakeTensorMode(MetaTracer):
     # ---- functions and control flow
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """An operator on functions: of one that follows from elements, what it gives whatever they are."""
+        """Run a higher-order operator, using the fake rule if it has one."""
         rule = control_flow.RULES.get(operator.name)
         return operator.run(*args) if rule is None else rule(*args)
 
@@ -423,7 +426,7 @@ class FakeTensorMode(MetaTracer):
 
 
 def _run_bare(op: Any, given: list[Any], known: list[Any] | None) -> Any:
-    """The result on tensors of the meta device; a number that is asked for of those that are known."""
+    """Run an operator on meta tensors, or on known values if the result is a data-dependent number."""
     try:
         return op.call_list(given)
     except (NotImplementedError, RuntimeError) as error:
@@ -434,7 +437,7 @@ def _run_bare(op: Any, given: list[Any], known: list[Any] | None) -> Any:
 
 
 def _of_elements(op: Any, error: Exception) -> Exception:
-    """The error of an operator that has no answer without elements; other errors as they are."""
+    """Return a data-dependence error for an operator without a meta kernel; other errors unchanged."""
     if not isinstance(error, NotImplementedError) and "meta tensors" not in str(error):
         return error
     if any("Tensor" in r.kind for r in op.signature.returns):

@@ -1,6 +1,6 @@
 """Aliases of methods under PyTorch's camelCase names.
 
-also_named(Node, inputsAt="input")          node.inputsAt(0) is node.input(0)
+add_camel_case_aliases(Node, inputsAt="input")          node.inputsAt(0) is node.input(0)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tensors that a module registers when they are assigned to one of its attributes.
+"""Parameters and buffers: tensors registered by assignment to module attributes.
 
 In: any tensor.  Out: one around the same memory whose class says what it is to a module:
 
@@ -65,7 +65,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 
 def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
-    """What a pickle calls."""
+    """Reconstruct a parameter from its pickled state."""
     made: Parameter = Parameter(data, requires_grad)
     made.__dict__.update(attributes)
     return made
@@ -122,7 +122,7 @@ _KNOWN = frozenset(
 
 
 def _materialized(tensor: Any, shape: Any, device: Any, dtype: Any) -> None:
-    """Elements that nobody has written, on the device and in the dtype that the tensor has so far."""
+    """Allocate uninitialized memory for a lazy tensor, defaulting to its current device and dtype."""
     tensor.become(ts.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype))
 
 
@@ -176,11 +176,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return _ask_uninitialized(self, name)
 
     def detach(self) -> Any:
-        """What `state_dict` holds: this."""
+        """Return the tensor itself, for `state_dict`."""
         return self
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become an ordinary parameter of this shape, whose elements nobody has written."""
+        """Become an ordinary parameter of this shape with uninitialized elements."""
         _materialized(self, shape, device, dtype)
 
     def share_memory_(self) -> NoReturn:
@@ -188,7 +188,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:
-        """Take the memory of an ordinary parameter over, and be one."""
+        """Take over the memory of `tensor` and become an ordinary parameter."""
         rebind_array(self, tensor.array)
         self.__class__ = Parameter  # type: ignore[assignment]
 
@@ -219,11 +219,11 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         return _ask_uninitialized(self, name)
 
     def detach(self) -> Any:
-        """What `state_dict` holds: this."""
+        """Return the tensor itself, for `state_dict`."""
         return self
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become an ordinary buffer of this shape, whose elements nobody has written."""
+        """Become an ordinary buffer of this shape with uninitialized elements."""
         _materialized(self, shape, device, dtype)
 
     def share_memory_(self) -> NoReturn:
@@ -231,7 +231,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         _refuse_sharing()
 
     def become(self, tensor: Tensor) -> None:
-        """Take the memory of an ordinary buffer over, and be one."""
+        """Take over the memory of `tensor` and become an ordinary buffer."""
         rebind_array(self, tensor.array)
         self.__class__ = Buffer  # type: ignore[assignment]
 
@@ -250,5 +250,5 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
 
 def is_uninitialized(tensor: Any) -> bool:
-    """Whether the shape of a parameter or buffer is not known yet."""
+    """Return True for a parameter or buffer of unknown shape."""
     return isinstance(tensor, (UninitializedParameter, UninitializedBuffer))

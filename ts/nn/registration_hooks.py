@@ -35,7 +35,9 @@ def register_module_parameter_registration_hook(hook: RegistrationHook) -> Remov
 
 
 def call_hooks(hooks: OrderedDict[int, RegistrationHook], module: Any, name: str, value: Any) -> Any:
-    """Return what is to be registered: the value, or what the last hook with a result returned."""
+    """Call registration hooks in order and return the value to register, replaced by each non-None hook
+    result.
+    """
     for hook in list(hooks.values()):
         found = hook(module, name, value)
         if found is not None:

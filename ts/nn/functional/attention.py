@@ -326,7 +326,7 @@ def multi_head_attention_forward(
 
 
 def _none_or_dtype(input: Tensor | None) -> ts.dtype | None:
-    """Return the dtype of a mask, None without one; RuntimeError for other objects."""
+    """Return a mask's dtype, or None without a mask; raise RuntimeError for other objects."""
     if input is None:
         return None
     if isinstance(input, Tensor):

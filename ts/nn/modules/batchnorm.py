@@ -124,7 +124,7 @@ class _BatchNorm(_NormBase):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over all processes of a group; only single-process groups are supported."""
+    """Batch normalization with the interface of `SyncBatchNorm`; statistics are per process."""
 
     def __init__(
         self,

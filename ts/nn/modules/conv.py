@@ -212,7 +212,7 @@ class _ConvTransposeNd(_ConvNd):
         num_spatial_dims: int,
         dilation: list[int],
     ) -> list[int]:
-        """What must be added to the smallest output, so that its size is `output_size`."""
+        """Return the output padding that produces `output_size`."""
         if output_size is None:
             return self.output_padding
         first = 2 if input.dim() == num_spatial_dims + 2 else 1

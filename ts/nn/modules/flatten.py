@@ -10,7 +10,7 @@ from ts.nn.modules.ntuple import constructor_text
 
 
 class Flatten(Module):
-    """The dimensions from `start_dim` to `end_dim` as one."""
+    """Flatten dimensions `start_dim` to `end_dim` into one."""
 
     __constants__ = ["start_dim", "end_dim"]
     start_dim: int

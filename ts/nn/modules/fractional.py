@@ -11,7 +11,7 @@ from ts.nn.modules.ntuple import spread
 
 
 class _FractionalMaxPool(Module):
-    """What both share: a size or a ratio of the input's, and samples where the user gave some."""
+    """Base class of fractional max pooling: output size or ratio, and optional random samples."""
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
     kernel_size: tuple[int, ...]

@@ -22,7 +22,7 @@ from ts.nn.parameter import UninitializedBuffer, UninitializedParameter, is_unin
 
 
 class LazyModuleMixin(Module):
-    """What makes a module of users lazy, too: one that registers uninitialized parameters.
+    """Mixin for lazy modules of users, which register uninitialized parameters.
 
     `initialize_parameters` is called with the first input, and materializes what is not known by then; the
     module is one of `cls_to_become` from then on, where there is such a class.
@@ -31,7 +31,7 @@ class LazyModuleMixin(Module):
     cls_to_become: ClassVar[type[Module] | None] = None
 
     def has_uninitialized_params(self) -> bool:
-        """Whether the shape of a parameter or buffer is still unknown."""
+        """Return True if a parameter or buffer has unknown shape."""
         held = (*self._parameters.values(), *self._buffers.values())
         return any(is_uninitialized(tensor) for tensor in held)
 
@@ -182,7 +182,7 @@ class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
 
 
 class _LazyNorm(_LazyLayer):
-    """A normalisation of as many channels as come."""
+    """Lazy normalization: infers `num_features` from the first input."""
 
     _width_name = "num_features"
 

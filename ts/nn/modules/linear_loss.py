@@ -17,7 +17,9 @@ _POLICIES = ("accurate", "balanced", "compact", "auto")
 
 @dataclass
 class LinearCrossEntropyOptions:
-    """How PyTorch divides the work of `linear_cross_entropy`.  Here it is one product: nothing changes."""
+    """Chunking options of PyTorch's `linear_cross_entropy`, validated but unused: `ts` computes one product.
+    Here it is one product: nothing changes.
+    """
 
     allow_retain_graph: bool = False
     batch_chunk_size: int | None = None

@@ -61,7 +61,7 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Margins between the classes that hold and the others."""
+    """Multi-label margin loss between target classes and other classes."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
@@ -296,7 +296,7 @@ class HuberLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """Of pairs that should be alike or not, by the cosine."""
+    """Cosine embedding loss of pairs labelled similar (1) or dissimilar (-1)."""
 
     __constants__ = ["margin", "reduction"]
     margin: float
@@ -336,7 +336,7 @@ class MarginRankingLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """Margins between the target class and the others."""
+    """Multi-class margin loss between target class and other classes."""
 
     __constants__ = ["p", "margin", "reduction"]
     p: int
@@ -362,7 +362,7 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class TripletMarginLoss(_Loss):
-    """An anchor should be nearer to the positive than to the negative example."""
+    """Triplet margin loss of anchor, positive and negative examples."""
 
     __constants__ = ["margin", "p", "eps", "swap", "reduction"]
     margin: float

@@ -113,7 +113,7 @@ class Module:
             super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What a call of the module computes; every class defines its own."""
+        """Compute the module's result; overridden by every subclass."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -138,7 +138,7 @@ class Module:
     # ---- registering ---------------------------------------------------------------------------------
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter; None keeps the place of one that is not used."""
+        """Register a parameter; None registers the name without a tensor."""
         self._check_new("parameter", "_parameters", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -175,7 +175,7 @@ class Module:
         self._modules[name] = module
 
     def register_module(self, name: str, module: Module | None) -> None:
-        """The same as `add_module`."""
+        """Alias of `add_module`."""
         self.add_module(name, module)
 
     def _check_new(self, kind: str, table: str, name: str) -> None:
@@ -285,7 +285,7 @@ class Module:
                 yield name, module
 
     def modules(self) -> Iterator[Module]:
-        """This module and all below it, each once."""
+        """Return an iterator over this module and all descendants, without duplicates."""
         return (module for _, module in self.named_modules())
 
     def named_modules(
@@ -494,7 +494,9 @@ class Module:
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """What `ts.compile` does: say that the module runs as it is. `ts.jit.script` compiles."""
+        """Call `ts.compile`, which leaves the module uncompiled; use `ts.jit.script` to compile.
+        `ts.jit.script` compiles.
+        """
         compiler.compile(self, *args, **kwargs)
 
     def cpu(self) -> Self:
@@ -645,7 +647,7 @@ class Module:
     # ---- text ----------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What the text of a module says in its parentheses."""
+        """Return the text in parentheses of the module's `repr`."""
         return ""
 
     def _get_name(self) -> str:
@@ -687,7 +689,7 @@ hooks_of_a_module: Final = (
 
 
 def _stands_for_tensor(value: object) -> bool:
-    """Whether it is a tensor, or of a class that overrides what is done with tensors."""
+    """Return True for a tensor or an object that overrides `__torch_function__`."""
     return isinstance(value, Tensor) or hasattr(value, "__torch_function__")
 
 

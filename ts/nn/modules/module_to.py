@@ -1,4 +1,4 @@
-"""What `Module.to`, `float` and their like do to each tensor.
+"""Conversion of tensors by `Module.to`, `float` and similar methods.
 
 In: the arguments of `to`.  Out: a function of a tensor:
 
@@ -41,7 +41,7 @@ _EXPECTED = f"""
 
 
 def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `to` by name, in the first of its forms that they fit."""
+    """Return the arguments of `to` by name, using the first matching signature."""
     for form in _FORMS:
         given = dict(zip(form, args, strict=False))
         known = {*form, "memory_format"}
@@ -71,7 +71,7 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Device | None, Any, bool, Any]:
 
 
 def to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Convert:
-    """The function behind `Module.to(*args, **kwargs)`."""
+    """Return the tensor conversion of `Module.to(*args, **kwargs)`."""
     device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(

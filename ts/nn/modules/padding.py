@@ -11,7 +11,7 @@ from ts.nn.modules.ntuple import spread
 
 
 class _Padding(Module):
-    """What all share: how much at both ends of every dimension, the last one first."""
+    """Base class of padding modules: amounts for both ends of each dimension, last dimension first."""
 
     __constants__ = ["padding"]
     ndim: int

@@ -263,7 +263,7 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Maxima of as many windows as the output has places, over one dimension."""
+    """Adaptive max pooling over one dimension: `output_size` windows."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]  # the flag decides what it returns
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
@@ -295,7 +295,7 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Means of as many windows as the output has places, over one dimension."""
+    """Adaptive average pooling over one dimension: `output_size` windows."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool1d(input, self.output_size)

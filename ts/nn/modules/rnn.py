@@ -23,7 +23,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 def sequences(batch_sizes: Tensor) -> int:
-    """How many sequences are packed; in a trace a tensor, as lengths are there."""
+    """Return the number of packed sequences; during tracing a tensor, like other lengths."""
     if not ts.jit.is_scripting():  # an `and` would compile both of its operands
         if current_tracer() is not None:
             return batch_sizes[0]  # type: ignore[return-value]
@@ -31,7 +31,7 @@ def sequences(batch_sizes: Tensor) -> int:
 
 
 class RNNBase(Module):
-    """What the stacks share: the weights of every layer and direction, also as one list."""
+    """Base class of recurrent networks: weights of each layer and direction, also as a flat list."""
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
@@ -165,7 +165,7 @@ class RNNBase(Module):
             )
 
     def state_size(self, batch: int, width: int) -> tuple[int, int, int]:
-        """The shape of a state: one for each layer and direction."""
+        """Return the shape of a state: (layers * directions, batch, width)."""
         return self.num_layers * (2 if self.bidirectional else 1), batch, width
 
     def check_hidden_size(
@@ -188,7 +188,7 @@ class RNNBase(Module):
 
 
 class _OneState(RNNBase):
-    """A network whose state is one tensor: all but the LSTM."""
+    """Base class of recurrent networks with one state tensor (all except LSTM)."""
 
     def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
         """The stack over padded sequences, or over packed ones with their batch sizes."""
@@ -225,7 +225,7 @@ class _OneState(RNNBase):
         return output, hidden
 
     def packed(self, input: PackedSequence, hx: Tensor | None) -> tuple[PackedSequence, Tensor]:
-        """Over packed sequences; the states are in the order that they had before packing."""
+        """Run on packed sequences; states have the sequence order from before packing."""
         data, batch_sizes, order, back = input
         self.check_input(data)
         size = self.state_size(sequences(batch_sizes), self.hidden_size)
@@ -329,7 +329,7 @@ class LSTM(RNNBase):
         super().__init__("LSTM", *args, **kwargs)
 
     def state_width(self) -> int:
-        """The features of the hidden state: those of the projection, if there is one."""
+        """Return the hidden state's feature count: the projection size if nonzero, else the hidden size."""
         return self.proj_size if self.proj_size > 0 else self.hidden_size
 
     def check_states(self, hx: tuple[Tensor, Tensor], batch: int) -> None:
@@ -383,7 +383,7 @@ class LSTM(RNNBase):
     def packed(
         self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None
     ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]:
-        """Over packed sequences; the states are in the order that they had before packing."""
+        """Run on packed sequences; states have the sequence order from before packing."""
         data, batch_sizes, order, back = input
         self.check_input(data)
         batch = sequences(batch_sizes)
@@ -424,7 +424,7 @@ class LSTM(RNNBase):
 
 
 class RNNCellBase(Module):
-    """What the cells share: their weights."""
+    """Base class of recurrent cells: weights and biases."""
 
     __constants__ = ["input_size", "hidden_size", "bias"]
     input_size: int

@@ -21,7 +21,7 @@ def _row_of_padding(padding_idx: int | None, rows: int) -> int | None:
 
 
 class _Table(Module):
-    """What both share: the table and its initialisation."""
+    """Base class of embedding modules: weight table and initialization."""
 
     num_embeddings: int
     embedding_dim: int

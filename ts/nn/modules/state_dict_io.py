@@ -25,7 +25,7 @@ class _Keys(NamedTuple):
 
 
 class IncompatibleKeys(_Keys):
-    """What `load_state_dict` did not find, and what it did not use."""
+    """Missing and unexpected keys of `load_state_dict`."""
 
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:

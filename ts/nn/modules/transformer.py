@@ -32,7 +32,7 @@ def _causal_mask(size: int, device: ts.device | None, dtype: ts.dtype | None) ->
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
-    """Whether a mask hides what comes later, and only that; taken from the user where he says it.
+    """Return True if a mask is exactly the causal mask; `is_causal` from the user takes precedence.
 
     A trace always looks at the mask itself, which may be another one when it runs.
     """
@@ -242,7 +242,7 @@ class TransformerDecoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """Copies of an encoder layer, one after the other."""
+    """Stack of encoder layers, applied in sequence."""
 
     __constants__ = ["norm"]
 
@@ -280,7 +280,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Copies of a decoder layer, one after the other."""
+    """Stack of decoder layers, applied in sequence."""
 
     __constants__ = ["norm"]
 
@@ -320,7 +320,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of the source, and a decoder that attends to what it gives."""
+    """Transformer: encoder of the source and decoder with attention to the encoder's output."""
 
     def __init__(
         self,

@@ -31,12 +31,12 @@ _quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(t: Sequence[Any], n: int) -> tuple[Any, ...]:
-    """The elements from the last to the first, each `n` times: padding as `pad` takes it."""
+    """Repeat each element `n` times in reverse order: padding amounts for `F.pad`."""
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
 def _list_with_default(out_size: Sequence[int | None], defaults: Sequence[int]) -> list[int]:
-    """The sizes, and those of `defaults`, from the right, where one is None."""
+    """Return the sizes with None replaced from `defaults`, aligned at the last dimension."""
     if isinstance(out_size, int):
         return [out_size]
     if len(defaults) <= len(out_size):

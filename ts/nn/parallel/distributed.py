@@ -44,11 +44,11 @@ class _Bucket:
         self.work: Any = None
 
     def is_full(self) -> bool:
-        """Whether this pass has reached all of them."""
+        """Return True if all parameters of the bucket are ready in this pass."""
         return len(self.ready) == len(self.parameters)
 
     def places(self) -> Iterator[tuple[Tensor, Any]]:
-        """Each parameter, and its part of the memory."""
+        """Yield each parameter with its view of the bucket's memory."""
         for each, (start, end) in zip(self.parameters, pairwise(self.bounds), strict=True):
             yield each, self.data.array[start:end].reshape(each.shape)
 
@@ -62,7 +62,7 @@ class _Bucket:
 
 
 class _Reducer:
-    """The gradients of one module: which are there, which are on their way."""
+    """Reducer: collects a module's gradients in buckets and starts their reduction."""
 
     def __init__(self, module: DistributedDataParallel, parameters: Sequence[tuple[str, Tensor]]) -> None:
         self.module = module
@@ -138,7 +138,8 @@ class _Reducer:
 
 
 def _buckets(parameters: list[Tensor], most: int) -> list[_Bucket]:
-    """Parameters from the last to the first, so many bytes in each bucket."""
+    """Group parameters, last to first and by dtype, into buckets of about `most` bytes; the first is
+    smaller."""
     made: list[_Bucket] = []
     open_ones: dict[Any, list[Tensor]] = {}
     for each in reversed(parameters):

@@ -62,7 +62,7 @@ def _remove(module: Module, name: str) -> None:
 
 
 def set_tensor(module: Module, name: str, tensor: Tensor) -> None:
-    """Set a member of a module itself to a tensor, or to None if it is a parameter or buffer."""
+    """Set a direct tensor attribute; None is allowed for parameters and buffers."""
     _check_module(module)
     if tensor is not None:
         _check_tensor(tensor)
@@ -95,7 +95,7 @@ def swap_tensor(module: Module, name: str, tensor: Tensor, allow_missing: bool =
 
 
 def swap_submodule(module: Module, name: str, submodule: Module) -> Module:
-    """Set a submodule of a module itself, and return the one that it was."""
+    """Replace a direct submodule and return the previous one."""
     _check_module(module)
     _check_module(submodule)
     _check_name(name, "submodule")
@@ -129,7 +129,7 @@ class NamedMemberAccessor:
         return self.get_submodule(path), last
 
     def swap_submodule(self, path: str, value: Module) -> Module:
-        """Set a submodule, and return the one that it was."""
+        """Replace a submodule and return the previous one."""
         owner, name = self._owner(path)
         before = swap_submodule(owner, name, value)
         self.memo = {"": self.module}
@@ -159,7 +159,7 @@ class NamedMemberAccessor:
             raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`") from error
 
     def swap_tensor(self, name: str, value: Tensor, allow_missing: bool = False) -> Tensor:
-        """Set a tensor, and return the one that it was."""
+        """Replace a tensor and return the previous one."""
         return swap_tensor(*self._owner(name), value, allow_missing=allow_missing)
 
     def get_tensors(self, names: Iterable[str]) -> list[Tensor]:
@@ -184,14 +184,14 @@ class NamedMemberAccessor:
     def swap_tensors(
         self, names: Iterable[str], values: Iterable[Tensor], allow_missing: bool = False
     ) -> list[Tensor]:
-        """Set tensors, and return those that they were."""
+        """Replace tensors and return the previous ones."""
         pairs = zip(*_same_length(names, values), strict=True)
         return [self.swap_tensor(name, value, allow_missing=allow_missing) for name, value in pairs]
 
     def swap_tensors_dict(
         self, named_tensors: dict[str, Tensor], allow_missing: bool = False
     ) -> tuple[dict[str, Tensor], list[str]]:
-        """Set tensors by their names; return those that they were, and the names that were missing.
+        """Replace tensors by name; return the previous tensors and the missing names.
 
         RuntimeError for missing names without `allow_missing`; the module has its own tensors then.
         """

@@ -1,4 +1,4 @@
-"""The size of gradients, and bounds on them.
+"""Gradient norms and gradient clipping.
 
     norm = clip_grad_norm_(net.parameters(), 1.0)        tensor(0.) where no parameter has a gradient
 
@@ -19,7 +19,7 @@ Parameters = Tensor | Iterable[Tensor]
 
 
 def _listed(parameters: Parameters, what: str = "") -> list[Tensor]:
-    """The parameters; an empty generator is most often one that was used before."""
+    """Return the parameters as a list; warn about an empty generator, which is probably exhausted."""
     if isinstance(parameters, Tensor):
         return [parameters]
     found = list(parameters)
@@ -55,7 +55,7 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Parameters, max_norm: float, total_norm: Any, foreach: bool | None = None
 ) -> None:
-    """Scale the gradients down, so that their norm, which is `total_norm`, is at most `max_norm`."""
+    """Scale gradients to norm `max_norm` if `total_norm`, their norm, exceeds it."""
     gradients = _gradients(parameters)
     if not gradients:
         return
@@ -73,7 +73,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale the gradients down, so that their norm is at most `max_norm`; the norm that they had."""
+    """Scale gradients to norm at most `max_norm` and return their previous norm."""
     listed = _listed(parameters, "parameters")
     total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total)

@@ -13,7 +13,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """The elements of all parameters, one after another, as a tensor (n,)."""
+    """Concatenate the elements of all parameters into a tensor (n,)."""
     given = list(parameters)
     _check_devices(given)
     vector: Tensor = ts.cat([parameter.reshape(-1) for parameter in given])

@@ -85,7 +85,7 @@ class _Orthogonal(Module):
         return result.mT if is_wide else result
 
     def right_inverse(self, Q: Tensor) -> Tensor:
-        """The X of an orthogonal Q, or of one near it where Q is not.
+        """Return the unconstrained X that maps to Q; a non-orthogonal Q is approximated.
 
         ValueError for another shape; NotImplementedError where the map has no inverse, and there is no base.
         """

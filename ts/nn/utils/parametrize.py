@@ -1,4 +1,4 @@
-"""Parametrizations: a parameter that is computed from others each time it is read.
+"""Parametrizations: parameters recomputed from original tensors on each access.
 
     register_parametrization(layer, "weight", Symmetric())
     layer.weight                                     Symmetric()(layer.parametrizations.weight.original)
@@ -26,7 +26,7 @@ _cached_blocks = 0
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """The block in which each value is computed once."""
+    """Context manager that caches parametrized values."""
     global _cached_blocks
     _cached_blocks += 1
     try:
@@ -38,7 +38,7 @@ def cached() -> Iterator[None]:
 
 
 class ParametrizationList(ModuleList):
-    """What a value goes through, from `original` (or `original0`, `original1` ...) on."""
+    """Chain of parametrizations of a value, starting at `original` (or `original0`, `original1`, ...)."""
 
     def __init__(self, modules: Any, original: Tensor, unsafe: bool = False) -> None:
         super().__init__(modules)
@@ -80,7 +80,7 @@ class ParametrizationList(ModuleList):
                 )
 
     def right_inverse(self, value: Tensor) -> None:
-        """Set the originals so that this is the value."""
+        """Set the original tensors so that the parametrized value equals `value`."""
         with ts.no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
@@ -140,7 +140,7 @@ def _deepcopy(module: Any, memo: dict[int, Any]) -> Any:
 def register_parametrization(
     module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Any:
-    """Let a parameter or buffer be what `parametrization` makes of it, after those that it has already."""
+    """Append a parametrization to a parameter or buffer."""
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         steps = module.parametrizations[tensor_name]
@@ -171,7 +171,7 @@ def register_parametrization(
 
 
 def _become_parametrized(module: Any) -> None:
-    """A class of the module's own, where its properties can stand."""
+    """Give the module its own subclass, which holds the properties of parametrized tensors."""
     cls = type(module)
     attributes = {"__getstate__": _refuse_pickles, "__deepcopy__": _deepcopy, "__module__": __name__}
     module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), attributes)
@@ -179,7 +179,7 @@ def _become_parametrized(module: Any) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """Whether a module has parametrizations: any, or of that name."""
+    """Return True if a module has parametrizations, optionally of the given tensor."""
     found = getattr(module, "parametrizations", None)
     if not isinstance(found, ModuleDict):
         return False
@@ -187,7 +187,7 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Let it be an ordinary parameter or buffer again: of the value it has, or of the original one."""
+    """Restore an ordinary parameter or buffer, with its current value or the original one."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     steps = module.parametrizations[tensor_name]

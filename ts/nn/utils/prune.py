@@ -51,7 +51,7 @@ class BasePruningMethod(ABC):
     def apply(
         cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
     ) -> BasePruningMethod:
-        """Prune a parameter of the module, after what has pruned it before."""
+        """Prune a parameter of the module, combining with previous pruning methods."""
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         key, before = next(_methods_of(module, name), (None, None))
@@ -108,7 +108,7 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods on one parameter, each on the places that those before have left."""
+    """Sequence of pruning methods on one parameter; each prunes entries left by the previous ones."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
@@ -139,7 +139,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """What the last method takes of the places that are left; those before have had their turn."""
+        """Return the mask after applying the last method to the entries left by previous methods."""
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
         left = _places_left(method, mask)
@@ -186,7 +186,7 @@ class RandomUnstructured(BasePruningMethod):
         return self._without(t, default_mask, -ts.rand_like(t))
 
     def _without(self, t: Tensor, default_mask: Tensor, order: Tensor) -> Tensor:
-        """The mask without the places where `order` is least."""
+        """Return the mask with the entries of smallest `order` set to 0."""
         count = _count(self.amount, t.nelement())
         mask: Tensor = default_mask.clone(memory_format=ts.contiguous_format)
         if count:
@@ -212,7 +212,7 @@ class _Structured(BasePruningMethod):
         self.dim = dim
 
     def _sizes(self, t: Tensor) -> Tensor:
-        """How big each row is."""
+        """Return the importance of each row."""
         raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -358,7 +358,7 @@ def remove(module: Module, name: str) -> Module:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a parameter of the module, or of one below, is pruned."""
+    """Return True if a parameter of the module or of a descendant is pruned."""
     return any(True for below in module.modules() for _ in _methods_of(below, None))
 
 
@@ -385,7 +385,7 @@ def _check_amount(amount: Any) -> None:
 
 
 def _count(amount: Any, total: int) -> int:
-    """How many of `total` an amount is: a share, where it is no integer."""
+    """Convert an amount to a number of elements; a float is a fraction of `total`."""
     if not isinstance(amount, int):
         return round(float(amount) * total)
     if amount > total:

@@ -55,7 +55,7 @@ class PackedSequence(PackedSequence_):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """With `data` of another dtype or on another device; itself if that changes nothing."""
+        """Convert `data` to another dtype or device; return self if unchanged."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
@@ -107,11 +107,11 @@ class PackedSequence(PackedSequence_):
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the data is on a CUDA device."""
+        """True if the data is on a CUDA device."""
         return bool(self.data.is_cuda)
 
     def is_pinned(self) -> bool:
-        """Whether the data is in pinned memory."""
+        """Return True if the data is in pinned memory."""
         return bool(self.data.is_pinned())
 
     def pin_memory(self) -> PackedSequence:
@@ -124,7 +124,7 @@ class PackedSequence(PackedSequence_):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """Where each index went: the inverse of a permutation (n,)."""
+    """Return the inverse of a permutation (n,), or None."""
     if permutation is None:
         return None
     output: Tensor = ts.empty_like(permutation)
@@ -224,6 +224,6 @@ def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> Packe
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences of a packed one, each (length, ...)."""
+    """Unpack a packed sequence into tensors (length, ...)."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)

@@ -86,7 +86,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Let the weight, as it is now, be a parameter again."""
+    """Replace the spectral norm by an ordinary parameter with the current weight."""
     found = hook_of(module, SpectralNorm, name)
     if found is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")

@@ -29,7 +29,7 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other tensors in place of its own, and warn."""
+    """Call a module with replaced parameters and buffers, and emit a FutureWarning."""
     warnings.warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a "
         "future version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in "
@@ -51,7 +51,7 @@ def _functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other tensors in place of its own."""
+    """Call a module with replaced parameters and buffers."""
     return _functional_call_of_func(
         module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
     )

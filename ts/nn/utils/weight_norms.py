@@ -79,7 +79,7 @@ def refuse_uninitialized(weight: Any, hook: str, what: str) -> None:
 
 
 def hook_of(module: Any, kind: type[Any], name: str) -> tuple[int, Any] | None:
-    """The hook of that kind for a parameter, with its number."""
+    """Return the key and hook of class `kind` for the parameter, or None."""
     for key, hook in module._forward_pre_hooks.items():
         function = hook.function if isinstance(hook, ForwardHook) else hook
         if isinstance(function, kind) and function.name == name:
