@@ -1,10 +1,10 @@
-"""What is written from the records and from `docs/snippets`, and a check that it is as they are.
+"""Regenerate type stubs, operator directories, reference pages and the samples on pages, or check that they are current.
 
-    python -m tests.regenerate            writes all of it
-    python -m tests.regenerate --check    writes nothing: shows what differs, and fails where anything does
+    python -m tests.regenerate            write all files
+    python -m tests.regenerate --check    write nothing; print differences, and exit with 1 if there are any
 
-In: `tests.generate_operator_index` (the pages of operators, the directories), `tests.stubs` (the stubs) and `tests.doc_samples` (the
-code on the pages).  Out: files.
+Input: operator records, the passes, the opcode table, the argument parsers, `docs/snippets`, `benchmarks/RESULTS.md`.
+Output: files.
 """
 
 from __future__ import annotations
@@ -14,17 +14,28 @@ import difflib
 import sys
 from pathlib import Path
 
-from tests import bytecode_page, cli_page, generate_operator_index, doc_samples, readme_performance, stubs
+from tests import (
+    bytecode_page,
+    cli_page,
+    doc_samples,
+    generate_operator_index,
+    language_page,
+    passes_page,
+    readme_performance,
+    stubs,
+)
 
 MAX_LINES = 60  # of a difference that is shown
 
 
 def texts() -> dict[Path, str]:
-    """All files that are made, with the text that they should have."""
+    """Return the expected text of each generated file."""
     return {
         **stubs.stubs(),
         **doc_samples.pages(),
         readme_performance.PAGE: readme_performance.page(readme_performance.PAGE.read_text()),
+        **{path: passes_page.page(doc_samples.page(path.read_text())) for path in passes_page.PAGES},
+        **language_page.pages(),
         **cli_page.pages(),
         bytecode_page.PAGE: bytecode_page.page(),
         **generate_operator_index.pages(),
@@ -35,7 +46,7 @@ def texts() -> dict[Path, str]:
 
 
 def differences(made: dict[Path, str]) -> str:
-    """What is not as it should be, as a diff; "" where all is."""
+    """Return a diff of the files that are not current; an empty string if all are."""
     shown = []
     for path, text in made.items():
         old = path.read_text() if path.exists() else ""
