@@ -551,7 +551,7 @@ def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
     return cast_elements(numbers if np.dtype(numpy_dtype).kind in "cb" else numbers.real, numpy_dtype)
 
 
-_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes unsupported on devices other than the CPU
+_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # dtypes not accepted from user arrays
 
 
 def _warn_of_complex32(d: dtypes.dtype, found: Any) -> None:

@@ -19,35 +19,35 @@ cdef enum:
 
 
 cdef enum CreationMeta:
-    """How a view was made, where writing to it has no gradient."""
+    """Origins of views whose in-place writes are not differentiable."""
     DEFAULT = 0
-    ONE_OF_SEVERAL = 1                 # by an operator that gives several
-    BY_FUNCTION = 2                    # in the forward of a function of Python's
-    IN_INFERENCE = 3                   # in inference mode, of a tensor that was not
+    ONE_OF_SEVERAL = 1                 # by an operator with several results
+    BY_FUNCTION = 2                    # in the forward of a custom autograd.Function
+    IN_INFERENCE = 3                   # in inference mode, of a normal tensor
 
 
 cdef class AutogradMeta:
-    """What differentiation knows of a tensor that wants a gradient, or did."""
-    cdef object node                   # whose result it is: a Node; None: a leaf
-    cdef int output                    # which of its results
-    cdef int version                   # of a view: of the memory when `node` was right
-    cdef bint rebased                  # it was written in place: its views have other nodes
+    """Autograd metadata of a tensor that requires, or has required, grad."""
+    cdef object node                   # the backward node that computed it; None for a leaf
+    cdef int output                    # index of the result of `node`
+    cdef int version                   # of a view: version of the memory for which `node` is valid
+    cdef bint rebased                  # written in place: its views need new nodes
     cdef CreationMeta creation
-    cdef bint retained                 # it keeps its gradient though it is no leaf
-    cdef Tensor grad                   # of a leaf, or one that retains it
+    cdef bint retained                 # retain_grad() was called on this non-leaf
+    cdef Tensor grad                   # of a leaf, or of a non-leaf with retain_grad()
     cdef object hooks                  # of a leaf: `ts._core.autograd.hooks`
     cdef PyObject *accumulator         # of a leaf, borrowed: the node that adds to `grad`
-    cdef object layer                  # what it stands for, where that is more than its array: `ts._core.dispatch_layers`
+    cdef object layer                  # dispatch layer, or None: `ts._core.dispatch_layers`
 
 
 cdef class Tensor:
     cdef readonly object array
     cdef readonly int scalar_type      # PyTorch's ScalarType
     cdef readonly int backend          # index into `ts.backends`' list; 0 is the CPU
-    cdef readonly int device_index     # -1: the device has no number
+    cdef readonly int device_index     # -1: the device has no index
     cdef bint wants_grad               # or ask `needs_grad`
-    cdef bint of_inference             # made in inference mode: nobody counts on the number of its writes
-    cdef AutogradMeta history               # None: nothing is known of it
+    cdef bint of_inference             # created in inference mode: without a version counter
+    cdef AutogradMeta history               # None without autograd metadata
     cdef int version                   # writes to the memory, if this tensor counts them ...
     cdef Tensor owner                  # ... and if not, another one on the memory, which does or has one that does
     cdef Tensor base                   # the tensor that users know it as a view of: not what it was detached from
@@ -88,38 +88,38 @@ cdef inline int follow(Tensor view, Tensor x) except -1:
         leave_unrecorded(view)
 
 cdef inline bint needs_grad(Tensor t) noexcept:
-    """Whether a gradient is wanted for the tensor, or of what it has become a view of."""
+    """Return whether the tensor, or its base after an in-place write, requires grad."""
     return t.wants_grad or (t.base is not None and t.base.wants_grad and is_rebased(t.base))
 
 cdef inline bint is_rebased(Tensor t) noexcept:
     return t.history is not None and t.history.rebased
 
-# What gives the node of a view whose base was written since; the tape sets it.
+# Callback that returns the node of a view after a write to its base; set by autograd.
 ctypedef object (*NodeOf)(Tensor view)
 cdef int set_node_of_view(NodeOf function) except -1
 
 cdef inline bint is_recorded(Tensor t) noexcept:
-    """Whether operators that take the tensor are recorded for gradients, or do more than its array shows."""
+    """Return whether operators on the tensor are recorded by autograd or handled by a dispatch layer."""
     return (needs_grad(t) and not context_flags() & GRAD_DISABLED) or is_layered(t)
 
 cdef inline bint is_layered(Tensor t) noexcept:
-    """Whether the tensor stands for more than its array."""
+    """Return whether the tensor has a dispatch layer."""
     return t.history is not None and t.history.layer is not None
 
 # Whether operators on the tensor call `__torch_dispatch__` of its class.
 cdef bint is_dispatched(Tensor t) except -1
-# Whether the array of a tensor has no elements: those are in the array of the tensor that its layer has.
+# Whether the elements are in the inner tensor of its layer, not in its own array.
 cdef bint hides_elements(Tensor t) except -1
-# A tensor on the same memory, without history; writes to one count for both.
+# A tensor on the same memory without autograd metadata, with a shared version counter.
 cdef Tensor detached_from(Tensor x)
-# How often the memory was written.
+# The number of writes to the memory.
 cdef inline int version_of(Tensor t) noexcept:
     return (<Tensor>counter_of(<PyObject *>t)).version
 
-# What is known of a tensor for its gradient, made on first use.
+# The autograd metadata of a tensor, created on first use.
 cdef AutogradMeta history_of(Tensor t)
 
-# Have a function called before an array is handed to whoever may write to it uncounted, or the address of its memory.
+# Register a function called before an array or its address is exposed to code that may write to it uncounted.
 ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept
 cdef int watch_memory(LetGo function) except -1
 

@@ -1,4 +1,4 @@
-"""Tensor: the class, its wrapping of arrays, and what must be fast of that which needs no operator.
+"""Tensor class: wrapping of arrays, and performance-critical methods without operators.
 
 In: arrays of any backend; out: tensors.
 
@@ -6,9 +6,8 @@ In: arrays of any backend; out: tensors.
     x.t()                                   a method of an operator record, put here by install_methods
     x + 1                                   the operator aten::add, through operator_function("add")
 
-Python operators and indexing are slots of the type and therefore written here; every other operator
-becomes a method when the registry calls `install_methods`.  So do the methods that are grouped by what
-they are about: `ts._core.tensor.layout` (storages, strides, memory formats), `ts._core.tensor.interop` (NumPy, DLPack,
+Python operators and indexing are type slots and therefore defined here; every other operator becomes a
+method when the registry calls `install_methods`.  Other methods are defined by topic in: `ts._core.tensor.layout` (storages, strides, memory formats), `ts._core.tensor.interop` (NumPy, DLPack,
 pickles, copies) and `ts._core.tensor.tensor_conversion_methods` (dtypes, Python's values, text).
 """
 
@@ -135,7 +134,7 @@ def connect(package, function):
 
 
 cdef int connected() except -1:
-    """Have the registry of operators call `connect`: a tensor may be there before anybody asked for an operator."""
+    """Import the operator registry, which calls `connect`, if a tensor is used before any operator."""
     if backends is None:
         with import_turn():
             import ts.ops.registry  # noqa: F401
@@ -222,7 +221,7 @@ def give_away(array):
 
 
 cdef class ArrayAttribute:
-    """The attribute `array`: for Python, which does with it what it likes."""
+    """Descriptor of `Tensor.array`; notifies the memory watcher, as Python code may write to the array."""
 
     def __get__(self, Tensor x, cls):
         if x is None:
@@ -238,7 +237,7 @@ cdef class ArrayAttribute:
 # ---------------------------------------------------------------- operators, as the registry gives them
 
 cdef dict _functions = {}            # operator name -> callable
-cdef set _installed = set()          # methods that install_methods put there, and may replace
+cdef set _installed = set()          # methods added by install_methods, which may replace them
 
 
 cdef object operator_function(str name):
@@ -287,7 +286,8 @@ cdef bint load_methods() except -1:
 
 
 cdef object method(str name):
-    """The operator behind one of Python's; the method, where somebody may ask which function is called."""
+    """Return the operator function of a Python operator, or the Tensor method if tracers or overrides see
+    calls."""
     if not overriding and not watched():
         return operator_function(name)
     load_methods()
@@ -295,7 +295,7 @@ cdef object method(str name):
 
 
 cdef object binary(str name, object a, object b):
-    """a `name` b for Python's operators: NotImplemented where `b` is no operand."""
+    """Evaluate a binary Python operator; return NotImplemented if an operand type is unsupported."""
     if is_operand(b) and is_operand(a):
         if not is_dispatched_operand(a) and not is_dispatched_operand(b):
             return method(name)(a, b)
@@ -303,12 +303,12 @@ cdef object binary(str name, object a, object b):
         return NotImplemented
     try:
         return method(name)(a, b)
-    except TypeError:  # its class does not know the function
+    except TypeError:  # the class does not support the function
         return NotImplemented
 
 
 cdef bint overrides(object x) except -1:
-    """Whether `x` has a say in functions that it is given to, and is no tensor perhaps."""
+    """Return whether the class of `x` defines `__torch_function__`; `x` need not be a tensor."""
     return hasattr(type(x), "__torch_function__")
 
 
@@ -321,12 +321,12 @@ cdef inline bint is_operand(object x):
 
 
 cdef object as_operand(object x):
-    """A number as a tensor without dimensions, for operators that take no number first."""
+    """Convert a number to a 0-dim tensor, for operators without a Scalar first argument."""
     return factories.tensor(x) if isinstance(x, (int, float, complex, np.generic)) else x
 
 
 cdef object compared(Tensor x, object other, int op):
-    """x == other and its like; arrays of numbers are compared by elements where the question is whether they are equal."""
+    """Evaluate a rich comparison; `==` and `!=` with a numeric NumPy array are elementwise."""
     if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
         try:
             other = factories.tensor(np.asarray(other))
@@ -412,7 +412,7 @@ cdef inline bint is_dispatched_operand(object x) except -1:
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
-    """What a class has as `__torch_function__` that overrides nothing, and whose results are no tensors of it."""
+    """Default `__torch_function__` without overriding: results are plain tensors."""
     cdef bint before = set_flag(AS_TENSORS, True)
     try:
         return func(*args, **(kwargs or {}))
@@ -435,7 +435,7 @@ def stand_for(Tensor x not None, Tensor recorded not None):
 
 
 cdef object only_element(Tensor x):
-    """The only element as a Python number, whoever may be recording."""
+    """Return the only element as a Python number, without notifying tracers."""
     if x.array.size != 1:
         raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
     if calls_handler(x):
@@ -450,7 +450,7 @@ cdef object only_element(Tensor x):
     if x.backend == BACKEND_SPARSE:
         return operator_function("to_dense")(x).item()
     value = x._host().item()
-    if NUMBER[x.scalar_type] >= NUMBERS:  # whose class is none of Python's
+    if NUMBER[x.scalar_type] >= NUMBERS:  # NumPy scalars without a Python class
         return complex(value) if x.scalar_type == 8 else float(value)
     return value
 
@@ -465,7 +465,7 @@ def set_before_marking(function):
 
 
 cdef int check_elements(Tensor x) except -1:
-    """Refuse to hand out elements that are not all that the tensor stands for."""
+    """Raise if a dispatch layer forbids direct access to elements."""
     if is_layered(x):
         x.history.layer.check_elements()
     return 0
@@ -476,12 +476,12 @@ cdef dict in_format(object memory_format):
 
 
 cdef object converted(Tensor x, object wanted, object memory_format):
-    """x.to(wanted, memory_format=memory_format)"""
+    """Return `x.to(wanted, memory_format=memory_format)`."""
     return cast(x, wanted) if memory_format is None else x.to(wanted, memory_format=memory_format)
 
 
 cdef object cast(Tensor x, object wanted):
-    """`x` with another dtype."""
+    """Return `x` converted to a dtype."""
     if watched():
         return watcher().to(x, (wanted,), {})
     return x if x.scalar_type == wanted.code else to_copy(x, wanted.code)
@@ -499,7 +499,7 @@ def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memo
 
 
 cdef object node_behind(Tensor x):
-    """The node whose result `x` is, or None."""
+    """Return the backward node of `x`, or None."""
     if x.base is not None and is_rebased(x.base):
         return node_of_view(x)
     return None if x.history is None else x.history.node
@@ -519,7 +519,7 @@ cdef bint retains(Tensor x) except -1:
 
 
 cdef int check_gradient(Tensor x, object value) except -1:
-    """Refuse what is no gradient of `x`."""
+    """Raise if `value` is not a valid gradient of `x`."""
     if not isinstance(value, Tensor):
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value)}")
     if value is x:
@@ -663,7 +663,7 @@ def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
 
 
 def layer_of(Tensor x not None):
-    """What the tensor stands for beside its array: a `ts._core.dispatch_layers.layer.Layer`, or None."""
+    """Return the dispatch layer (`ts._core.dispatch_layers.layer.Layer`) of a tensor, or None."""
     return None if x.history is None else x.history.layer
 
 
@@ -713,12 +713,12 @@ def swap_contents(Tensor t not None, Tensor other not None):
 
 
 def set_layer(Tensor x not None, layer):
-    """Let it stand for that from now on."""
+    """Set the dispatch layer of a tensor."""
     history_of(x).layer = layer
 
 
 def sunk(Tensor x not None, Tensor base):
-    """What `x` has been so far, with its history and layer, as a view of `base`; `x` has none from now on."""
+    """Move the autograd history and layer of `x` to a new tensor, a view of `base`; return that tensor."""
     cdef Tensor t = shared(x)
     follow(t, x)
     t.base, t.wants_grad, t.history = base, x.wants_grad, x.history
@@ -727,7 +727,7 @@ def sunk(Tensor x not None, Tensor base):
 
 
 def detached(Tensor x not None):
-    """A tensor on the same memory that wants no gradient; writes to one count for both."""
+    """Return a tensor on the same memory without grad, with a shared version counter."""
     return detached_from(x)
 
 
@@ -738,7 +738,7 @@ cdef AutogradMeta history_of(Tensor t):
 
 
 cdef Tensor view_on(Tensor x, object array):
-    """A tensor around `array`, which is a view of `x`'s memory."""
+    """Wrap `array`, a view of `x`'s memory, in a tensor."""
     cdef Tensor t = wrap(array)
     follow(t, x)
     return t
@@ -751,7 +751,7 @@ cdef object root_of(object array):
         if base == NULL:
             return array
         if not isinstance(<object>base, cnp.ndarray):
-            inner = getattr(<object>base, "base", None)  # what NumPy's `as_strided` puts between
+            inner = getattr(<object>base, "base", None)  # intermediate object of NumPy's `as_strided`
             if not isinstance(inner, cnp.ndarray):
                 return array
             array = inner
@@ -768,12 +768,12 @@ cdef object memory_of(Tensor t):
 
 
 def share_memory(Tensor x not None, Tensor y not None):
-    """Whether two tensors are views of one array."""
+    """Return whether two tensors are views of one array."""
     return memory_of(x) is memory_of(y)
 
 
 def view_of(Tensor x not None, array):
-    """A tensor around `array`, which is a view of `x`'s memory: writes to one count for both."""
+    """Wrap `array`, a view of `x`'s memory, in a tensor with a shared version counter."""
     return view_on(x, array)
 
 
@@ -798,26 +798,29 @@ cdef int leave_unrecorded(Tensor view) except -1:
 
 
 def is_inference(Tensor x not None):
-    """Whether it was made in inference mode, or is a view of one that was."""
+    """Return whether a tensor, or the base of its view, was created in inference mode."""
     return bool(x.of_inference)
 
 
 def version(Tensor x not None):
-    """How often the memory of `x` was written, by it and by those it shares the count with."""
+    """Return the version counter of `x`, the number of writes to its memory.
+
+    RuntimeError for inference tensors.
+    """
     if x.of_inference:
         raise RuntimeError("Inference tensors do not track version counter.")
     return version_of(x)
 
 
 cdef bint selects_alone(Tensor x, Tensor index):
-    """Whether `x[index]` is one operator: indices, or a mask, on the tensor's own device."""
+    """Return whether `x[index]` is a single operator: an int64 index or bool mask on the tensor's device."""
     if index.backend != x.backend or index.device_index != x.device_index or rank_of(index) == 0:
         return False
     return rank_of(index) <= rank_of(x) if index.scalar_type == BOOL else index.scalar_type == INT64 and rank_of(x) > 0
 
 
 cdef bint select_together(Tensor x, tuple indices):
-    """Whether `x[i, j, ...]` is: indices of the first dimensions."""
+    """Return whether `x[i, j, ...]` is a single operator: int64 indices of leading dimensions."""
     for index in indices:
         if type(index) is not Tensor or (<Tensor>index).scalar_type != INT64 or not selects_alone(x, <Tensor>index):
             return False
@@ -828,12 +831,12 @@ cdef int rank_of(Tensor x) except -1:
     return ndim_of(<PyArrayObject *>x.array) if x.backend == BACKEND_CPU else x.array.ndim
 
 
-# `Size` checks what it is given; a shape needs no check.
+# Bypasses the checks of `Size`, unneeded for a shape.
 cdef object size_of_shape = tuple.__new__
 
 
 cdef object shape_of(Tensor x):
-    """The shape as a `Size`, made in place where the array is NumPy's."""
+    """Return the shape as a `Size`, built directly from a NumPy array's dimensions."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
     cdef int i
     if x.backend != BACKEND_CPU:
@@ -941,12 +944,12 @@ cdef class Tensor:
 
     @property
     def is_sparse(self):
-        """Whether the layout is COO (`torch.sparse_coo`)."""
+        """True if the layout is COO (`torch.sparse_coo`)."""
         return self.backend == BACKEND_SPARSE and self.array.layout is dtypes.sparse_coo
 
     @property
     def is_sparse_csr(self):
-        """Whether the layout is CSR (`torch.sparse_csr`)."""
+        """True if the layout is CSR (`torch.sparse_csr`)."""
         return self.backend == BACKEND_SPARSE and self.array.layout is dtypes.sparse_csr
 
     @property
@@ -983,17 +986,17 @@ cdef class Tensor:
 
     @property
     def is_leaf(self):
-        """Whether no recorded operator made it."""
+        """True unless computed by a recorded operator."""
         return not needs_grad(self) or node_behind(self) is None
 
     @property
     def grad_fn(self):
-        """The node whose result it is; None of a leaf."""
+        """Backward node that computed the tensor; None for a leaf."""
         return node_behind(self) if needs_grad(self) else None
 
     @property
     def grad(self):
-        """The gradient of a leaf, or of a tensor that retains it; None before there is one."""
+        """Accumulated gradient of a leaf or of a tensor with `retain_grad()`; None before backward."""
         cdef AutogradMeta history = self.history
         if history is None or history.grad is None:
             if not self.is_leaf and not retains(self):
@@ -1022,7 +1025,7 @@ cdef class Tensor:
 
     @property
     def _base(self):
-        """The tensor that it is a view of, or None."""
+        """Base tensor of a view, or None."""
         return self.base
 
     def _is_view(self):
@@ -1037,13 +1040,13 @@ cdef class Tensor:
         self._marked(bool(value))
 
     def requires_grad_(self, requires_grad=True):
-        """Mark the tensor as one that gradients are wanted for."""
+        """Set `requires_grad` in place; return the tensor."""
         if before_marking is not None:
             before_marking()
         return self._marked(requires_grad)
 
     def _marked(self, requires_grad):
-        """`requires_grad_`, in function transforms too."""
+        """Set `requires_grad`, also inside function transforms."""
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, "
@@ -1166,11 +1169,11 @@ cdef class Tensor:
         return self.dtype.is_signed
 
     def get_device(self):
-        """The number of the device; -1 on the CPU."""
+        """Return the device index; -1 on the CPU."""
         return self.device_index
 
     def data_ptr(self):
-        """The address of the first element."""
+        """Return the address of the first element."""
         check_strided(self, "Cannot access data pointer of Tensor that doesn't have storage")
         if hides_elements(self):
             return tensor_with_memory(self).data_ptr()
@@ -1183,7 +1186,7 @@ cdef class Tensor:
     # ---- out of the tensor
 
     def item(self):
-        """The only element, as a Python number."""
+        """Return the only element as a Python number."""
         value = only_element(self)
         if tracing():
             tracer().escape(self, "number", value)
@@ -1296,7 +1299,7 @@ cdef class Tensor:
     # ---- copies and conversions
 
     def to(self, *args, **kwargs):
-        """The tensor with another dtype and/or on another device; itself where nothing changes."""
+        """Return the tensor converted to a dtype and/or device; `self` if nothing changes."""
         if watched():
             return watcher().to(self, args, kwargs)
         if not kwargs and len(args) == 1 and type(args[0]) is dtypes.dtype:
@@ -1452,7 +1455,7 @@ cdef int check_derived(object cls) except -1:
 
 
 cdef Tensor of_class(type cls, Tensor x):
-    """What nobody else holds, as a tensor of a derived class."""
+    """Convert a temporary tensor to a derived class, moving its contents."""
     cdef Tensor t = new_unfilled(cls, (), NULL)
     become(t, x)
     attach(t)

@@ -82,7 +82,7 @@ _SMALL: Final = 8  # of integers that Python has already
 
 
 def _listed(a: NDArray[Any]) -> Any:
-    """What `a.tolist()` gives, with a look at the clock and the memory between pieces."""
+    """Return `a.tolist()`, converted in chunks with limit checks between them."""
     if a.size <= _CHUNK_ELEMENTS or not deadline.is_limited():
         return a.tolist()
     row = a.size // len(a)
@@ -98,7 +98,7 @@ def _listed(a: NDArray[Any]) -> Any:
 
 
 def _bytes_of(a: NDArray[Any]) -> int:
-    """What Python's numbers for the elements take, and their places in lists."""
+    """Return the bytes of the elements as Python numbers in lists."""
     small = a.dtype.kind in "iu" and a.min() >= -5 and a.max() <= 256
     return int(a.size) * (_SMALL if small else _BYTES.get(a.dtype.kind, _SMALL))
 
@@ -113,14 +113,14 @@ def new_tensor(
     layout: Any = None,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A copy of `data` with the dtype and device of this tensor, where no others are given."""
+    """Return a copy of `data`, by default with the dtype and device of this tensor."""
     return factories.new_copy(
         data, dtype or self.dtype, device or self.device, requires_grad, pin_memory, "new_tensor"
     )
 
 
 def new(self: Tensor, *args: Any, device: Any = None, **options: Any) -> Tensor:
-    """What `Tensor(...)` makes, with this tensor's dtype and device."""
+    """Return `Tensor(*args)` with the dtype and device of this tensor."""
     args = factories.positional_arguments(args, options)
     if len(args) == 1 and isinstance(args[0], Tensor):
         if device is not None:
@@ -133,13 +133,13 @@ def new(self: Tensor, *args: Any, device: Any = None, **options: Any) -> Tensor:
 
 
 def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """Return the elements in another shape, which must have as many; warn."""
+    """Reshape to `sizes` with an equal number of elements, with a deprecation warning."""
     warnings.warn("non-inplace resize is deprecated", stacklevel=2)
     return _resized(self, sizes)
 
 
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """Return the elements in the shape of another tensor, which must have as many; warn."""
+    """Reshape to the shape of `tensor` with an equal number of elements, with a deprecation warning."""
     warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
     return _resized(self, tuple(tensor.shape))
 

@@ -14,16 +14,16 @@ MISSING: Final = object()
 
 
 def overrides(x: object) -> bool:
-    """Whether an object's class says what functions of tensors make of it."""
+    """Return whether the class of `x` defines `__torch_function__`."""
     return hasattr(type(x), "__torch_function__")
 
 
 def torch_function_result(
     candidates: Iterable[Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any = None
 ) -> Any:
-    """What the class of the first candidate that has one makes of a call.
+    """Call `__torch_function__` of the first candidate that defines it; return MISSING if none does.
 
-    TypeError: it makes nothing of it.
+    TypeError if it returns NotImplemented.
     """
     found = next((x for x in candidates if overrides(x)), None)
     if found is None:

@@ -1,13 +1,13 @@
-"""What follows from elements where there are none: sizes and numbers that nobody knows yet.
+"""Data-dependent sizes and numbers of fake tensors.
 
-A shape rule asks for them, that of an operator of `ts` as well as the fake of a program's own:
+They are created by shape rules of operators and by fake implementations of custom operators:
 
 @nonzero.register_fake
 def _(x):
     count = ts.library.get_ctx().new_dynamic_size()
     return x.new_empty(count, x.dim(), dtype=ts.int64)
 
-Where a program is exported they are symbols; on the meta device alone there are none, and it is refused.
+During export they are symbols; on the meta device without export they raise DataDependentOutputException.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _current: ContextVar[FakeImplCtx | None] = ContextVar("fake_context", default=No
 
 
 class FakeImplCtx:
-    """Of one call: `new_size(least, most)` and `new_number(kind)` make symbols; None where there are none.
+    """Context of one fake call: `new_size(least, most)` and `new_number(kind)` create symbols, or are None.
 
-    `kind` is NumPy's letter of a dtype: the number is a whole one, a float for "f", or a truth for "b".
+    `kind` is the kind character of a NumPy dtype: "f" for a float, "b" for a bool, else an int.
     """
 
     def __init__(
@@ -38,9 +38,9 @@ class FakeImplCtx:
         self.new_number = new_number
 
     def new_dynamic_size(self, *, min: int = 0, max: Any = None) -> Any:
-        """A size that follows from elements, between two numbers, of which the greater may be a symbol.
+        """Return a symbolic data-dependent size in [min, max]; `max` may be a symbol.
 
-        ValueError for a least number below 0; DataDependentOutputException where sizes are no symbols.
+        ValueError for a negative `min`; DataDependentOutputException if symbols are unavailable.
         """
         if min < 0:
             raise ValueError(
@@ -57,7 +57,7 @@ class FakeImplCtx:
 
 
 class FakeContext:
-    """A context manager: within it, `get_ctx()` gives this context."""
+    """Context manager that makes `context` the result of `get_ctx()`."""
 
     def __init__(self, context: FakeImplCtx) -> None:
         self.context = context
@@ -70,6 +70,6 @@ class FakeContext:
 
 
 def get_ctx() -> FakeImplCtx:
-    """The context of the call whose fake runs; without symbols where a program runs on the meta device."""
+    """Return the context of the running fake implementation; it has no symbols on the plain meta device."""
     found = _current.get()
     return FakeImplCtx("an operator", None) if found is None else found
