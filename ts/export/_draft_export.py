@@ -105,7 +105,7 @@ class DraftExportReport:
         return not self.failures
 
     def add(self, kind: FailureType, key: str, **data: Any) -> None:
-        """Note something; the same a second time is counted."""
+        """Record a failure; repeated failures increment its occurrence count."""
         for known in self.failures:
             if known.failure_type is kind and known.data[key] == data[key]:
                 known.data["occurrences"] += 1
@@ -135,10 +135,10 @@ def draft_export(
     strict: bool = False,
     prefer_deferred_runtime_asserts_over_guards: bool = False,
 ) -> ExportedProgram:
-    """A program for examples like these, with a report of what `export` would have refused.
+    """Export a program for the example arguments, with a report of what `export` would refuse.
 
-    The program has the report as `_report`.  It is right for the example; elsewhere it asserts what was taken
-    for granted, or is as wrong as the fake of an operator.
+    The report is the program's `_report`.  The program is correct for the example; for other arguments it
+    asserts the assumed conditions, or is as wrong as the fake kernels of its operators.
     """
     report = DraftExportReport()
     options = (tuple(args), dict(kwargs or {}))
@@ -233,7 +233,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def _real(self, x: Any) -> Any:
-        """A value with the example's elements; KeyError where they are not known."""
+        """Return the example value of a fake or symbolic value; KeyError if unknown."""
         if isinstance(x, Tensor):
             return self._examples[id(x)][1] if is_fake(x) else x
         if isinstance(x, SymNumber):
@@ -267,7 +267,7 @@ class _DraftRecorder(ExportTracer):
         return made
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """An operator on functions, whose graphs run on the example's elements."""
+        """Record a higher-order operator and run its subgraphs on the example values."""
         before = set(self.graph.nodes)
         made = super().higher_order(operator, args)
         for node in self.graph.nodes:

@@ -31,9 +31,9 @@ def place_of_casts(values: list[Any]) -> int | None:
 
 
 def cast_dtype(op: Any, values: list[Any]) -> Any:
-    """The dtype of this thread's autocast for an operator; None where its arguments stay.
+    """Return the autocast dtype of an operator; None if its arguments are not converted.
 
-    RuntimeError for operators that are refused there.
+    Raise RuntimeError for operators that autocast refuses.
     """
     place = place_of_casts(values)
     if place is None:

@@ -52,7 +52,7 @@ class ShapesCollection:
         return len(self._shapes)
 
     def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
-        """The tree, for arguments of `m`."""
+        """Return the dynamic-shapes tree for arguments of `m`."""
         seen: set[int] = set()
 
         def shape(x: Any) -> Any:
@@ -88,7 +88,8 @@ class AdditionalInputs:
         self._examples.append((args, kwargs))
 
     def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
-        """The tree: `Dim.DYNAMIC` where sizes or whole numbers differ."""
+        """Return the dynamic-shapes tree, with `Dim.DYNAMIC` for sizes and ints that differ between
+        examples."""
         first = arguments_by_name(m, args, kwargs or {})
         others = [arguments_by_name(m, a, k or {}) for a, k in self._examples]
 
@@ -261,7 +262,7 @@ def _of_leaf(value: Any, shape: Any, path: str) -> Any:
 
 
 def _check_names(found: list[Any]) -> None:
-    """A name means one range."""
+    """Check that each dimension name has a single range."""
     known: dict[str, Dim] = {}
     for shape in found:
         for spec in shape.values() if isinstance(shape, dict) else ():
@@ -285,9 +286,10 @@ def _shown(dim: Dim) -> str:
 
 
 def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) -> Any:
-    """`dynamic_shapes` as the error of an export suggests them: what follows `Suggested fixes:` in its text.
+    """Return `dynamic_shapes` refined by the `Suggested fixes:` of an export error message.
 
-    UserError where it suggests none, or what is no number, no Dim and no sum of them.
+    Raise UserError without suggestions, or for a suggestion other than an integer, a Dim or a linear
+    expression of one.
     """
     found = re.search(r"Suggested fixes:\n((?:[ \t]*\w+ = .*(?:\n|$))+)", msg)
     if found is None:
@@ -338,7 +340,7 @@ class _SuggestedFixParser:
         return self.known[name]
 
     def _read(self, x: ast.expr) -> Any:
-        """A number, a name, `Dim('n', min=2, max=oo)`, or sums and multiples of them."""
+        """Parse an integer, a name, `Dim('n', min=2, max=oo)`, or sums and multiples of them."""
         match x:
             case ast.Constant(value=int(value)):
                 return value

@@ -84,7 +84,7 @@ class Fake(Layer):
 
 
 def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None = None) -> MetaArray:
-    """An array without elements; strides are counted in elements."""
+    """Create an array without elements; strides are in elements."""
     item = np.dtype(dtype).itemsize
     return MetaArray(shape, dtype, None if strides is None else [s * item for s in strides])
 
@@ -105,14 +105,14 @@ def known_number(n: Any) -> Any:
 
 
 def fake_for(array: MetaArray, device: devices.device, requires_grad: bool = False) -> Tensor:
-    """A fake tensor on this array, for a tensor on this device."""
+    """Create a fake tensor of an array's metadata for a device."""
     made = wrap_array(array)
     set_layer(made, Fake(wrap_array(array), device))
     return made._marked(True) if requires_grad else made  # type: ignore[no-any-return]
 
 
 def fake(x: Tensor, shape: Iterable[Any] | None = None) -> Tensor:
-    """A fake tensor for `x`, of another shape if one is given."""
+    """Create a fake tensor of `x`, optionally with another shape."""
     array = x.array
     if shape is None:
         made = MetaArray(array.shape, array.dtype, tuple(array.strides))
@@ -133,7 +133,7 @@ def device_of(x: Tensor) -> devices.device:
 
 
 def plain(x: Tensor) -> Tensor:
-    """The tensor of the meta device that is below; a real one without its elements."""
+    """Return the underlying meta tensor; for a real tensor, one with its metadata."""
     layer = layer_of(x)
     if isinstance(layer, Fake):
         return layer.inner
@@ -141,7 +141,7 @@ def plain(x: Tensor) -> Tensor:
 
 
 def tensors_in(values: Any) -> Iterator[Tensor]:
-    """The tensors among arguments, and in lists of them."""
+    """Yield the tensors in arguments and nested lists."""
     for x in values:
         if isinstance(x, list | tuple):
             yield from tensors_in(x)

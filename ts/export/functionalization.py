@@ -63,7 +63,7 @@ class View:
     index: int | None
 
     def of(self, x: Tensor) -> Tensor:
-        """The view of another tensor."""
+        """Apply the view to another tensor."""
         parameters = self.op.signature.parameters[1:]
         given = list(zip(parameters, self.arguments, strict=True))
         positional = [a for p, a in given if not p.keyword_only]
@@ -132,17 +132,18 @@ class FunctionalizingTracer(ExportTracer):
         return found[1]
 
     def _stand(self, x: Tensor, value: Tensor) -> None:
-        """Let the node of `value` be that of `x`."""
+        """Map `x` to the node of `value`."""
         self._tensors[id(x)] = x, super()._tensor_node(value)
 
     def guessing(self) -> AbstractContextManager[None]:
-        """Within it, what is asked of symbols is what holds in the example: how tensors lie."""
+        """Return a context manager in which layout conditions are evaluated by the example, without
+        guards."""
         return self.environment.guessing()
 
     # ---- writing
 
     def write(self, x: Tensor, value: Tensor) -> None:
-        """Let `x` have this value, and so whatever shares memory with it."""
+        """Set the value of `x` and of all tensors that share its memory."""
         with self.recording():
             self._write(x, value)
 
@@ -189,7 +190,7 @@ class FunctionalizingTracer(ExportTracer):
             autocast.set_enabled(place, True)
 
     def _cast(self, x: Any, dtype: Any) -> Any:
-        """An argument as autocast converts it."""
+        """Convert an argument to the autocast dtype."""
         if isinstance(x, list):
             return [self._cast(y, dtype) for y in x]
         is_other = isinstance(x, Tensor) and is_cast(x, dtype)
@@ -220,7 +221,9 @@ class FunctionalizingTracer(ExportTracer):
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
-        """Within it, the example decides what is asked, and the program looks at it when it runs."""
+        """Return a context manager in which conditions are decided by the example and recorded as runtime
+        checks.
+        """
         self.environment.noted = self.noted
         try:
             yield
@@ -248,7 +251,7 @@ class FunctionalizingTracer(ExportTracer):
             self._decompositions_on_the_way -= 1
 
     def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
-        """Let a tensor be a view of itself from now on, as operators do that change its shape in place."""
+        """Make a tensor a view of itself, for operators that change a shape in place."""
         x = values[0]
         view = self.run(_without_write(op), values)
         with self.recording():
@@ -275,7 +278,7 @@ class FunctionalizingTracer(ExportTracer):
         return targets[0] if len(targets) == 1 else tuple(targets)
 
     def _functionalized(self, op: Any, values: list[Any]) -> Any:
-        """An operator of a library on copies of what it writes (`auto_functionalized_v2`)."""
+        """Run a custom operator on copies of its mutated arguments (`auto_functionalized_v2`)."""
         parameters = op.signature.parameters
         if any(each.view_of >= 0 for each in op.signature.returns):
             raise RuntimeError(f"{op.key} gives what it writes, for which there is no form without writes")
@@ -326,7 +329,7 @@ class FunctionalizingTracer(ExportTracer):
         return self.environment.known_equal(left, right)
 
     def _note_views(self, op: Any, values: list[Any], result: Any) -> None:
-        """Let results that are views of an argument lie where it lies."""
+        """Record results that are views of an argument as aliases of its storage."""
         returns = op.signature.returns
         source = returns[0].view_of if len(returns) == 1 else -1
         if source < 0:

@@ -68,14 +68,14 @@ class ExportTape:
         self._stale: set[int] = set()  # computed again of what was written since, by id
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
-        """Keep an operator."""
+        """Record an operator call in the tape."""
         several = len(op.signature.returns) > 1
         results = list(result) if several else [result]
         self._memory.note(op, values, result, len(self.steps))
         self.steps.append(Step(op, values, results, ts.is_grad_enabled(), len(self.steps)))
 
     def separate(self, x: Tensor) -> None:
-        """Let writes to a tensor count for itself alone, though it shows another's memory: `y.data`."""
+        """Detach a tensor from its aliases, so that writes to it do not affect them (`y.data`)."""
         self._memory.separate(x)
 
     def note_function(self, name: str, values: list[Any], results: Any) -> None:
@@ -431,7 +431,7 @@ def _fact(x: Any, fact: str) -> Any:
 
 
 def _number(x: Any) -> Any:
-    """A number as a tensor."""
+    """Convert a number to a 0-d tensor."""
     return ts.ops.aten.scalar_tensor(x, dtype=ts.int64 if isinstance(x, int | SymInt) else None)
 
 
@@ -448,7 +448,7 @@ def _passes(step: Step) -> bool:
 
 
 def _written(step: Step) -> list[Tensor]:
-    """The tensors that an operator writes to."""
+    """Return the tensors that an operator mutates."""
     if isinstance(step.op, CustomFunctionNode):
         return []
     parameters = step.op.signature.parameters
@@ -456,7 +456,7 @@ def _written(step: Step) -> list[Tensor]:
 
 
 def _memory(steps: list[Step]) -> dict[int, int]:
-    """For each view that gradients pass, by id, the tensor that it lies in."""
+    """Return the base tensor of each differentiable view, by id."""
     found: dict[int, int] = {}
     for step in steps:
         row = None if isinstance(step.op, CustomFunctionNode) else derivative_of(step.op.record)
@@ -473,7 +473,7 @@ def _memory(steps: list[Step]) -> dict[int, int]:
 
 
 def _on_the_way(steps: list[Step], wanted: Sequence[Tensor]) -> set[int]:
-    """The tensors that depend on some, by id."""
+    """Return the ids of tensors that depend on `wanted`."""
     found = {id(x) for x in wanted}
     for step in steps:
         if _passes(step) and any(id(x) in found for x in tensors_in(step.values)):

@@ -80,11 +80,11 @@ class FxGraphBuilder:
     # ---- on and off
 
     def recording(self) -> TracingScope:
-        """A context manager: within it, what this thread does is recorded."""
+        """Return a context manager in which this thread's operators are recorded."""
         return TracingScope(self)
 
     def paused(self) -> TracingScope:
-        """A context manager: within it, nothing is recorded."""
+        """Return a context manager in which nothing is recorded."""
         return TracingScope(None)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -114,7 +114,7 @@ class FxGraphBuilder:
         return node
 
     def stand_for(self, real: Tensor, made: Tensor) -> None:
-        """Let `made` be what runs where the program holds `real`."""
+        """Use `made` in the graph for the program's tensor `real`."""
         self._fakes[id(real)] = real, made
 
     def is_state(self, real: Tensor) -> bool:
@@ -260,7 +260,7 @@ class FxGraphBuilder:
         return node
 
     def _computed(self, expression: Any) -> Node:
-        """Nodes that compute an expression from its symbols."""
+        """Create nodes that compute an expression from its symbols."""
         if isinstance(expression, sympy.Piecewise):
             return self._chosen(expression)
         function, _ = _CALLS.get(expression.func, (None, None))
@@ -336,7 +336,7 @@ class FxGraphBuilder:
             self._gradients_of_call = before
 
     def _blocks_now(self) -> tuple[Block, ...]:
-        """The blocks that are entered inside of the recording."""
+        """Return the grad-mode and autocast blocks entered since the recording began."""
         casts = tuple(block_of_autocast(*cast) for cast in self.casts)
         enabled = ts.is_grad_enabled() if self._gradients_of_call is None else self._gradients_of_call
         return casts if enabled == self._gradients_around else (*casts, block_of_grad(enabled))

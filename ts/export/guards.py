@@ -27,7 +27,7 @@ _CALLS = {
 
 
 def text(expression: Any, names: Callable[[Any], str], outer: int = 0) -> str:
-    """The expression in Python, its symbols by these names."""
+    """Format an expression as Python, with symbols named by `names`."""
     written, level = _written(expression, names)
     return f"({written})" if level < outer else written
 
@@ -80,7 +80,7 @@ class SymbolSources:
         self.leaves: dict[str, int] = {}  # by the name of a source
 
     def read(self, source: Source, leaves: list[Any]) -> Any:
-        """The number at a source."""
+        """Return the number at a source."""
         found = leaves[self.leaves[source.name]]
         number = found if source.dim is None else found.size()[source.dim]
         return (number - source.offset) // source.factor
@@ -107,13 +107,13 @@ class SymbolSources:
         return self._without_code(sympy.Eq(symbol, expression, evaluate=False))
 
     def _without_code(self, condition: Any) -> Check:
-        """A condition that files say by the ranges and values of arguments."""
+        """Return a guard without serialized code, as archives store it as metadata of arguments."""
         made = self.check(condition)
         made.code = ""
         return made
 
     def check(self, condition: Any, where: Line | None = None) -> Check:
-        """The condition as a check of arguments; every symbol of it has a source."""
+        """Convert a condition, all of whose symbols have sources, to a guard on arguments."""
         environment = self.environment
         wanted = sorted(condition.free_symbols, key=str)
         sources = {s: environment.sources[s][0] for s in wanted}

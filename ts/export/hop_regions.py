@@ -173,7 +173,7 @@ class _RegionExtractor:
         return operands, GraphModule(attributes, graph)
 
     def _drop_attributes(self) -> None:
-        """Let graphs that are called inside of a block be there only."""
+        """Remove unused `get_attr` nodes, and submodules without one."""
         for node in reversed([n for n in self.graph.nodes if n.op == "get_attr" and not n.users]):
             self.graph.erase_node(node)
         named = {n.target for n in self.graph.nodes if n.op == "get_attr"}

@@ -31,7 +31,7 @@ class InterpreterModule(Module):
         return GraphModule(self, self.graph)
 
     def print_readable(self, print_output: bool = True, **options: Any) -> str:
-        """The code, with comments."""
+        """Return the module's code with comments."""
         return self.graph_module.print_readable(print_output, **options)
 
     def finalize(self) -> None:
@@ -69,7 +69,7 @@ class InterpreterModuleDispatcher(Module):
         self._modules.update(first._modules)
 
     def call_modules(self) -> list[InterpreterModule]:
-        """The modules of the calls, in order."""
+        """Return the modules of the calls in order."""
         return list(self._calls)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:

@@ -80,12 +80,11 @@ class UnsupportedNodeError(Exception):
 def lowered(
     module: GraphModule, state: Sequence[Node] = (), skipped: Collection[Node] = ()
 ) -> Callable[..., Any]:
-    """A scripted function of the graph's inputs, that gives its outputs as a list.
+    """Return a scripted function of the graph's inputs that returns the outputs as a list.
 
-    When it runs, ScriptRuntimeError where Python has whole numbers longer than 64 bits: a LONG_NUMBER,
-    unless it may have written by then, so that nobody should run it again.
-
-    Nodes of `state` (tensors among the attributes) are inputs before them; what is `skipped` does nothing.
+    It raises ScriptRuntimeError where Python's integers exceed 64 bits: LONG_NUMBER, or RuntimeError if
+    earlier side effects forbid a second run.  `state` lists `get_attr` nodes of tensors, which become leading
+    inputs; nodes in `skipped` are not emitted.
     """
     from ts.runtime.function import create_function_from_graph
 
@@ -109,7 +108,7 @@ def lowered(
 
 
 class _Lowering:
-    """One graph of `ts.fx`: the program's, or that of a branch or loop, which goes into a block."""
+    """Lowering of one `ts.fx` graph: the program's, or a control-flow subgraph, inlined into a block."""
 
     def __init__(self, graph: Graph, module: GraphModule, around: _Lowering | None = None) -> None:
         self.graph = graph
@@ -172,7 +171,7 @@ class _Lowering:
         return found
 
     def _refuse_long(self, kind: str, given: list[Value]) -> None:
-        """An error where Python's number would need more bits than the compiler's have; see `lowered`."""
+        """Emit an error for integers that exceed 64 bits; see `lowered`."""
         size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in given])
         is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _LONG])
         error = "builtins.RuntimeError" if self.acts else LONG_NUMBER
@@ -291,7 +290,7 @@ class _Lowering:
         ]
 
     def _refuse(self, truth: Value, message: str, error: str = "builtins.RuntimeError") -> None:
-        """An error when the graph runs, where something is true."""
+        """Emit an exception raised at run time if a condition holds."""
         node = self.graph.insert_node(self.graph.create_if(truth))
         with self.graph.inserting_at_end(node.blocks()[0]):
             raised = self.graph.create(
@@ -302,7 +301,7 @@ class _Lowering:
             self.graph.insert_node(raised)
 
     def _inside(self, module: Any, given: list[Value]) -> list[Value]:
-        """The results of the graph of a branch or loop."""
+        """Inline a control-flow subgraph and return its results."""
         found = self.values[module] if isinstance(module, Node) else None
         if not isinstance(found, GraphModule):
             raise UnsupportedNodeError("a branch or loop whose graph is computed")
@@ -396,7 +395,7 @@ def _is_of_sizes(value: Any) -> bool:
 
 
 def _type_of(value: Any) -> Type:
-    """The type of an input."""
+    """Return the type of a graph input."""
     if value is None:
         return NONE
     for classes, type in _TYPES:

@@ -92,7 +92,7 @@ class ModuleCalls:
         self.signatures: dict[str, ModuleCallSignature] = {}  # of calls, by path and number
 
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
-        """The `forward` of a module, which the nodes inside are noted with."""
+        """Return a module's `forward` that adds the call to `nn_module_stack`."""
         path = self.paths.get(id(module))
         if path is None:  # made by the program while it runs
             return module.forward  # type: ignore[no-any-return]
@@ -120,12 +120,13 @@ class ModuleCalls:
         return ModuleCallSignature(given, made, in_spec, out_spec)
 
     def rename(self, before: str, name: str) -> None:
-        """A node has another name now."""
+        """Update signatures after a node was renamed."""
         for call, signature in self.signatures.items():
             self.signatures[call] = signature.renamed(lambda known: name if known == before else known)
 
     def entries(self, signature: ModuleCallSignature) -> list[ModuleCallEntry]:
-        """All modules of the program, then further calls with a signature; `signature` is the program's."""
+        """Return entries of the program (with `signature`), of all modules, and of further preserved
+        calls."""
         names = [name for name in self.paths.values() if name]
         again = [name for name in self.signatures if "@" in name]
         found = [ModuleCallEntry(name, self.signatures.get(name)) for name in names + again]

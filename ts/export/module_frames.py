@@ -143,7 +143,7 @@ class Frame:
         return self.graph.create_node("call_function", operator.getitem, (node, key), name=name)
 
     def _constant(self, spec: Any) -> Node:
-        """A tree as an attribute."""
+        """Store a pytree spec as module attribute and return its `get_attr` node."""
         name = f"_spec_{sum(str(n.target).startswith('_spec_') for n in self.graph.nodes)}"
         setattr(self.module, name, spec)
         return self.graph.get_attr(name)
@@ -156,7 +156,7 @@ class Frame:
     # ---- its call
 
     def close(self) -> None:
-        """Let the frame around this one call it."""
+        """Finish the frame: create its module and the call node in the parent frame."""
         parent = self.parent
         assert parent is not None
         inside = set(self.nodes)
@@ -238,7 +238,7 @@ class Unflattening:
         return any(user not in inside if user is not output else node in self.given for user in node.users)
 
     def node(self, name: str) -> Node:
-        """A node of the program."""
+        """Return a program node by name."""
         found = self._nodes.get(name)
         if found is None:
             raise RuntimeError(f"the signature of a call names {name}, which the program has not")
@@ -370,7 +370,7 @@ def _has(module: Module, path: str) -> bool:
 
 
 def _calls(node: Node) -> list[tuple[str, str]] | None:
-    """The calls of modules that a node was recorded in, below the root, with their paths; None: not noted."""
+    """Return the module calls around a node, as (call, path) pairs without the root; None if unrecorded."""
     stack = node.meta.get("nn_module_stack")
     if not stack:
         return None

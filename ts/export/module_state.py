@@ -47,7 +47,7 @@ class Snapshot:
                 self._keep(x)
 
     def _tensors(self) -> dict[str, Tensor]:
-        """The tensors in attributes, by what names them: self.layer.seen[0]."""
+        """Return tensors in attributes by expression, such as self.layer.seen[0]."""
         found: dict[str, Tensor] = {}
         for path, module, _, _ in self.before:
             for name, x in module.__dict__.items():
@@ -64,7 +64,7 @@ class Snapshot:
                     yield path, x, now
 
     def restore(self) -> None:
-        """Let the modules be as they were; a warning where tensors were assigned to attributes."""
+        """Restore the modules' attributes; warn about tensors assigned to attributes."""
         assigned = [at for at, x in self._tensors().items() if self.tensors.get(at) is not x]
         for _, module, attributes, tables in self.before:
             now = module.__dict__
@@ -98,7 +98,7 @@ def _items(x: Any) -> Any:
 
 
 def _refill(x: Any, items: Any) -> None:
-    """Let a container hold these again."""
+    """Restore a container's saved contents, if changed."""
 
     def identities(items: Any) -> list[int]:
         return [id(y) for y in (*items, *(items.values() if isinstance(items, dict) else ()))]

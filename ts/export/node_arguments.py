@@ -10,7 +10,7 @@ from ts.fx.node import Node
 
 
 def values_of(x: Any, value: Callable[[Node], Any]) -> Any:
-    """An argument, with `value(node)` for each node."""
+    """Map nodes in an argument by `value`."""
     if isinstance(x, Node):
         return value(x)
     if isinstance(x, list | tuple):

@@ -40,7 +40,7 @@ class _Case:
         self.closeness = closeness
 
     def copied(self, requires_grad: bool = True) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments, with memory of their own."""
+        """Copy the arguments to separate memory."""
 
         def copy(x: Any) -> Any:
             if not isinstance(x, Tensor):

@@ -187,7 +187,7 @@ class ExportedProgram:
 
     @property
     def call_signature(self) -> ModuleCallSignature:
-        """The trees that the program takes and gives, and the names of its arguments."""
+        """Signature of the program's call: pytree specs and argument names."""
         signature = self._module_call_graph[0].signature
         assert signature is not None  # the entry of the program itself has one
         return signature
@@ -276,20 +276,20 @@ class ExportedProgram:
         return self._update(module, signature)
 
     def parameters(self) -> Any:
-        """The parameters."""
+        """Return the parameters."""
         return (p for _, p in self.named_parameters())
 
     def named_parameters(self) -> Any:
-        """The parameters with their names."""
+        """Yield (name, parameter) pairs."""
         for name in self.graph_signature.parameters:
             yield name, self.state_dict[name]
 
     def buffers(self) -> Any:
-        """The buffers."""
+        """Return the buffers."""
         return (b for _, b in self.named_buffers())
 
     def named_buffers(self) -> Any:
-        """The buffers with their names."""
+        """Yield (name, buffer) pairs."""
         hidden = set(self.graph_signature.non_persistent_buffers)
         for name in self.graph_signature.buffers:
             yield name, (self.constants if name in hidden else self.state_dict)[name]
@@ -308,7 +308,7 @@ class ExportedProgram:
         )
 
     def _lifted(self) -> list[Any]:
-        """The state that the graph takes before the users' arguments."""
+        """Return the lifted state: graph inputs before the user inputs."""
         found = []
         for spec in self.graph_signature.input_specs:
             if spec.kind is InputKind.USER_INPUT:

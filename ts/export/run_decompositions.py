@@ -156,7 +156,7 @@ class _Run:
     def program(
         self, signature: ExportGraphSignature, calls: list[ModuleCallEntry]
     ) -> tuple[GraphModule, ExportGraphSignature, list[ModuleCallEntry]]:
-        """The program's graph, with what it writes to its inputs among its outputs; the calls of modules."""
+        """Return the decomposed graph with input mutations as outputs, its signature, and module calls."""
         leaves = self._run()
         with ts.no_grad():
             nodes, specs = self._outputs(list(leaves), signature)
@@ -174,7 +174,7 @@ class _Run:
         return module, ExportGraphSignature(list(signature.input_specs), specs), calls
 
     def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
-        """A call of a module, whose leaves have other nodes now, which stay."""
+        """Update a module call entry to the new nodes, and mark these as kept."""
         if entry.signature is None:
             return entry
         before = {node.name: value for node, value in self.values.items()}
@@ -187,7 +187,7 @@ class _Run:
         return ModuleCallEntry(entry.fqn, entry.signature.renamed(renamed))
 
     def subgraph(self) -> GraphModule:
-        """The graph of a branch or loop."""
+        """Return the decomposed control-flow subgraph."""
         result = self._run()
         several = isinstance(result, list | tuple)
         return self._module(self.recorder.node_of(tuple(result) if several else result))[0]
@@ -200,7 +200,7 @@ class _Run:
             return self._nodes()
 
     def _nodes(self) -> Any:
-        """The results of the graph, whose inputs have values."""
+        """Replay all nodes and return the graph's results; inputs are bound before."""
         for node in self.module.graph.nodes:
             if node.op == "output":
                 return values_of(node.args[0], self.values.__getitem__)
@@ -210,7 +210,7 @@ class _Run:
         return ()
 
     def _block(self, node: Node) -> Any:
-        """The results of the graph of a block (`ts.export.hop_regions`), whose nodes stand in its place."""
+        """Inline a block's subgraph (see `ts.export.hop_regions`) and return its results."""
         place = next(i for i, x in enumerate(node.args) if isinstance(x, Node))
         before, inner = self.module, getattr(self.module, str(node.args[place].target))  # type: ignore[union-attr]
         inputs = [n for n in inner.graph.nodes if n.op == "placeholder"]
@@ -309,7 +309,7 @@ class _Run:
         return made
 
     def _number(self, target: Any, args: Any, value: SymNumber) -> SymNumber:
-        """A number that is computed of numbers, or asked of a tensor: the same symbol."""
+        """Replay a symbolic number's node with the same symbol."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
             recorder.node_of(value)  # a size of what is below
@@ -367,7 +367,7 @@ def _is_of_block(node: Node) -> bool:
 
 
 def _data_symbols(value: Any) -> list[Any]:
-    """The symbols without an example in what a node gave, in order."""
+    """Return the unbacked symbols in a node's value, in order."""
     found: list[Any] = []
     parts = value if isinstance(value, list | tuple) else [value]
     for part in parts:

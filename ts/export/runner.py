@@ -74,7 +74,7 @@ class Runner:
             return generated(module, *args, *kwargs.values())
 
     def _check_apart(self, module: UnliftedModule, leaves: list[Any]) -> None:
-        """RuntimeError where what is written at the end lies in the memory of another input."""
+        """Raise RuntimeError if a mutated input shares memory with another input."""
         if module._written:
             values = self._state_of(module) + leaves
             check_apart(dict(zip(self.inputs, values, strict=True)), module._written)
@@ -85,7 +85,7 @@ class Runner:
         return self.places.values()
 
     def _compiled(self, module: UnliftedModule) -> Callable[[UnliftedModule, list[Any]], list[Any]] | None:
-        """The graph as a function of leaves; None where the code says otherwise or the compiler cannot."""
+        """Compile the graph to a function of argument leaves; None for a changed or unsupported graph."""
         from ts.errors import CompilationError
         from ts.export.lowering import UnsupportedNodeError, lowered
 
@@ -172,7 +172,7 @@ def _same(parts: list[Any], others: list[Any]) -> bool:
 
 
 def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None:
-    """RuntimeError where what is written at the end lies in the memory of another input."""
+    """Raise RuntimeError if a mutated input shares memory with another input."""
     seen: dict[int, bool] = {}  # memory by its address: whether it is written
     for source, x in values.items():
         if not isinstance(x, Tensor) or x.numel() == 0:

@@ -37,8 +37,8 @@ def insert(recorder: ExportTracer) -> dict[str, str]:
 def insert_again(recorder: ExportTracer) -> dict[str, str]:
     """Insert the assertions of the exported graph into the graph of a decomposition.
 
-    The assertions of the exported graph that ran again are erased if their condition has the same form as a
-    new one.  As in PyTorch `u0 > 2` stays beside `2 < u0`, and so do all assertions on truths and on symbols
+    Replayed assertions of the exported graph are erased if their condition has the same form as a new one. As
+    in PyTorch, `u0 > 2` is kept in addition to `2 < u0`, and so are all assertions on booleans and on symbols
     that equal numbers or sizes of arguments.
     """
     return _Insertion(recorder, list(recorder.environment.asserted), is_first=False).run()

@@ -40,7 +40,7 @@ _SPREAD: Final = 40  # how far from the least
 
 
 class ShapeError(TsError):
-    """An operator gives another shape than the program says."""
+    """Error for an operator whose result shape differs from the program's record."""
 
 
 class Question(NamedTuple):
@@ -81,7 +81,7 @@ class _QuestionRecorder(ShapeEnv):
         return self.related(name, *operands) if name in e.RELATIONS else None
 
     def related(self, name: str, a: Any, b: Any) -> Any:
-        """The relation where ranges decide it: of sums of products, for which sympy takes long."""
+        """Decide a relation of polynomials by ranges, which is faster than sympy; None if undecided."""
         difference = self._difference(a, b)
         if difference is None:
             return None
@@ -265,7 +265,7 @@ class _Check:
         return self.described[x]
 
     def _value(self, x: Node) -> Any:
-        """A value of the program, of symbols in the environment that answers."""
+        """Return a node's recorded value, with symbols of the checking environment."""
         if x not in self.said:
             self.said[x] = pytree.tree_map(self._again, x.meta.get("val"))
         return self.said[x]
@@ -422,7 +422,7 @@ _SIZES: Final[dict[str, Callable[..., Any]]] = {
 
 
 def _step(n: Any) -> Any:
-    """A stride without `Max(1, size)`, as PyTorch writes sizes that may be 0: no stride counts for those."""
+    """Simplify `Max(1, size)` in a stride, as PyTorch writes it for possibly empty tensors."""
     if not isinstance(n, SymNumber):
         return n
     expression = n.node.expr.replace(

@@ -143,7 +143,7 @@ class ShapeEnv:
         return sympy.Eq(symbol, 1)
 
     def unbacked_float(self) -> Any:
-        """A symbol for a float that follows from data."""
+        """Create a symbol for a data-dependent float."""
         if self.recycled:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"zuf{next(self._counts['zuf'])}", real=True)
@@ -278,7 +278,7 @@ class ShapeEnv:
         return None
 
     def _in_multiples(self, expression: Any) -> Any:
-        """The expression with symbols written as what divides them times how often."""
+        """Replace symbols with known divisors by multiples."""
         found = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
         return expression.xreplace(found).doit() if found else expression
 
@@ -292,7 +292,7 @@ class ShapeEnv:
         return True
 
     def hint(self, expression: Any) -> Any:
-        """The number in the example; KeyError where it follows from data."""
+        """Return the example value of an expression; KeyError if data-dependent."""
         return e.value(self.simplify(expression), self.hints)
 
     def has_hint(self, expression: Any) -> bool:
@@ -432,7 +432,7 @@ class ShapeEnv:
         raise self.depends_on_data(expression, wanted) from None
 
     def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
-        """The error of a program whose way follows from data."""
+        """Return the error for a guard on a data-dependent expression."""
         at = self.line or current_user_frame()
         what = (
             f"Could not extract specialized {wanted} from data-dependent expression {expression} "
@@ -458,7 +458,7 @@ class ShapeEnv:
     # ---- what holds
 
     def assume(self, condition: Any) -> None:
-        """Note a condition that decided something."""
+        """Record a condition as guard (or as runtime assertion, if deferred)."""
         if self.frozen:
             if self.noted is not None:
                 self.noted.append(condition)
@@ -471,7 +471,7 @@ class ShapeEnv:
         self.learn(condition)
 
     def require(self, condition: Any, message: str = "") -> None:
-        """Let a condition hold from now on; the program looks at it when it runs, if it follows from data."""
+        """Require a condition; data-dependent ones are asserted at run time."""
         found = self.known(condition)
         if found:
             self._compare_at_small(condition, found)
@@ -741,7 +741,7 @@ def _as_multiple(condition: Any) -> Any:
 
 
 def _without_constant(expression: Any) -> tuple[Any, Any]:
-    """The terms with symbols, and the number."""
+    """Split an expression into its symbolic terms and its constant."""
     constant, rest = sympy.expand(expression).as_coeff_Add()
     return rest, e.number(constant)
 

@@ -247,14 +247,14 @@ class ExportGraphSignature:
         return tuple(s.arg.name for s in self._outputs(OutputKind.TOKEN))
 
     def replace_all_uses(self, old: str, new: str) -> None:
-        """Let another node stand for one."""
+        """Replace a node name in all specs."""
         specs: list[Any] = [*self.input_specs, *self.output_specs]
         for spec in specs:
             if not isinstance(spec.arg, ConstantArgument) and spec.arg.name == old:
                 spec.arg.name = new
 
     def get_replace_hook(self, replace_inputs: bool = False) -> Any:
-        """A function that follows replacements of nodes in a graph."""
+        """Return a node replacement hook that updates the signature."""
 
         def replaced(old: Any, new: str, user: Any) -> None:
             if user.op == "output":

@@ -193,7 +193,7 @@ class Fixes:
 
 
 def _of(n: Named, condition: Any) -> str:
-    """A condition on one symbol, as Python: products, quotients and remainders in parentheses."""
+    """Format a condition on one symbol as Python, with products, quotients and remainders in parentheses."""
 
     def side(x: Any) -> str:
         written = text(x, lambda s: n.size)

@@ -55,7 +55,7 @@ class SymNode:
         return self.environment.has_hint(self.expression)
 
     def maybe_as_int(self) -> int | None:
-        """The number, if it is certain."""
+        """Return the integer value if constant; else None."""
         found = self.expr
         return int(found) if found.is_Integer else None
 
@@ -63,14 +63,14 @@ class SymNode:
         return str(self.expr)
 
     def decide(self, settles: bool = False) -> bool:
-        """The truth of the example, which holds from now on; in operators only where it settles something."""
+        """Evaluate the condition with a guard; inside operators, without a guard unless `settles`."""
         environment = self.environment
         if environment.quiet and not settles:
             return environment.guess(self._condition())
         return environment.decide(self._condition())
 
     def decide_or_require(self) -> bool:
-        """The truth of the example; what follows from data is true, and looked at when the program runs."""
+        """Evaluate the condition with a guard; data-dependent conditions become runtime assertions."""
         return self.environment.decide_or_require(self._condition())
 
     def _condition(self) -> Any:
@@ -86,7 +86,7 @@ class SymNode:
         return self.environment.is_known(self._condition(), answer)
 
     def require(self, message: str) -> None:
-        """Let it be true from now on."""
+        """Require the condition; see `ShapeEnv.require`."""
         self.environment.require(self._condition(), message)
 
     def note_required(self) -> None:
@@ -193,17 +193,17 @@ class _Operand:
 
 
 def _either(condition: Any, a: Any, b: Any) -> Any:
-    """One of two truths, in the words that conditions have."""
+    """Return a boolean if-then-else expression."""
     return sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b))
 
 
 def _number(x: Any) -> Any:
-    """A truth as a number."""
+    """Convert a boolean expression to 0 or 1."""
     return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
 
 
 def expression_of(x: Any) -> Any:
-    """The expression of a symbol or number; TypeError for anything else."""
+    """Return the expression of a symbolic or plain number; TypeError for other values."""
     return x.node.expr if isinstance(x, SymNumber) else e.to_sympy(x)
 
 

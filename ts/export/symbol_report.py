@@ -38,8 +38,9 @@ class ExplainedSymbol(NamedTuple):
 def explain_symbols(program: ExportedProgram) -> list[ExplainedSymbol]:
     """Return all symbols of a program, argument symbols first.
 
-    Conditions of programs that `ts` exported have the line that asked; of others it is that of the operator
-    that asks for it, where one does.  ShapeError where the program's shapes are not those of its operators.
+    Conditions of programs exported by `ts` have the source line that required them; for other programs it is
+    the line of an operator that requires them, if any.  Raise ShapeError if recorded shapes differ from those
+    of the operators.
     """
     asked = check_shapes(program)
     symbols: dict[Any, list[str]] = {}
@@ -100,7 +101,7 @@ _FRAME = re.compile(r'File "(.*)", line (\d+), in (.*)\n\s*(.*)')
 
 
 def _line(node: Node) -> Line | None:
-    """The innermost line of the program that a node is noted with."""
+    """Return the innermost source line of a node's stack trace."""
     frames = _FRAME.findall(str(node.meta.get("stack_trace") or ""))
     if not frames:
         return None

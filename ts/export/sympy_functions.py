@@ -236,7 +236,7 @@ class PowByNatural(sympy.Function):
 
 
 def _rounding(name: str, doc: str, compute: Callable[[float], int]) -> type[Any]:
-    """A function from floats to whole numbers."""
+    """Define a sympy function that rounds floats to integers."""
 
     def evaluated(cls: Any, a: Any) -> Any:
         if a.is_Integer:
@@ -362,7 +362,7 @@ RELATIONS: Mapping[str, Any] = {
 
 
 def number(x: Any) -> Any:
-    """A constant as a number of Python."""
+    """Convert a constant expression to a Python number."""
     if x in (sympy.true, sympy.false):
         return bool(x)
     return int(x) if x.is_Integer else float(x)
@@ -401,7 +401,7 @@ def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
 
 
 def to_sympy(x: Any) -> Any:
-    """A number of Python as an expression; TypeError for anything else."""
+    """Convert a Python number to an expression; TypeError for other values."""
     if isinstance(x, bool):
         return sympy.true if x else sympy.false
     if isinstance(x, int):

@@ -61,7 +61,7 @@ _MAX_ITERATIONS: Final = 100_000  # of loops, each of which becomes nodes
 def call(
     recorder: ExportTracer | FakeTensorMode, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """The result of a compiled function, recorded; UserError for what cannot be exported."""
+    """Record a script function's graph and return its result; UserError for unsupported nodes."""
     return _Run(recorder, function).result(args, kwargs)
 
 
@@ -89,7 +89,7 @@ class _Run:
         return found[0] if len(found) == 1 else tuple(found)
 
     def _write_attributes(self) -> None:
-        """Let buffers that the script replaces be written; other attributes are no part of a program."""
+        """Write buffers that the script reassigns; raise for other attributes."""
         for (owner, slot), (node, value) in self.set.items():
             before = _attribute(owner, slot)
             self.node, self.recorder.line = node, _line(node)
@@ -120,7 +120,7 @@ class _Run:
     # ---- nodes
 
     def _block(self, block: Block) -> list[Any]:
-        """The results of a block."""
+        """Run a block's nodes and return its results."""
         for node in block.nodes():
             self.node = node
             self.recorder.line = _line(node)

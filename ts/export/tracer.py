@@ -94,7 +94,7 @@ class ExportTracer(FxGraphBuilder):
         return tuple(result) if type(result) is list else operators.for_python(op, result)
 
     def _check_written(self, op: Any, values: list[Any]) -> None:
-        """RuntimeError where gradients would be lost: a write to a parameter or argument that wants one."""
+        """Raise RuntimeError for a mutation of a parameter or argument that requires grad."""
         for p, value in zip(op.signature.parameters, values, strict=True):
             for x in tensors_in([value]) if p.written else ():
                 made = self.fake_of(x)
@@ -134,13 +134,15 @@ class ExportTracer(FxGraphBuilder):
             return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
 
     def of_tensors(self, op: Any) -> Any:
-        """The overload that PyTorch's Python calls with a number: that of tensors, where it takes numbers."""
+        """Return the overload that PyTorch's Python API selects for number arguments: the tensor overload, if
+        it takes numbers.
+        """
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
         return overload_for_numbers(op)
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """The result of an operator on these arguments, recorded."""
+        """Record an operator and return its result."""
         if op.name in _CONSTRAINTS and isinstance(values[0], SymInt):
             return self._constrained(op, values)
         if (truth := TRUTHS.get(op.name)) is not None:
@@ -180,7 +182,7 @@ class ExportTracer(FxGraphBuilder):
                 self.environment.require(relation(n.node.expr, end))
 
     def look_at_squeezed(self) -> None:
-        """Let sizes be no 1 whose dimension would be gone then, where something goes on with the result."""
+        """Exclude size 1 for squeezed dimensions whose result is used."""
         for node, shape, dims in self._squeezed:
             if all(user.op == "output" for user in node.users):
                 continue
@@ -289,20 +291,20 @@ class ExportTracer(FxGraphBuilder):
         return raised(found)
 
     def _item(self, x: Tensor) -> Any:
-        """The only element, as a symbol: limits of programs let operators give numbers alone."""
+        """Return a tensor's single element as an unbacked symbol."""
         if x.ndim:
             x = x.reshape(())
         return self._new_number(x.array.dtype.kind)
 
     def _new_number(self, kind: str) -> Any:
-        """A number that the shape rule of an operator says follows from elements."""
+        """Create an unbacked number of a dtype kind, on request of a shape rule."""
         environment = self.environment
         if kind == "f":
             return symbol_of(environment.unbacked_float(), environment)
         return symbol_of(environment.unbacked_truth() if kind == "b" else environment.unbacked(), environment)
 
     def _new_size(self, least: int, most: Any) -> Any:
-        """A size that the shape rule of an operator says follows from elements."""
+        """Create an unbacked size in the range `least` to `most`, on request of a shape rule."""
         environment = self.environment
         if isinstance(most, SymNumber):
             most = environment.between(most.node.expr).high
@@ -316,7 +318,7 @@ class ExportTracer(FxGraphBuilder):
         return symbol_of(symbol, environment)
 
     def _keep_shape(self, x: Tensor) -> None:
-        """Let the node of a tensor whose shape is about to change in place say what it was."""
+        """Preserve the metadata of a tensor's node before its shape changes in place."""
         found = self._tensors.get(id(x))
         if found is not None and found[1].meta.get("val") is x:
             found[1].meta["val"] = fake_for(x.array, device_of(x), x.requires_grad)
@@ -326,7 +328,7 @@ class ExportTracer(FxGraphBuilder):
     def gradients(
         self, roots: list[Any], given: list[Any], wanted: list[Any], create: bool
     ) -> list[Tensor | None]:
-        """The gradients of `roots` with respect to the tensors that are wanted, recorded."""
+        """Record and return the gradients of `roots` with respect to `wanted`."""
         return self.tape.gradients(roots, given, wanted, create)
 
     def backward(self, roots: list[Any], given: list[Any], wanted: list[Any] | None, create: bool) -> None:
@@ -339,7 +341,7 @@ class ExportTracer(FxGraphBuilder):
         return made._marked(True)  # type: ignore[attr-defined, no-any-return]
 
     def _bind(self, node: Node, result: Any) -> None:
-        """Let a node stand for a result, and nodes that take them out for the items of several."""
+        """Bind a result to its node, and items of a sequence to `getitem` nodes."""
         if isinstance(result, Tensor):
             self._tensors[id(result)] = result, node
             self._layers[id(result)] = layer_of(result)
@@ -412,11 +414,11 @@ class ExportTracer(FxGraphBuilder):
         return False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """The rows of `x`."""
+        """Return an iterator of the rows of `x`."""
         return iter(overloads("unbind")(x, 0))
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(...): the overload that takes what is named."""
+        """Convert by `x.to(...)`, with the overload of the given arguments."""
         given = arguments_of_to(args, dict(kwargs))
         x = self.fake_of(x)
         device, dtype, other = given.get("device"), given.get("dtype"), given.get("other")
@@ -458,7 +460,7 @@ class ExportTracer(FxGraphBuilder):
         self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
 
     def constructed(self, x: Tensor, function: str) -> Any:
-        """A tensor of numbers of Python: a constant, of which the program gets a copy each time it runs."""
+        """Record a tensor of Python numbers: a constant that the program copies at each run."""
         with self.paused():
             kept = x.clone()
         made = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
@@ -493,11 +495,11 @@ class ExportTracer(FxGraphBuilder):
         return [self.listed(row) for row in overloads("unbind")(x, 0)]
 
     def literal(self, x: Tensor) -> Tensor:
-        """A constant that the program makes of numbers in an index or an assignment."""
+        """Record a constant tensor from numbers in an index or assignment."""
         return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """A tensor became a value of Python: those of fake tensors were recorded by `element`."""
+        """Ignore the conversion of a tensor to a Python value; `element` records those of fake tensors."""
 
     def element(self, x: Tensor) -> Any:
         """Return the symbol of the only element of a fake tensor, cached until the tensor is written."""
@@ -511,7 +513,7 @@ class ExportTracer(FxGraphBuilder):
     # ---- scripted functions, modules, control flow
 
     def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
-        """An operator on functions (`ts._higher_order_ops`)."""
+        """Record a higher-order operator (`ts._higher_order_ops`)."""
         rule = CONTROL_FLOW.get(operator.name)
         if rule is None:
             return operator.run(*args)
@@ -519,11 +521,11 @@ class ExportTracer(FxGraphBuilder):
             return rule(self, *args)
 
     def vmap(self, call: Any, *given: Any) -> Any:
-        """A function on a batch (`ts.func.vmap`)."""
+        """Record a function on a batch (`ts.func.vmap`)."""
         return CONTROL_FLOW["vmap"](self, call, *given)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A scripted function: what it is written as runs; of methods and archives, the compiler's graph."""
+        """Run a scripted function: its Python source, or the script graph of methods and archives."""
         written = getattr(function, "__wrapped__", None)
         if written is None or (args and isinstance(args[0], Object)):
             from ts.export import torchscript_capture
@@ -532,7 +534,7 @@ class ExportTracer(FxGraphBuilder):
         return written(*args, **kwargs)
 
     def forward_of(self, module: Any) -> Callable[..., Any]:
-        """A module's `forward`, which the nodes inside are noted with."""
+        """Return a module's `forward`, wrapped to record `nn_module_stack`."""
         return module.forward if self.calls is None else self.calls.forward(module, self)
 
 

@@ -116,7 +116,7 @@ class Export:
         return ExportTracer(ShapeEnv())
 
     def program(self) -> ExportedProgram:
-        """The program."""
+        """Trace the module and return the program."""
         recorder = self.recorder
         state = self._lift_state()
         fakes, in_spec = self._lift_arguments()
@@ -194,7 +194,7 @@ class Export:
         self.inputs.append(InputSpec(kind, TensorArgument(node.name), name, persistent))
 
     def _lift_arguments(self) -> tuple[list[Any], Any]:
-        """The users' arguments become fake, with symbols for the sizes that may change."""
+        """Create graph inputs for user arguments: fake tensors with symbolic dynamic sizes."""
         _, in_spec = pytree.tree_flatten((self.args, self.kwargs))
         paths, _ = pytree.tree_flatten_with_path(self.named_arguments)
         fakes: list[Any] = []
@@ -227,7 +227,7 @@ class Export:
         return fakes, in_spec
 
     def _number(self, n: int, hint: _Hint, flat: str, source: str, place: int) -> Any:
-        """The symbol of an int among the arguments that may change."""
+        """Create the symbol of a dynamic int argument."""
         environment = self.environment
         low, high = max(hint.min or 0, 0), math.inf if hint.max is None else hint.max
         if not low <= n <= high:
@@ -517,7 +517,7 @@ def _module_prefix(constant: Node) -> str:
 
 
 def _names_of_attributes(module: Module) -> dict[int, list[str]]:
-    """The names of tensors that are attributes of modules, neither parameters nor buffers, by their id."""
+    """Return attribute names of plain tensor attributes (not parameters or buffers) by tensor id."""
     found: dict[int, list[str]] = {}
     for path, each in module.named_modules():
         for name, x in vars(each).items():

@@ -87,10 +87,10 @@ class UnflattenedModule(InterpreterModule):
 def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> UnflattenedModule:
     """Convert an exported program to a module hierarchy like the original's.
 
-    Modules whose calls were preserved (`export(..., preserve_module_call_signature=("encoder",))`) take and
-    give what the original's did; others take the values that they need, in an order of their own.
-    `flat_args_adapter` makes arguments of other trees those of the program.
+    Modules with preserved signatures (`export(..., preserve_module_call_signature=("encoder",))`) have the
+    original's arguments and results; others take the values that they need, in an unspecified order.
+    `flat_args_adapter` converts arguments of other trees to those of the program.
 
-    RuntimeError when called with arguments that the program was not exported for.
+    Calls with arguments that violate the program's guards raise RuntimeError.
     """
     return UnflattenedModule(module, flat_args_adapter)

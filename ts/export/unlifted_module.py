@@ -59,7 +59,7 @@ class UnliftedModule(GraphModule):
         self.graph = _unlifted(program, check_guards)
 
     def recompile(self) -> PythonCode:
-        """Let `forward` be what the graph says now; the code."""
+        """Regenerate `forward` from the graph and return the code."""
         code = super().recompile()
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
             kind = type(self)  # the module's own
@@ -111,7 +111,7 @@ def _copied(module: GraphModule) -> GraphModule:
 
 
 def _add_state(module: Module, program: ExportedProgram) -> None:
-    """Let a module have what the program takes before the arguments."""
+    """Set the program's state (parameters, buffers, constants) on a module."""
     for spec in program.graph_signature.input_specs:
         if spec.kind is InputKind.USER_INPUT:
             continue
@@ -128,7 +128,7 @@ def _add_state(module: Module, program: ExportedProgram) -> None:
 
 
 def set_state(module: Module, name: str, value: Any, persistent: bool = True) -> None:
-    """Let a module have a parameter or buffer under a name with dots."""
+    """Set a parameter or buffer under a dotted name."""
     owner, last = _owner(module, name)
     if isinstance(value, Parameter):
         owner.register_parameter(last, value)
@@ -159,7 +159,7 @@ def _written(specs: Iterable[OutputSpec]) -> list[Input]:
 
 
 def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
-    """The program's graph with its state as attributes."""
+    """Return the program's graph with state inputs replaced by attributes."""
     graph = Graph()
     graph._graph_namespace.create_name("self", None)  # which is the module, not state of that name
     made: dict[Node, Node] = {}
@@ -191,8 +191,7 @@ def _write(
     """Write new values of inputs by `copy_`; return the copies by value node.
 
     A value that is another input's old value is cloned before that input is overwritten. An output that
-    returns a
-    written value returns the input.
+    returns a written value returns the input.
     """
     aten = ts.ops.aten
     writes = [
@@ -225,7 +224,7 @@ def _trees(signature: ModuleCallSignature) -> PyTreeInfo:
 
 
 def _parameters(names: Iterable[str]) -> list[str]:
-    """The names of arguments as parameters of generated code, which has some names for something else."""
+    """Convert argument names to unique parameter names of generated code."""
     found: dict[str, None] = {}
     for name in names:
         made = word(name)

@@ -58,7 +58,7 @@ def current_user_frame() -> UserFrame | None:
 
 
 def stack() -> list[UserFrame]:
-    """All lines of the program that are being executed, the outermost first, of `ts` none."""
+    """Return all user stack frames, outermost first; frames of `ts` are skipped."""
     found = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

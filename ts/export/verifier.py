@@ -69,7 +69,7 @@ class TrainingIRVerifier(Verifier):
     dialect: ClassVar[str] = "TRAINING"
 
     def check_operator(self, target: OpOverload) -> None:
-        """Every operator may be there."""
+        """Accept every operator."""
 
 
 class _NoGraph:
@@ -137,7 +137,7 @@ def _check_outputs(program: ExportedProgram) -> None:
 
 
 def verifier_of(dialect: str) -> type[Verifier]:
-    """The verifier of a dialect."""
+    """Return the verifier of a dialect."""
     return TrainingIRVerifier if dialect == TrainingIRVerifier.dialect else Verifier
 
 

@@ -54,7 +54,7 @@ class OpenVmapLevels:
         self.levels.pop()
 
     def add(self, x: Tensor, dim: int, level: int) -> Tensor:
-        """The stand-in for a tensor whose elements lie along a dimension."""
+        """Create the stand-in for a tensor batched along a dimension."""
         return self._standing(level, x if dim == 0 else x.movedim(dim, 0))
 
     def remove(self, x: Tensor, level: int, size: Any, dim: int) -> Tensor:
@@ -95,7 +95,7 @@ class OpenVmapLevels:
     # ---- operators
 
     def run(self, level: Level, op: Any, values: list[Any]) -> Any:
-        """The results of an operator on stand-ins."""
+        """Run an operator on stand-ins."""
         record, recorder = op.record, self.recorder
         with recorder.recording():
             whole = composite(record)
@@ -134,7 +134,7 @@ class OpenVmapLevels:
         return self._wrapped(level.number, found) if of_batch else found
 
     def _written(self, call: _Recorded, values: list[Any]) -> Any:
-        """Write what the operator gives elsewhere."""
+        """Write an operator's batched result to its first argument."""
         if not call.wholes[0]:
             raise RuntimeError(not_of_batch(call))
         target, below = values[0], call.values[0]

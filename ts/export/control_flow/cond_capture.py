@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def record_cond(recorder: ExportTracer, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
-    """The results of `cond`, recorded."""
+    """Record `cond` and return its results."""
     check_calls(true_fn, false_fn, operands)
     sources = Sources(
         [("l_args_0_", pred), ("l_args_3", operands), ("l_args_1", true_fn), ("l_args_2", false_fn)]
@@ -98,7 +98,7 @@ def _follows_from_data(environment: ShapeEnv, n: Any) -> bool:
 
 
 def _between(environment: ShapeEnv, n: Any, m: Any) -> Any:
-    """A symbol that is neither less nor more than both."""
+    """Create a symbol bounded by the ranges of two sizes."""
     ends = [environment.between(expression_of(x)) for x in (n, m)]
     low, high = min(e.low for e in ends), max(e.high for e in ends)
     symbol = environment.unbacked()

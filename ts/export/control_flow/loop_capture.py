@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def record_while_loop(
     recorder: ExportTracer, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
 ) -> Any:
-    """The results of `while_loop`, recorded. Numbers that are carried may be any."""
+    """Record `while_loop` and return its results; carried numbers become unbacked symbols."""
     environment = recorder.environment
     carried = [recorder.fake_of(x) if isinstance(x, Tensor) else x for x in carried]
 
@@ -61,7 +61,7 @@ def record_while_loop(
 
 
 def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
-    """The results of `map`, recorded."""
+    """Record `map` and return its results."""
     xs, args = _fakes(recorder, xs), _fakes(recorder, args)
     with recorder.paused():
         slices = list(map(_slice, xs))
@@ -81,7 +81,7 @@ def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
 
 
 def record_scan(recorder: ExportTracer, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
-    """The results of `scan`, recorded."""
+    """Record `scan` and return its results."""
     init, xs = _fakes(recorder, init), _fakes(recorder, xs)
     with recorder.paused():
         given = list(map(_like, init))

@@ -142,7 +142,7 @@ class Branch(ExportTracer):
     # ---- what the function does
 
     def run(self, op: Any, values: list[Any]) -> Any:
-        """The result of an operator, recorded."""
+        """Record an operator with its aliasing and return its result."""
         values = [self._with_fakes(x) for x in values]
         result = super().run(op, values)
         with self._asking():
@@ -166,7 +166,7 @@ class Branch(ExportTracer):
         return found
 
     def constructed(self, x: Tensor, function: str) -> Any:
-        """A tensor of numbers: an attribute of the graph, of which the function gets a copy each time."""
+        """Record a tensor of numbers as graph attribute; the function copies it at each call."""
         name = f"_tensor_constant{len(self.attributes)}"
         with self.paused():
             kept = x.clone()

@@ -21,10 +21,10 @@ _NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")  # the inputs of their graphs 
 
 
 def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModule:
-    """The module of a recorded function.
+    """Return the module of a captured function.
 
-    inputs  nodes around it: what it is given behind its own arguments; those that it does not use, too
-    output  what it returns, as nodes
+    inputs  outer nodes, passed after the function's own arguments; unused ones are allowed
+    output  result nodes
     """
     graph = branch.graph
     graph.output(output)
@@ -54,7 +54,7 @@ def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Grap
 
 
 def attributes(recorder: ExportTracer, modules: dict[str, GraphModule]) -> list[Node]:
-    """Let modules be attributes of the recorded one, under names with the next free number."""
+    """Register subgraph modules under the next free number and return their `get_attr` nodes."""
     number = 0
     while any(f"{name}_{number}" in recorder.submodules for name in modules):
         number += 1
@@ -75,7 +75,7 @@ def call(recorder: ExportTracer, target: Any, args: tuple[Any, ...], results: Se
 
 
 def name_inputs(module: GraphModule) -> None:
-    """Give the inputs of the graphs of branches the names of the operands, all the way down."""
+    """Rename inputs of subgraphs to the operand names, recursively."""
     for node in module.graph.nodes:
         if node.op != "call_function" or getattr(node.target, "__module__", "") != "torch.ops.higher_order":
             continue

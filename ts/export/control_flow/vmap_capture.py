@@ -23,7 +23,7 @@ for _function in (predispatch._vmap_increment_nesting, predispatch._vmap_decreme
 def record_vmap(
     recorder: ExportTracer, call: Any, size: Any, dims: list[Any], leaves: list[Any], shape: Any, kwargs: Any
 ) -> Any:
-    """The results of a call of a batched function, recorded."""
+    """Record a call of a batched function and return its results."""
     recorder._call(predispatch.lazy_load_decompositions, (), None)
     recorder._call(predispatch._vmap_increment_nesting, (recorder.node_of(size), call.randomness), None)
     recorder.batches += 1

@@ -35,7 +35,7 @@ def mish(x: Tensor) -> Tensor:
 
 @decomposes("aten::selu", implicit=True)
 def selu(x: Tensor) -> Tensor:
-    """The self-normalizing ELU."""
+    """Apply the self-normalizing ELU."""
     return aten.elu(x, 1.6732632423543772, 1.0507009873554805)
 
 
@@ -99,7 +99,7 @@ def threshold(x: Tensor, threshold: Any, value: Any) -> Tensor:
 
 @decomposes("aten::glu")
 def glu(x: Tensor, dim: int = -1) -> Tensor:
-    """The first half, as far as the second lets it through."""
+    """Gate the first half along `dim` by the sigmoid of the second half."""
     dim = dim % x.dim()
     half = x.shape[dim] // 2
     first, second = aten.slice.Tensor(x, dim, 0, half), aten.slice.Tensor(x, dim, half, half * 2)
@@ -121,7 +121,7 @@ def softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 @decomposes("aten::log_softmax.int", implicit=True)
 def log_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Their logarithms."""
+    """Compute the logarithm of softmax."""
     return aten._log_softmax(_as(x, dtype), dim, False)
 
 
@@ -131,7 +131,7 @@ def _as(x: Tensor, dtype: Any) -> Tensor:
 
 @decomposes("aten::_safe_softmax")
 def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Softmax; 0 along what is -∞ throughout."""
+    """Compute softmax; slices that are entirely -∞ yield 0."""
     found = softmax(x, dim, dtype)
     masked = aten.all.dim(aten.eq.Scalar(x, float("-inf")), dim, True)
     return aten.where.self(masked, aten.zeros_like(found), found)

@@ -75,19 +75,19 @@ def _wrapped(number: Any, x: Tensor | None) -> Tensor:
 
 @decomposes("aten::where.ScalarOther", implicit=True)
 def where_scalar_other(condition: Tensor, x: Tensor, other: Any) -> Tensor:
-    """The tensor where a condition holds, else a number."""
+    """Select tensor elements by condition, or a number."""
     return aten.where.self(condition, x, _wrapped(other, x))
 
 
 @decomposes("aten::where.ScalarSelf", implicit=True)
 def where_scalar_self(condition: Tensor, x: Any, other: Tensor) -> Tensor:
-    """A number where a condition holds, else the tensor."""
+    """Select a number by condition, or tensor elements."""
     return aten.where.self(condition, _wrapped(x, other), other)
 
 
 @decomposes("aten::where.Scalar", implicit=True)
 def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
-    """One of two numbers."""
+    """Select between two numbers by condition."""
     dtype = ts.result_type(x, other)
     one, two = (aten.scalar_tensor(v, dtype=dtype, device=condition.device) for v in (x, other))
     return aten.where.self(condition, one, two)
@@ -95,44 +95,44 @@ def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
 
 @decomposes("aten::where", "aten::nonzero_numpy", implicit=True)
 def where(condition: Tensor) -> Any:
-    """The places where a condition holds, a tensor for each dimension."""
+    """Return the indices of nonzero elements, one tensor per dimension."""
     return aten.unbind.int(aten.nonzero(condition), 1)
 
 
 @decomposes("aten::masked_fill.Scalar")
 def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """A number where the mask holds."""
+    """Replace masked elements by a number."""
     return aten.where.self(mask, zero_of(x, value), x)
 
 
 @decomposes("aten::masked_fill.Tensor")
 def masked_fill_tensor(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
-    """The one element of a tensor where the mask holds."""
+    """Replace masked elements by a 0-d tensor's value."""
     value = value if value.dtype is x.dtype else aten._to_copy(value, dtype=x.dtype)
     return aten.where.self(mask, value, x)
 
 
 @decomposes("aten::clamp_min")
 def clamp_min(x: Tensor, min: Any) -> Tensor:
-    """Not below a number."""
+    """Clamp to a lower bound."""
     return aten.clamp(x, min)
 
 
 @decomposes("aten::clamp_max")
 def clamp_max(x: Tensor, max: Any) -> Tensor:
-    """Not above a number."""
+    """Clamp to an upper bound."""
     return aten.clamp(x, None, max)
 
 
 @decomposes("aten::clamp_min.Tensor")
 def clamp_min_tensor(x: Tensor, min: Tensor) -> Tensor:
-    """Not below a tensor."""
+    """Clamp to elementwise lower bounds."""
     return aten.clamp.Tensor(x, min)
 
 
 @decomposes("aten::clamp_max.Tensor")
 def clamp_max_tensor(x: Tensor, max: Tensor) -> Tensor:
-    """Not above a tensor."""
+    """Clamp to elementwise upper bounds."""
     return aten.clamp.Tensor(x, None, max)
 
 
@@ -156,25 +156,25 @@ def square(x: Tensor) -> Tensor:
 
 @decomposes("aten::floor_divide")
 def floor_divide(x: Tensor, other: Tensor) -> Tensor:
-    """The quotient, rounded down."""
+    """Divide and round down."""
     return aten.div.Tensor_mode(x, other, rounding_mode="floor")
 
 
 @decomposes("aten::floor_divide.Scalar")
 def floor_divide_scalar(x: Tensor, other: Any) -> Tensor:
-    """The quotient, rounded down."""
+    """Divide by a number and round down."""
     return aten.div.Tensor_mode(x, other, rounding_mode="floor")
 
 
 @decomposes("aten::float_power.Tensor_Scalar", implicit=True)
 def float_power(x: Tensor, exponent: Any) -> Tensor:
-    """A power in float64."""
+    """Compute a power in float64."""
     return aten.pow.Tensor_Scalar(_double(x), float(exponent))
 
 
 @decomposes("aten::float_power.Tensor_Tensor", implicit=True)
 def float_power_tensor(x: Tensor, exponent: Tensor) -> Tensor:
-    """A power in float64."""
+    """Compute an elementwise power in float64."""
     return aten.pow.Tensor_Tensor(_double(x), _double(exponent))
 
 
@@ -190,7 +190,7 @@ def frac(x: Tensor) -> Tensor:
 
 @decomposes("aten::sgn")
 def sgn(x: Tensor) -> Tensor:
-    """The sign, where the tensor is real."""
+    """Return the sign of a real tensor; complex tensors are not decomposed."""
     return NotImplemented if x.is_complex() else aten.sign(x)
 
 
@@ -225,13 +225,13 @@ def logit(x: Tensor, eps: float | None = None) -> Tensor:
 
 @decomposes("aten::lerp.Scalar")
 def lerp(x: Tensor, end: Tensor, weight: Any) -> Tensor:
-    """From x to end by a part, counted from the nearer one."""
+    """Interpolate linearly by a scalar weight."""
     return lerp_tensor(x, end, aten.full([], weight, dtype=x.dtype, device=x.device))
 
 
 @decomposes("aten::lerp.Tensor")
 def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
-    """From x to end by parts, counted from the nearer one."""
+    """Interpolate linearly, starting from the nearer end for accuracy."""
     far = aten.ge.Scalar(aten.abs(weight), 0.5)
     part = aten.where.self(far, aten.sub.Tensor(weight, 1), weight)
     start = aten.where.self(far, end, x)
@@ -351,7 +351,7 @@ def ndtr(x: Tensor) -> Tensor:
 
 @decomposes("aten::special_log_ndtr")
 def log_ndtr(x: Tensor) -> Tensor:
-    """Its logarithm."""
+    """Compute the logarithm of the standard normal distribution function."""
     t = aten.mul.Tensor(x, math.sqrt(0.5))
     left = aten.lt.Scalar(x, 1.0)
     low = aten.log(aten.div.Tensor(aten.special_erfcx(aten.neg(t)), 2))

@@ -61,7 +61,7 @@ def _operator_for_modes(key: str, function: F) -> F:
 
 @cache
 def core() -> Table:
-    """All decompositions, by the keys of operators: "aten::add.Tensor"."""
+    """Return all decompositions by operator key, such as "aten::add.Tensor"."""
     for family in _FAMILIES:
         importlib.import_module(f"{__package__}.{family}")
     return dict(_known)

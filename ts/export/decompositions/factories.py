@@ -14,13 +14,13 @@ aten = ts.ops.aten
 
 @decomposes("aten::zeros")
 def zeros(size: list[Any], **options: Any) -> Tensor:
-    """All 0."""
+    """Create zeros."""
     return aten.full(size, 0, **_with_dtype(options))
 
 
 @decomposes("aten::ones")
 def ones(size: list[Any], **options: Any) -> Tensor:
-    """All 1."""
+    """Create ones."""
     return aten.full(size, 1, **_with_dtype(options))
 
 
@@ -37,19 +37,19 @@ def _like(x: Tensor, options: dict[str, Any]) -> dict[str, Any]:
 
 @decomposes("aten::zeros_like", "aten::zero")
 def zeros_like(x: Tensor, **options: Any) -> Tensor:
-    """All 0, as another tensor lies."""
+    """Create zeros with another tensor's metadata."""
     return aten.full_like(x, 0, **options)
 
 
 @decomposes("aten::ones_like")
 def ones_like(x: Tensor, **options: Any) -> Tensor:
-    """All 1, as another tensor lies."""
+    """Create ones with another tensor's metadata."""
     return aten.full_like(x, 1, **options)
 
 
 @decomposes("aten::fill.Scalar")
 def fill(x: Tensor, value: Any) -> Tensor:
-    """All one number, as another tensor lies."""
+    """Fill with a number."""
     return aten.full_like(x, value)
 
 
@@ -114,7 +114,7 @@ def arange(end: Any, **options: Any) -> Tensor:
 
 @decomposes("aten::arange.start")
 def arange_start(start: Any, end: Any, **options: Any) -> Tensor:
-    """From `start` on, by 1."""
+    """Create a range with step 1."""
     return aten.arange.start_step(start, end, **options)
 
 
@@ -140,13 +140,13 @@ def linspace(
 
 @decomposes("aten::eye")
 def eye(n: Any, **options: Any) -> Tensor:
-    """A square matrix with 1 on its diagonal."""
+    """Create a square identity matrix."""
     return eye_m(n, n, **options)
 
 
 @decomposes("aten::eye.m")
 def eye_m(n: Any, m: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
-    """A matrix with 1 on its diagonal."""
+    """Create an identity matrix of n rows and m columns."""
     rows = aten.arange(n, dtype=ts.uint8, device=device)
     columns = aten.arange(m, dtype=ts.uint8, device=device)
     equal = aten.eq.Tensor(aten.unsqueeze(rows, -1), columns)
@@ -155,7 +155,7 @@ def eye_m(n: Any, m: Any, *, dtype: Any = None, device: Any = None, **options: A
 
 @decomposes("aten::lift_fresh_copy")
 def lift_fresh_copy(x: Tensor) -> Tensor:
-    """A copy."""
+    """Copy a tensor."""
     return aten.clone(x)
 
 
@@ -188,7 +188,7 @@ def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
     implicit=True,
 )
 def itself(x: Tensor) -> Tensor:
-    """The tensor itself, where it is real."""
+    """Return a real tensor unchanged; complex tensors are not decomposed."""
     return NotImplemented if x.is_complex() else x
 
 
@@ -236,13 +236,13 @@ def to_dtype_layout(
 def to_other(
     x: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """With dtype and device of another."""
+    """Convert to the dtype and device of `other`."""
     return _converted(x, copy, memory_format, dtype=other.dtype, device=other.device)
 
 
 @decomposes("aten::type_as", implicit=True)
 def type_as(x: Tensor, other: Tensor) -> Tensor:
-    """With dtype and device of another."""
+    """Convert to the dtype and device of `other`."""
     return _converted(x, False, None, dtype=other.dtype, device=other.device)
 
 

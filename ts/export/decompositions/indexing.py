@@ -19,20 +19,20 @@ def _along(x: Tensor, dim: int, index: Tensor) -> list[Tensor | None]:
 
 @decomposes("aten::index_add")
 def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-    """With rows added at these places."""
+    """Add slices of `source` at indices along a dimension."""
     source = source if alpha == 1 else aten.mul.Tensor(source, alpha)
     return aten.index_put(x, _along(x, dim, index), source, True)
 
 
 @decomposes("aten::index_copy")
 def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """With rows at these places."""
+    """Copy slices of `source` to indices along a dimension."""
     return aten.index_put(x, _along(x, dim, index), source)
 
 
 @decomposes("aten::index_fill.int_Scalar")
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """With a number at these places."""
+    """Fill indexed slices along a dimension with a number."""
     return _filled(x, dim, index, aten.scalar_tensor(value, dtype=x.dtype, device=x.device))
 
 
@@ -50,13 +50,13 @@ def _filled(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
 
 @decomposes("aten::take")
 def take(x: Tensor, index: Tensor) -> Tensor:
-    """Elements of all, counted in order."""
+    """Gather elements by index into the flattened tensor."""
     return aten.index.Tensor(aten.view(x, [-1]) if x.is_contiguous() else flatten(x), [index])
 
 
 @decomposes("aten::take_along_dim", implicit=True)
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Elements along a dimension, at places for each row."""
+    """Gather elements along a dimension with broadcasting; None flattens both tensors."""
     if dim is None:
         return aten.gather(flatten(x), 0, flatten(indices))
     shape = broadcast([list(x.shape), list(indices.shape)])
@@ -68,13 +68,13 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
 
 @decomposes("aten::argwhere", implicit=True)
 def argwhere(x: Tensor) -> Tensor:
-    """The places of what is not 0."""
+    """Return the indices of nonzero elements as rows."""
     return aten.nonzero(x)
 
 
 @decomposes("aten::linalg_cross", "aten::cross", implicit=("aten::cross",))
 def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
-    """The product of vectors of three elements that stands on both."""
+    """Compute the cross product of vectors of size 3 along `dim`."""
     if dim is None:
         dim = next(d for d, n in enumerate(x.shape) if n == 3)
     shape = broadcast([list(x.shape), list(other.shape)])
@@ -122,5 +122,5 @@ def trapezoid(x: Tensor, dx: Any = 1, dim: int = -1) -> Tensor:
 
 @decomposes("aten::item", implicit=True)
 def item(x: Tensor) -> Any:
-    """The only element."""
+    """Return the single element as a number."""
     return aten._local_scalar_dense(x)

@@ -34,7 +34,7 @@ def _convolution(
     transposed: bool = False,
     output_padding: Any = 0,
 ) -> Tensor:
-    """A convolution over `n` dimensions, of one sample or a batch."""
+    """Convolve over `n` dimensions; the batch dimension is optional."""
     single = x.dim() == n + 1
     x = aten.unsqueeze(x, 0) if single else x
     found = aten.convolution(
@@ -99,13 +99,13 @@ for _n in (1, 2, 3):
 
 @decomposes("aten::max_pool2d", implicit=True)
 def max_pool2d(x: Tensor, *arguments: Any) -> Tensor:
-    """The largest of windows."""
+    """Max-pool over two dimensions."""
     return aten.max_pool2d_with_indices(x, *arguments)[0]
 
 
 @decomposes("aten::max_pool3d", implicit=True)
 def max_pool3d(x: Tensor, *arguments: Any) -> Tensor:
-    """The largest of windows."""
+    """Max-pool over three dimensions."""
     return aten.max_pool3d_with_indices(x, *arguments)[0]
 
 
@@ -118,7 +118,7 @@ def max_pool1d(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The largest of windows."""
+    """Max-pool over one dimension by 2-D pooling."""
     kernel, steps = _as_rows(kernel_size, stride)
     wide = aten.max_pool2d_with_indices(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], [1, *_each(dilation, 1)], ceil_mode
@@ -239,7 +239,7 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """Each channel of each sample with mean 0 and variance 1."""
+    """Normalize each channel of each sample to mean 0 and variance 1."""
     if running_mean is not None or not use_input_stats:
         return NotImplemented
     n, channels, *rest = list(x.shape)
@@ -290,7 +290,7 @@ def replace(x: Tensor, value: Tensor) -> None:
 
 
 def _root(x: Any) -> Any:
-    """The square root of a number or symbol."""
+    """Return the square root of a number or symbol."""
     if not isinstance(x, SymNumber):
         return math.sqrt(x)
     number: Any = ts.sym_float(x) if isinstance(x, SymInt) else x
@@ -298,7 +298,7 @@ def _root(x: Any) -> Any:
 
 
 def _added(mask: Any, like: Tensor) -> Any:
-    """A mask as what is added to scores: -inf where a bool is False."""
+    """Convert a boolean mask to an additive one: -inf where False."""
     if mask is None or mask.dtype is not ts.bool:
         return mask
     zero = aten.scalar_tensor(0.0, dtype=like.dtype, device=like.device)
@@ -346,7 +346,7 @@ def attention(
 
 @decomposes("aten::grid_sampler", implicit=True)
 def grid_sampler(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
-    """The values between pixels at these places."""
+    """Sample `x` at grid positions."""
     sampler = aten.grid_sampler_2d if x.dim() == 4 else aten.grid_sampler_3d
     return sampler(x, grid, mode, padding, align_corners)
 
@@ -406,7 +406,7 @@ def reflection_pad(x: Tensor, padding: list[Any]) -> Tensor:
 
 @decomposes("aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
 def replication_pad(x: Tensor, padding: list[Any]) -> Tensor:
-    """With the last elements again."""
+    """Pad by replicating edge elements."""
     if not _has_elements(x, padding):
         return NotImplemented
     return _padded(x, padding, lambda at, size: aten.clamp(at, 0, size - 1))
@@ -417,7 +417,7 @@ def replication_pad(x: Tensor, padding: list[Any]) -> Tensor:
 
 @decomposes("aten::gru_cell", implicit=True)
 def gru_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
-    """One step of a GRU."""
+    """Run one step of a GRU."""
     of_input = aten.unsafe_chunk(aten.linear(x, w_ih, b_ih), 3, 1)
     of_state = aten.unsafe_chunk(aten.linear(hx, w_hh, b_hh), 3, 1)
     reset = aten.sigmoid(aten.add.Tensor(of_state[0], of_input[0]))
@@ -430,7 +430,7 @@ def gru_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None
 def lstm_cell(
     x: Tensor, hx: list[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
-    """One step of an LSTM."""
+    """Run one step of an LSTM."""
     hidden, cell = hx
     gates = aten.add.Tensor(aten.linear(hidden, w_hh, b_hh), aten.linear(x, w_ih, b_ih))
     into, forget, candidate, out = aten.unsafe_chunk(gates, 4, 1)
@@ -448,7 +448,7 @@ def lstm_cell(
 def rnn_tanh_cell(
     x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
 ) -> Tensor:
-    """One step of an RNN with tanh."""
+    """Run one step of an RNN with tanh."""
     return aten.tanh(aten.add.Tensor(aten.linear(hx, w_hh, b_hh), aten.linear(x, w_ih, b_ih)))
 
 
@@ -456,5 +456,5 @@ def rnn_tanh_cell(
 def rnn_relu_cell(
     x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
 ) -> Tensor:
-    """One step of an RNN with ReLU."""
+    """Run one step of an RNN with ReLU."""
     return aten.relu(aten.add.Tensor(aten.linear(hx, w_hh, b_hh), aten.linear(x, w_ih, b_ih)))

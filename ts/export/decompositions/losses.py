@@ -17,7 +17,7 @@ aten = ts.ops.aten
 
 
 def reduced(loss: Tensor, reduction: int) -> Tensor:
-    """The loss of each element, their mean or their sum."""
+    """Reduce a loss: 0 none, 1 mean, 2 sum."""
     return aten.mean(loss) if reduction == 1 else aten.sum(loss) if reduction == 2 else loss
 
 
@@ -65,7 +65,7 @@ def kl_div(x: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = 
 
 @decomposes("aten::binary_cross_entropy")
 def binary_cross_entropy(x: Tensor, target: Tensor, weight: Any = None, reduction: int = 1) -> Tensor:
-    """Of probabilities, with logarithms not below -100."""
+    """Compute binary cross entropy of probabilities; logarithms are clamped to at least -100."""
 
     def logarithm(found: Tensor) -> Tensor:
         return aten.maximum(found, aten.full([], -100, dtype=x.dtype, device=x.device))
@@ -79,7 +79,7 @@ def binary_cross_entropy(x: Tensor, target: Tensor, weight: Any = None, reductio
 def binary_cross_entropy_with_logits(
     x: Tensor, target: Tensor, weight: Any = None, pos_weight: Any = None, reduction: int = 1
 ) -> Tensor:
-    """Of logits."""
+    """Compute binary cross entropy of logits."""
     against = aten.mul.Tensor(aten.sub.Tensor(1, target), x)
     logarithm = aten.log_sigmoid(x)
     if pos_weight is not None:
@@ -93,7 +93,7 @@ def binary_cross_entropy_with_logits(
 def nll_loss(
     x: Tensor, target: Tensor, weight: Any = None, reduction: int = 1, ignore_index: int = -100
 ) -> Tensor:
-    """The logarithms at the classes, negative."""
+    """Compute the negative log likelihood of target classes."""
     if x.dim() not in (1, 2, 4):
         return NotImplemented
     dim = 0 if x.dim() == 1 else 1
@@ -147,7 +147,7 @@ def cross_entropy_loss(
 
 @decomposes("aten::cosine_similarity", implicit=True)
 def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The product of vectors of length 1 in these directions."""
+    """Compute the cosine similarity along a dimension; norms are at least `eps`."""
     if list(x.shape) != list(other.shape):
         x, other = aten.broadcast_tensors([x, other])
     lengths = [aten.clone(aten.linalg_vector_norm(v, 2, [dim], True)) for v in (x, other)]
@@ -162,7 +162,7 @@ def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8)
 def pairwise_distance(
     x: Tensor, other: Tensor, p: float = 2, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
-    """The norms of differences of rows."""
+    """Compute the p-norm of row differences."""
     difference = aten.add.Scalar(aten.sub.Tensor(x, other), eps)
     dim = max(x.dim(), other.dim()) - 1
     return aten.linalg_vector_norm(difference, p, [dim], keepdim)
@@ -170,7 +170,7 @@ def pairwise_distance(
 
 @decomposes("aten::cdist", implicit=True)
 def cdist(x: Tensor, other: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
-    """The distances of all pairs of rows."""
+    """Compute p-norm distances of all row pairs."""
     return aten._cdist_forward(x, other, p, compute_mode)
 
 
@@ -178,7 +178,7 @@ def cdist(x: Tensor, other: Tensor, p: float = 2.0, compute_mode: Any = None) ->
 def poisson_nll_loss(
     x: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:
-    """Of counts."""
+    """Compute the Poisson negative log likelihood."""
     if full:
         return NotImplemented
     if log_input:

@@ -94,19 +94,19 @@ def _batches(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::mv")
 def mv(x: Tensor, y: Tensor) -> Tensor:
-    """A matrix by a vector."""
+    """Multiply a matrix and a vector."""
     return aten.sum.dim_IntList(aten.mul.Tensor(x, y), [1])
 
 
 @decomposes("aten::dot")
 def dot(x: Tensor, y: Tensor) -> Tensor:
-    """The product of two vectors."""
+    """Compute the inner product of two vectors."""
     return aten.sum(aten.mul.Tensor(x, y))
 
 
 @decomposes("aten::outer", implicit=True)
 def outer(x: Tensor, y: Tensor) -> Tensor:
-    """All products of two elements."""
+    """Compute the outer product of two vectors."""
     return aten.mul.Tensor(aten.view(x, [x.shape[0], 1]), y)
 
 
@@ -137,7 +137,7 @@ def inner(x: Tensor, y: Tensor) -> Tensor:
 
 @decomposes("aten::tensordot", implicit=True)
 def tensordot(x: Tensor, y: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor:
-    """Sums of products over pairs of dimensions."""
+    """Contract pairs of dimensions by a matrix product."""
     left = [d for d in range(x.dim()) if d not in [e % x.dim() for e in dims_self]]
     right = [d for d in range(y.dim()) if d not in [e % y.dim() for e in dims_other]]
     depth = math.prod(x.shape[d] for d in dims_self)
@@ -151,7 +151,7 @@ def tensordot(x: Tensor, y: Tensor, dims_self: list[int], dims_other: list[int])
 
 @decomposes("aten::kron", implicit=True)
 def kron(x: Tensor, y: Tensor) -> Tensor:
-    """Each element of one times the other."""
+    """Compute the Kronecker product."""
     n = max(x.dim(), y.dim())
     a = [1] * (n - x.dim()) + list(x.shape)
     b = [1] * (n - y.dim()) + list(y.shape)
@@ -193,7 +193,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
 
 
 def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[str]]:
-    """The letters of each operand and of the result; numbers stand for the dimensions of `...`."""
+    """Parse an einsum equation to labels of operands and result; numbers label the dimensions of `...`."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     texts = left.split(",")
     named = [len(t.replace("...", "")) for t in texts]

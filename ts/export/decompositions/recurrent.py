@@ -65,7 +65,7 @@ def _layer(x: Tensor, state: State, weights: list[Any], step: Step, reverse: boo
 
 
 def _weights(params: list[Tensor], has_biases: bool, projected: bool) -> list[list[Any]]:
-    """The weights of each layer and direction: w_ih, w_hh, b_ih, b_hh, w_hr."""
+    """Group parameters by layer and direction: w_ih, w_hh, b_ih, b_hh, w_hr."""
     count = (4 if has_biases else 2) + projected
     found = []
     for k in range(0, len(params), count):
@@ -84,7 +84,7 @@ def _stack(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, ...]:
-    """All layers: the output, and the last states by kind."""
+    """Run all layers; return the output and the final states by kind."""
     x = aten.transpose.int(x, 0, 1) if batch_first else x
     directions = 2 if bidirectional else 1
     last: list[State] = []

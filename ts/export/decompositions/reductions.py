@@ -17,7 +17,7 @@ aten = ts.ops.aten
 
 @decomposes("aten::sum")
 def sum_all(x: Tensor, *, dtype: Any = None) -> Tensor:
-    """Of all elements."""
+    """Sum all elements."""
     return aten.sum.dim_IntList(x, [], dtype=dtype)
 
 
@@ -57,7 +57,7 @@ def _as_float(correction: Any) -> float:
 
 @decomposes("aten::std.correction")
 def std_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Tensor:
-    """The deviation along dimensions, from n - correction elements."""
+    """Compute the standard deviation along dimensions, with divisor n - correction."""
     correction = _as_float(correction)
     return aten.sqrt(aten.var.correction(x, dim, correction=correction, keepdim=keepdim))
 
@@ -71,7 +71,7 @@ def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, k
 
 
 def _register_unbiased(name: str, with_correction: Callable[..., Any]) -> None:
-    """The forms of a moment that say `unbiased`: of all elements, and along dimensions."""
+    """Register the `unbiased` overloads of a moment: full reduction, and along dimensions."""
 
     @decomposes(f"aten::{name}", implicit=True)
     def of_all(x: Tensor, unbiased: bool = True) -> Any:
@@ -90,13 +90,13 @@ _register_unbiased("std_mean", std_mean_correction)
 
 @decomposes("aten::norm.Scalar")
 def norm(x: Tensor, p: Any = 2) -> Tensor:
-    """The norm of all elements."""
+    """Compute the p-norm of all elements."""
     return aten.linalg_vector_norm(x, p)
 
 
 @decomposes("aten::norm.ScalarOpt_dim")
 def norm_dim(x: Tensor, p: Any, dim: Any, keepdim: bool = False) -> Tensor:
-    """The norm along dimensions."""
+    """Compute the p-norm along dimensions."""
     return aten.linalg_vector_norm(x, 2 if p is None else p, dim, keepdim)
 
 
@@ -104,7 +104,7 @@ def norm_dim(x: Tensor, p: Any, dim: Any, keepdim: bool = False) -> Tensor:
 def linalg_norm(
     x: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """The norm of vectors; that of matrices stays."""
+    """Compute vector norms; matrix norms are not decomposed."""
     if ord is not None and ((dim is None and x.dim() == 2) or (dim is not None and len(dim) == 2)):
         return NotImplemented
     return aten.linalg_vector_norm(x, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
@@ -126,7 +126,7 @@ def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
 @decomposes("aten::argsort", implicit=True)
 def argsort(x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
-    """The places in order."""
+    """Return the indices of a sort."""
     return aten.sort(x, dim, descending)[1]
 
 
@@ -138,19 +138,19 @@ def argsort_stable(x: Tensor, *, stable: bool, dim: int = -1, descending: bool =
 
 @decomposes("aten::msort", implicit=True)
 def msort(x: Tensor) -> Tensor:
-    """In order along the first dimension."""
+    """Sort along the first dimension."""
     return aten.sort(x, 0)[0]
 
 
 @decomposes("aten::nansum")
 def nansum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The sum of what is not NaN."""
+    """Sum non-NaN elements."""
     return aten.sum.dim_IntList(either(aten.isnan(x), 0, x, x), dim, keepdim, dtype=dtype)
 
 
 @decomposes("aten::nanmean", implicit=True)
 def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The mean of what is not NaN."""
+    """Compute the mean of non-NaN elements."""
     y = aten.detach(x)
     there = aten.logical_not(aten.ne.Tensor(y, y))
     count = aten.sum.dim_IntList(there, dim, keepdim)
@@ -159,7 +159,7 @@ def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 @decomposes("aten::aminmax")
 def aminmax(x: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
-    """The least and the largest."""
+    """Return minima and maxima."""
     dims = [] if dim is None else [dim]
     return aten.amin(x, dims, keepdim), aten.amax(x, dims, keepdim)
 
@@ -187,7 +187,7 @@ def cumulative_trapezoid(x: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
 
 @decomposes("aten::trace")
 def trace(x: Tensor) -> Tensor:
-    """The sum of the diagonal."""
+    """Sum the diagonal of a matrix."""
     diagonal = aten.clone(aten.diagonal(x), memory_format=ts.contiguous_format)
     return aten.sum(diagonal)
 
@@ -216,7 +216,7 @@ def triu(x: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def _kept(x: Tensor, mask: Tensor) -> Tensor:
-    """The elements where a mask holds, 0 elsewhere."""
+    """Set elements outside of a mask to 0."""
     return aten.logical_and(mask, x) if x.dtype is ts.bool else either(mask, x, 0, x)
 
 

@@ -37,13 +37,13 @@ def swapped(x: Tensor, first: int, second: int) -> Tensor:
     implicit=("aten::numpy_T", "aten::matrix_H", "aten::adjoint"),
 )
 def t(x: Tensor) -> Tensor:
-    """The dimensions in reverse."""
+    """Reverse the dimensions."""
     return aten.permute(x, list(range(x.dim()))[::-1]) if x.dim() > 1 else aten.alias(x)
 
 
 @decomposes("aten::mT", "aten::mH", implicit=True)
 def mT(x: Tensor) -> Tensor:
-    """The last two dimensions in each other's place."""
+    """Swap the last two dimensions."""
     return swapped(x, -2, -1)
 
 
@@ -65,7 +65,7 @@ def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
 
 @decomposes("aten::movedim.int", "aten::moveaxis.int", implicit=True)
 def movedim_one(x: Tensor, source: int, destination: int) -> Tensor:
-    """One dimension at another place."""
+    """Move one dimension."""
     return movedim(x, [source], [destination])
 
 
@@ -83,13 +83,13 @@ def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @decomposes("aten::ravel", implicit=True)
 def ravel(x: Tensor) -> Tensor:
-    """All dimensions as one."""
+    """Flatten to one dimension."""
     return aten.view(aten.contiguous(x), [-1])
 
 
 @decomposes("aten::unflatten.int", implicit=True)
 def unflatten(x: Tensor, dim: int, sizes: list[int]) -> Tensor:
-    """A dimension as several."""
+    """Split a dimension into several."""
     dim = _dim(x, dim)
     shape = list(x.shape)
     sizes = resolved(sizes, shape[dim])
@@ -143,25 +143,25 @@ def _can_view(x: Tensor, shape: list[Any]) -> bool:
 
 @decomposes("aten::contiguous", implicit=True)
 def contiguous(x: Tensor, memory_format: Any = ts.contiguous_format) -> Tensor:
-    """A copy, unless the elements lie in order."""
+    """Return `x` if contiguous in the memory format, else a copy."""
     return x if x.is_contiguous(memory_format=memory_format) else aten.clone(x, memory_format=memory_format)
 
 
 @decomposes("aten::squeeze")
 def squeeze(x: Tensor) -> Tensor:
-    """Without dimensions of size 1."""
+    """Remove all dimensions of size 1."""
     return aten.squeeze.dims(x, list(range(x.dim())))
 
 
 @decomposes("aten::squeeze.dim")
 def squeeze_dim(x: Tensor, dim: int) -> Tensor:
-    """Without this dimension, if its size is 1."""
+    """Remove a dimension of size 1."""
     return aten.squeeze.dims(x, [dim])
 
 
 @decomposes("aten::expand_as", implicit=True)
 def expand_as(x: Tensor, other: Tensor) -> Tensor:
-    """In the shape of another."""
+    """Expand to the shape of `other`."""
     return aten.expand(x, list(other.shape))
 
 
@@ -173,13 +173,13 @@ def broadcast_to(x: Tensor, size: list[int]) -> Tensor:
 
 @decomposes("aten::broadcast_tensors", implicit=True)
 def broadcast_tensors(tensors: list[Tensor]) -> list[Tensor]:
-    """All in one shape."""
+    """Broadcast tensors to a common shape."""
     shape = broadcast([list(x.shape) for x in tensors])
     return [x if list(x.shape) == shape else aten.expand(x, shape) for x in tensors]
 
 
 def broadcast(shapes: list[list[Any]]) -> list[Any]:
-    """The shape that all are broadcast to."""
+    """Return the broadcast shape."""
     found: list[Any] = [1] * max(map(len, shapes))
     for shape in shapes:
         for d in range(1, len(shape) + 1):
@@ -243,7 +243,7 @@ def tensor_split_indices(x: Tensor, indices: list[int], dim: int = 0) -> list[Te
 
 @decomposes("aten::unbind.int")
 def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
-    """The slices along a dimension."""
+    """Split into slices along a dimension."""
     parts = [aten.slice.Tensor(x, dim, k, k + 1) for k in range(int(x.shape[dim]))]
     return [aten.squeeze.dim(part, dim) for part in parts]
 
@@ -267,19 +267,19 @@ def concat(tensors: list[Tensor], dim: int = 0) -> Tensor:
 
 @decomposes("aten::atleast_1d", implicit=True)
 def atleast_1d(x: Tensor) -> Tensor:
-    """With a dimension at least."""
+    """View with at least one dimension."""
     return aten.view(x, [1]) if x.dim() == 0 else x
 
 
 @decomposes("aten::atleast_2d", implicit=True)
 def atleast_2d(x: Tensor) -> Tensor:
-    """With two dimensions at least."""
+    """View with at least two dimensions."""
     return aten.view(x, [1, 1]) if x.dim() == 0 else aten.unsqueeze(x, 0) if x.dim() == 1 else x
 
 
 @decomposes("aten::atleast_3d", implicit=True)
 def atleast_3d(x: Tensor) -> Tensor:
-    """With three dimensions at least."""
+    """View with at least three dimensions."""
     if x.dim() == 0:
         return aten.view(x, [1, 1, 1])
     if x.dim() == 1:
@@ -289,7 +289,7 @@ def atleast_3d(x: Tensor) -> Tensor:
 
 @decomposes("aten::hstack", implicit=True)
 def hstack(tensors: list[Tensor]) -> Tensor:
-    """Beside each other."""
+    """Concatenate along the second dimension; 1-D tensors along the first."""
     rows = [atleast_1d(x) for x in tensors]
     return aten.cat(rows, 0 if rows[0].dim() == 1 else 1)
 
@@ -302,7 +302,7 @@ def vstack(tensors: list[Tensor]) -> Tensor:
 
 @decomposes("aten::dstack", implicit=True)
 def dstack(tensors: list[Tensor]) -> Tensor:
-    """Behind each other."""
+    """Concatenate along the third dimension."""
     return aten.cat([atleast_3d(x) for x in tensors], 2)
 
 
@@ -320,7 +320,7 @@ def tile(x: Tensor, dims: list[int]) -> Tensor:
 
 @decomposes("aten::repeat_interleave.self_int", implicit=True)
 def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_size: Any = None) -> Tensor:
-    """Each element so many times."""
+    """Repeat each element along a dimension."""
     if dim is None:
         x, dim = flatten(x), 0
     dim = _dim(x, dim)
@@ -358,13 +358,13 @@ def rot90(x: Tensor, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Tensor:
 
 @decomposes("aten::fliplr", implicit=True)
 def fliplr(x: Tensor) -> Tensor:
-    """The columns in reverse."""
+    """Reverse the columns."""
     return aten.flip(x, [1])
 
 
 @decomposes("aten::flipud", implicit=True)
 def flipud(x: Tensor) -> Tensor:
-    """The rows in reverse."""
+    """Reverse the rows."""
     return aten.flip(x, [0])
 
 
@@ -395,7 +395,7 @@ def cartesian_prod(tensors: list[Tensor]) -> Tensor:
 
 @decomposes("aten::diag", implicit=True)
 def diag(x: Tensor, diagonal: int = 0) -> Tensor:
-    """The diagonal of a matrix; a matrix with this diagonal."""
+    """Return the diagonal of a matrix, or the diagonal matrix of a vector."""
     if x.dim() == 1:
         return diag_embed(x, diagonal)
     return aten.clone(aten.diagonal(x, diagonal), memory_format=ts.contiguous_format)
@@ -439,13 +439,13 @@ def diagflat(x: Tensor, offset: int = 0) -> Tensor:
 
 @decomposes("aten::linalg_diagonal", implicit=True)
 def linalg_diagonal(x: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """The diagonals of matrices."""
+    """Return the diagonals of matrices."""
     return aten.diagonal(x, offset, dim1, dim2)
 
 
 @decomposes("aten::roll")
 def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type: ignore[assignment]
-    """Elements moved along dimensions; what leaves one end comes in at the other."""
+    """Shift elements cyclically along dimensions."""
     if not dims:
         return aten.view(roll(flatten(x), shifts, [0]), list(x.shape))
     for shift, dim in zip(shifts, dims, strict=True):
@@ -461,7 +461,7 @@ def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type:
     "aten::channel_shuffle", "aten::native_channel_shuffle", implicit=("aten::native_channel_shuffle",)
 )
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
-    """The channels of the groups in turn."""
+    """Interleave the channels of the groups."""
     n, channels, *rest = list(x.shape)
     wide = aten.view(x, [n, groups, channels // groups, *rest])
     return aten.reshape(swapped(wide, 1, 2), list(x.shape))

@@ -19,7 +19,7 @@ _inverse: dict[str, Callable[..., Tensor]] = {}
 
 
 def unview(op: Any, before: Tensor, value: Tensor, arguments: tuple[Any, ...], index: int | None) -> Tensor:
-    """`before` with `value` in the place of its view op(before, *arguments), or of that of several views."""
+    """Replace the view op(before, *arguments) of `before` by `value`; `index` selects among several views."""
     inverse = _inverse.get(op.key)
     if inverse is None:
         raise RuntimeError(f"what writes to a view made by {op.key} has no form without a write")

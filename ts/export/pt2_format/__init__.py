@@ -34,9 +34,9 @@ def load(
     extra_files: dict[str, Any] | None = None,
     expected_opset_version: dict[str, int] | None = None,
 ) -> ExportedProgram:
-    """The program of a `.pt2` file.
+    """Load the program of a `.pt2` file.
 
-    The keys of `extra_files` name additional records, whose texts are filled in.
+    The keys of `extra_files` name additional records; their texts become the values.
     """
     from ts.export.pt2_format.reader import read
 

@@ -38,7 +38,7 @@ class _SymbolSource(NamedTuple):
     name: str
 
     def read(self, leaves: list[Any]) -> Any:
-        """The number."""
+        """Return the symbol's number for given argument leaves."""
         found = leaves[self.leaf]
         number = found if self.dim is None else found.size()[self.dim]
         return (number - self.offset) // self.factor
@@ -233,7 +233,7 @@ class Conditions:
         raise ArchiveError(f"the condition {text[:120]!r} cannot be read")
 
     def _leaf(self, source: Formula, text: str) -> int:
-        """The number of the leaf that `L['x'][0].field` is."""
+        """Return the leaf index of a source expression such as `L['x'][0].field`."""
         steps: list[tuple[bool, Any]] = []
         while not isinstance(source, Name):
             match source:
@@ -283,7 +283,7 @@ def _shift(a: Any, b: Any) -> Any:
 
 
 def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, of numbers alone: a text times a number may be a very long one."""
+    """Restrict a function to numbers; a string times an integer could exhaust memory."""
 
     def computed(*operands: Any) -> Any:
         if not all(isinstance(x, int | float) for x in operands):

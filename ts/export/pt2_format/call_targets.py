@@ -57,7 +57,7 @@ def _overload(name: str) -> OpOverload:
 
 
 def _of_functions(name: str) -> Any:
-    """An operator that takes graphs: a branch or a loop."""
+    """Return a higher-order operator by name."""
     home = getattr(ts.ops, "higher_order", None)
     function = getattr(home, name, None) if name.isidentifier() and not name.startswith("__") else None
     if not callable(function):
@@ -66,7 +66,7 @@ def _of_functions(name: str) -> Any:
 
 
 def _step_of_batch(name: str) -> Any:
-    """A step of `vmap`."""
+    """Return a `vmap` step function by name."""
     home = _steps()
     if name not in _STEPS or home is None:
         raise ArchiveError(f"the program calls {_BATCHES}{name[:80]}, which ts does not have")

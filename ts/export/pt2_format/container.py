@@ -57,7 +57,7 @@ class Container:
         return self.records.has(name)
 
     def text(self, name: str) -> str:
-        """The text of a record."""
+        """Return a record's text."""
         return self.records.text(name)
 
     def _check_format(self) -> None:
@@ -77,7 +77,7 @@ class Container:
             raise ArchiveError("archives of machines with another byte order cannot be read")
 
     def _model(self) -> str:
-        """The name of the program."""
+        """Return the name of the program's model record."""
         found = [
             name.removeprefix("models/").removesuffix(".json")
             for name in self.records.entries
@@ -106,7 +106,7 @@ class ContainerWriter:
         self.root = root
 
     def record(self, name: str, data: bytes | memoryview | str) -> None:
-        """One record."""
+        """Write a record."""
         write_record(self.file, f"{self.root}/{name}", data.encode() if isinstance(data, str) else data)
 
 

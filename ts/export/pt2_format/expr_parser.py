@@ -108,7 +108,7 @@ class _Parser:
         raise ArchiveError(f"the formula {self.text[:80]!r} cannot be read: {why}")
 
     def advance(self) -> str:
-        """The present token; the next one becomes present."""
+        """Move to the next token and return the previous one."""
         before = self.token
         found = _TOKEN.match(self.text, self.at)
         if found is None:

@@ -187,7 +187,7 @@ def _object_reader(cls: Any) -> _Reads:
 
 
 def write(value: Any) -> str:
-    """The JSON of an object."""
+    """Encode an object as JSON."""
     return json.dumps(_written(value), allow_nan=False)
 
 

@@ -61,12 +61,12 @@ def _functions(module: GraphModule) -> Iterator[tuple[Node, GraphModule]]:
 
 
 def _value(module: GraphModule, node: Node) -> Any:
-    """The attribute that a node reads; None for other nodes."""
+    """Return the attribute of a `get_attr` node; None for other nodes."""
     return _get_attr(module, str(node.target)) if node.op == "get_attr" else None
 
 
 def _held(module: GraphModule) -> list[Tensor]:
-    """The tensors that a graph reads of its module."""
+    """Return the tensors that a graph reads from its module."""
     return [x for node in module.graph.nodes if isinstance(x := _value(module, node), Tensor)]
 
 
@@ -82,7 +82,7 @@ def _copied(module: GraphModule) -> tuple[dict[str, Any], Graph]:
 
 
 def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
-    """Let functions be given the tensors that they hold: these nodes stand for them in the graph around."""
+    """Pass tensors held by subgraphs as operands; `there` maps tensor ids to nodes of the outer graph."""
     before = dict(held)
     for node in list(graph.nodes):
         if node.op != "call_function" or not is_of_functions(node.target):
@@ -104,7 +104,7 @@ def _give(held: dict[str, Any], graph: Graph, there: dict[int, Node]) -> None:
 
 
 def _taking(module: GraphModule, given: Sequence[int], values: Sequence[Any]) -> GraphModule:
-    """A function's module with inputs for tensors in the place of attributes."""
+    """Return a subgraph's module with tensor attributes replaced by inputs."""
     held, graph = _copied(module)
     rest = next(n for n in graph.nodes if n.op != "placeholder")
     taken = {n.name for n in graph.nodes}

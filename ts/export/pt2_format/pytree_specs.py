@@ -28,7 +28,7 @@ _DICTIONARIES: Final = (dict, OrderedDict)
 
 
 def read(text: str) -> Any:
-    """The TreeSpec that a text describes."""
+    """Parse a serialized TreeSpec."""
     match json_codec.parse(text, "a tree of arguments"):
         case [1, tree]:
             return _spec(tree)
@@ -102,7 +102,7 @@ def _default_context(written: Any, count: int) -> list[Any]:
 
 
 def write(spec: Any) -> str:
-    """The text of a TreeSpec."""
+    """Serialize a TreeSpec."""
     try:
         return pytree.treespec_dumps(spec)
     except (NotImplementedError, TypeError) as error:
@@ -110,7 +110,7 @@ def write(spec: Any) -> str:
 
 
 def named_tuples(*specs: Any) -> dict[str, list[str]]:
-    """The fields of the named tuples in trees, by the names that files have for the classes."""
+    """Return the fields of named tuple classes in trees, by serialized class name."""
     found = {}
     waiting = list(specs)
     while waiting:

@@ -54,7 +54,7 @@ _NUMBERS: Final = ("as_int", "as_float", "as_bool", "as_string", "as_none")
 
 
 def read(container: Container, expected_opset: dict[str, int] | None = None) -> ExportedProgram:
-    """The program of a file."""
+    """Read the program of an archive."""
     record = f"models/{container.model}.json"
     program: schema.Program = json_codec.read(container.text(record), schema.Program, record)
     _check_versions(program, expected_opset)
@@ -86,7 +86,7 @@ def check_name(name: str) -> str:
 
 
 def check_path(name: str) -> str:
-    """A name of a parameter or buffer, with dots."""
+    """Validate a dotted name of a parameter or buffer."""
     parts = name.split(".")
     if len(name) > _MAX_NAME_CHARS or len(parts) > 100 or not all(parts):
         raise ArchiveError(f"{name[:80]!r} is no name of a parameter or buffer")
@@ -116,7 +116,7 @@ class _Reader:
         self.symbols = Symbols(program.range_constraints)
 
     def program(self) -> ExportedProgram:
-        """The whole."""
+        """Decode the whole program."""
         written = self.file.graph_module
         graph = _GraphReader(self, written.graph, 0)
         input_specs = list(map(self.input_spec, written.signature.input_specs))
@@ -240,7 +240,7 @@ class _Reader:
         return OutputSpec(made, _tensor(value.arg), field and getattr(value, field))
 
     def argument(self, written: schema.TaggedUnion) -> Any:
-        """A value that users give or get."""
+        """Decode a user input or output of a signature."""
         if written.kind == "as_tensor":
             return _tensor(written.value)
         if written.kind in _SIZE_KINDS and written.value.kind == "as_name":
@@ -254,7 +254,7 @@ class _Reader:
     # ---- values
 
     def fake(self, meta: schema.TensorMeta) -> Tensor:
-        """The tensor without elements that a file describes."""
+        """Create the fake tensor of tensor metadata."""
         check_layout(meta.layout)
         if len(meta.sizes) != len(meta.strides) or len(meta.sizes) > 64:
             raise ArchiveError("a tensor has other strides than sizes")
@@ -313,7 +313,7 @@ class _GraphReader:
         self.outputs: list[Any] = []
 
     def module(self, specs: list[InputSpec] | None = None) -> GraphModule:
-        """The module of the graph."""
+        """Decode the graph to a module."""
         if specs is not None and len(specs) != len(self.written.inputs):
             raise ArchiveError("the program has other inputs than its signature")
         for place, each in enumerate(self.written.inputs):
@@ -352,7 +352,7 @@ class _GraphReader:
         return node.name
 
     def rename(self, spec: OutputSpec, output: Any) -> None:
-        """Let the signature have the names of nodes, and be of the values that the graph gives."""
+        """Update an output spec to final node names; ArchiveError unless it matches the graph's output."""
         if isinstance(spec.arg, kinds.ConstantArgument):
             same = not isinstance(output, Node) or output.op == "placeholder"
         else:
@@ -366,7 +366,7 @@ class _GraphReader:
     # ---- inputs
 
     def input(self, written: schema.TaggedUnion, spec: InputSpec | None) -> None:
-        """A parameter of the graph."""
+        """Decode a graph input."""
         if written.kind == "as_tensor":
             name = written.value.name
         elif written.kind in _SIZE_KINDS and written.value.kind == "as_name":
@@ -415,7 +415,7 @@ class _GraphReader:
     # ---- calls
 
     def call(self, written: schema.Node) -> None:
-        """A call, and the nodes that take its results apart."""
+        """Decode a call node and the `getitem` nodes of its results."""
         target = call_targets.found(written.target)
         args: list[Any] = []
         options: dict[str, Any] = {}
@@ -460,7 +460,7 @@ class _GraphReader:
         return check_name(name or "call"), outputs[0]
 
     def items(self, node: Node, outputs: Sequence[schema.TaggedUnion], metadata: dict[str, Any]) -> list[Any]:
-        """Nodes that take the results out of a call."""
+        """Create `getitem` nodes for a call's results."""
         found = []
         for place, each in enumerate(outputs):
             if each.kind == "as_tensors":
@@ -491,14 +491,14 @@ class _GraphReader:
     # ---- arguments
 
     def node(self, name: str) -> Node:
-        """The value of a name."""
+        """Return the node of a value name; ArchiveError if undefined."""
         found = self.nodes.get(name)
         if found is None:
             raise ArchiveError(f"{name[:80]!r} is used before there is such a value")
         return found
 
     def value(self, written: schema.TaggedUnion) -> Any:
-        """An argument of a call."""
+        """Decode an argument of a call."""
         kind, value = written.kind, written.value
         read = _ARGUMENTS.get(kind)
         if read is not None:
@@ -524,7 +524,7 @@ class _GraphReader:
         return self.node(value.value) if value.kind == "as_name" else value.value
 
     def optional(self, value: schema.TaggedUnion) -> Any:
-        """A tensor, or None."""
+        """Decode an optional tensor."""
         return self.node(value.value.name) if value.kind == "as_tensor" else None
 
     def attribute(self, written: schema.SubgraphArgument) -> Node:

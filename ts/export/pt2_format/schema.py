@@ -341,7 +341,7 @@ class Range:
 
 @dataclass(slots=True)
 class CallSignature:
-    """The trees that a module takes and gives."""
+    """Signature of a module call: arguments, results and their pytree specs."""
 
     inputs: list[Argument]
     outputs: list[Argument]

@@ -71,7 +71,7 @@ class Symbols:
     # ---- reading
 
     def number(self, choice: TaggedUnion) -> Any:
-        """A number of Python, or a symbol."""
+        """Decode a number or symbolic expression."""
         if choice.kind != "as_expr":
             return choice.value
         from ts.export.sym_node import symbol_of
@@ -80,7 +80,7 @@ class Symbols:
         return symbol_of(expression, self.environment)
 
     def expression(self, written: Expression) -> Any:
-        """An expression of sympy."""
+        """Decode a sympy expression; cached by text."""
         text = written.expr_str
         found = self._known.get(text)
         if found is None:
@@ -379,7 +379,7 @@ def functions() -> dict[str, tuple[Any, int, int]]:
 
 
 def text(expression: Any) -> str:
-    """An expression as files have it."""
+    """Format an expression in the archive's syntax."""
     import sympy
 
     from ts.export import sympy_functions as e
@@ -411,7 +411,7 @@ def expression_of(x: Any) -> Expression:
 
 
 def chosen(cls: Any, x: Any, plain: str) -> Any:
-    """A number or symbol as a choice of a file."""
+    """Encode a plain or symbolic number as tagged union `cls`."""
     from ts._core.tensor.sym_types import SymNumber
 
     return cls("as_expr", expression_of(x)) if isinstance(x, SymNumber) else cls(plain, x)

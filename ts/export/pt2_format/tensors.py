@@ -36,12 +36,12 @@ def dtype_of(number: int) -> dtypes.dtype:
 
 
 def number_of(dtype: dtypes.dtype) -> int:
-    """The number of a dtype in files."""
+    """Return the schema number of a dtype."""
     return schema.DTYPES[dtype]
 
 
 def device_of(written: schema.Device) -> devices.device:
-    """The device of a tensor."""
+    """Return the device of an archived tensor."""
     return device_named(written.type if written.index is None else f"{written.type}:{written.index}")
 
 
@@ -61,14 +61,14 @@ class TensorFolder:
         self.bytes: dict[str, NDArray[np.uint8]] = {}
 
     def read(self) -> dict[str, Any]:
-        """The tensors by their names."""
+        """Load all tensors by name."""
         if not self.container.has(self.config):
             return {}
         payloads = json_codec.read(self.container.text(self.config), schema.Payloads, self.config)
         return {name: self.tensor(name, payload) for name, payload in payloads.config.items()}
 
     def tensor(self, name: str, payload: schema.Payload) -> Any:
-        """One of them."""
+        """Load a tensor."""
         record = f"{self.folder}/{payload.path_name}"
         if payload.use_pickle:
             made = torch_save.load(io.BytesIO(self.container.records.bytes(record)))
@@ -116,7 +116,7 @@ class WrittenFolder:
         self.config: dict[str, schema.Payload] = {}
 
     def add(self, name: str, x: Any) -> None:
-        """One more tensor."""
+        """Add a tensor."""
         place = self.storages.place(x.detach())
         self.config[name] = schema.Payload(
             f"{_PREFIXES[self.name]}{place.key}",
@@ -126,7 +126,7 @@ class WrittenFolder:
         )
 
     def write(self, model: str) -> None:
-        """The records of all."""
+        """Write all tensor records and the config record."""
         folder = f"data/{self.name}"
         for key, elements in self.storages.arrays.items():
             self.writer.record(f"{folder}/{_PREFIXES[self.name]}{key}", elements.data)

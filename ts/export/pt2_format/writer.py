@@ -47,7 +47,7 @@ _OF_TYPE: Final = {  # of empty lists, by the schema's words for what is in them
 
 
 def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict[str, int] | None) -> None:
-    """All records of a program."""
+    """Write all records of a program."""
     program = lift_constants.lifted(program)
     text = json_codec.write(_program(program, opset_version))
     weights, constants = WrittenFolder(writer, "weights"), WrittenFolder(writer, "constants")
@@ -159,7 +159,7 @@ def _output_spec(spec: OutputSpec, signature: Any) -> schema.OutputSpec:
 
 
 def _of_signature(argument: Any) -> Argument:
-    """A value that users give or get."""
+    """Encode a user input or output of a signature."""
     match argument:
         case kinds.TensorArgument(name=name):
             return Argument("as_tensor", schema.Name(name))
@@ -175,7 +175,7 @@ def _of_signature(argument: Any) -> Argument:
 
 
 def _constant(value: Any) -> Argument:
-    """A number, text or None."""
+    """Encode a number, string or None."""
     if value is None:
         return Argument("as_none", True)
     kind = _PLAIN.get(type(value))
@@ -196,7 +196,7 @@ class _GraphWriter:
         self.written = schema.Graph([], [], [], {}, {}, {})
 
     def graph(self) -> schema.Graph:
-        """The graph."""
+        """Encode the graph."""
         written = self.written
         for node in self.module.graph.nodes:
             if node.op == "placeholder":
@@ -215,7 +215,7 @@ class _GraphWriter:
         return written
 
     def input(self, node: Node) -> Argument:
-        """A parameter of the graph."""
+        """Encode a graph input."""
         value = node.meta.get("val")
         if isinstance(value, Tensor | SymNumber):
             return self.result(node.name, value)
@@ -274,7 +274,7 @@ class _GraphWriter:
     # ---- calls
 
     def call(self, node: Node) -> schema.Node:
-        """A call."""
+        """Encode a call node."""
         target: Any = node.target
         higher = call_targets.is_of_functions(target)
         single = not isinstance(node.meta.get("val"), list | tuple) if higher else None
@@ -288,7 +288,7 @@ class _GraphWriter:
         )
 
     def inputs(self, node: Node) -> Any:
-        """The arguments, with the parameters' names and types."""
+        """Encode call arguments with parameter names and kinds."""
         target: Any = node.target
         parameters = list(target.operator.signature.parameters) if isinstance(target, OpOverload) else []
         higher = call_targets.is_of_functions(target)
@@ -327,7 +327,7 @@ class _GraphWriter:
         return _constant(x)
 
     def node(self, x: Node) -> Argument:
-        """The value of a node."""
+        """Encode a node used as argument: a value name, or a subgraph."""
         if x.op == "get_attr":
             inner: Any = self.module
             for part in str(x.target).split("."):
@@ -380,7 +380,7 @@ class _GraphWriter:
         raise ArchiveError(f"a list of {', '.join(sorted(found))} cannot be saved")
 
     def named(self, x: Argument) -> schema.Name:
-        """The name of a tensor or number among tensors; a call makes one of a number without."""
+        """Return the value name of a tensor or number in a tensor list; plain numbers get a node."""
         if x.kind == "as_tensor":
             return x.value  # type: ignore[no-any-return]
         if x.kind == "as_sym_int":
