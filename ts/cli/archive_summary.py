@@ -1,4 +1,4 @@
-"""What is in an archive, for `ts info`.
+"""Archive summary for `ts info`.
 
 In: a path.  Out: titles with lines:
 
@@ -39,7 +39,7 @@ _UTF8: Final = 0x800  # a flag of names, which Python sets for those that need i
 
 
 def contents(path: Path) -> list[Section]:
-    """What `ts info` says of an archive, or an exported program."""
+    """Return the summary sections of an archive or exported program."""
     if is_exported(path):
         return _contents_of_exported(path)
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
@@ -82,7 +82,7 @@ def amount(size: float) -> str:
 
 
 def producer(records: ZipRecords) -> str:
-    """Who wrote an archive, by the marks that writers of zip files leave."""
+    """Identify the producer of an archive by its zip metadata."""
     first = next(iter(records.entries.values()))
     if first.create_version == 0 and first.flag_bits & _UTF8:
         return "PyTorch, for mobile devices" if records.has("bytecode.pkl") else "PyTorch"
@@ -92,7 +92,7 @@ def producer(records: ZipRecords) -> str:
 
 
 def _operators(sources: dict[str, Source]) -> Iterator[str]:
-    """The operators that the code names, each as often as it does."""
+    """Yield the operator names that occur in the code, with repetitions."""
     for source in sources.values():
         ranges = Ranges(source, whole_subscripts=True)
         for definition in parse.syntax_tree(source).body:
@@ -138,7 +138,7 @@ def _model(module: ScriptModule) -> list[Section]:
 
 
 def _tensors(*groups: tuple[str, Any]) -> list[Section]:
-    """How many there are of each kind, and which."""
+    """Return sections with the count, size and tree of each group of tensors."""
     found: list[Section] = []
     for title, tensors in groups:
         named = dict(tensors)
@@ -153,7 +153,7 @@ def _tensors(*groups: tuple[str, Any]) -> list[Section]:
 
 
 def _methods(module: ScriptModule) -> list[str]:
-    """The methods as they are called, with what they take and return."""
+    """Return the signature of each method, with a note for methods that fail to compile."""
     lines = []
     for name in method_names(module):
         try:

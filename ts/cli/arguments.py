@@ -1,4 +1,4 @@
-"""Arguments from words: each is read by the type of the parameter that it is for.
+"""Command-line argument parsing by parameter type.
 
 read_argument("[1, 2]", ListType(INT))           [1, 2]
 read_argument("x.npz:weight", TENSOR)            a tensor
@@ -95,7 +95,7 @@ def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
 
 
 def described_tensor(text: str) -> tuple[ts.dtype, list[int]] | None:
-    """What `float32[1,3,224,224]` says; None where a text has another form."""
+    """Parse a tensor description such as `float32[1,3,224,224]`; return None for other text."""
     found = _SHAPE.fullmatch(text)
     if found is None:
         return None
@@ -128,7 +128,8 @@ def read_input(name: str, text: str, expected: types.Type) -> Any:
 
 
 def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
-    """The same numbers each time: normal ones, or integers 0 and 1, which are indices into most things."""
+    """Return a reproducible random tensor: normally distributed values, or integers 0 and 1, valid for most
+    index arguments."""
     source = ts.Generator().manual_seed(0)
     if dtype.is_floating_point or dtype.is_complex:
         wide = ts.complex64 if dtype.is_complex else ts.float32
@@ -205,7 +206,7 @@ def read_arguments(
 
 
 def _shown(function: ScriptFunction | ScriptMethod, declared: Sequence[Any]) -> str:
-    """What a function takes, as it is called from outside."""
+    """Format a function's signature."""
     return f"{function.name}({', '.join(map(str, declared))})"
 
 
@@ -247,7 +248,7 @@ class _ArgumentParser:
             self.positional.append(read_argument(text, expected))
 
     def next_type(self) -> types.Type | None:
-        """The type of the parameter that the next word without a name is for."""
+        """Return the type of the parameter for the next positional argument."""
         place = len(self.positional)
         return self.parameters[self.order[place]] if place < len(self.order) else None
 
@@ -257,7 +258,7 @@ class _ArgumentParser:
         self.keywords[name] = value
 
     def add_arrays(self, path: str) -> bool:
-        """Take the arrays of a file by their names, if all of these are parameters."""
+        """Add the arrays of an .npz file as keyword arguments, if all their names are parameters."""
         arrays = load_arrays(path)
         if not arrays.files or not set(arrays.files) <= self.parameters.keys():
             return False

@@ -46,7 +46,7 @@ _ROWS: Final = {"start": "start", "first": "first call", "round": "call"}  # sec
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
     parser.add_argument("--against", choices=PEERS, help="whom to compare with")
@@ -112,7 +112,7 @@ def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[l
 
 
 def _archive(found: Target, function: ScriptFunction | ScriptMethod, stack: ExitStack) -> tuple[str, str]:
-    """The archive that the engines read, and the method of it that they call."""
+    """Return the archive path and method name for the engines; a program is saved to a temporary archive."""
     if not found.is_program:
         path, method = str(found.path.resolve()), found.name or "forward"
         owns = method.rpartition(".")[2] == function.name
@@ -123,7 +123,7 @@ def _archive(found: Target, function: ScriptFunction | ScriptMethod, stack: Exit
 
 
 class _Process:
-    """An engine in a process of its own; it ends with the block."""
+    """Subprocess that runs one engine, terminated at the end of the `with` block."""
 
     def __init__(self, name: str, python: str, until: float) -> None:
         self.name, self.python, self.until = name, python, until
@@ -147,7 +147,7 @@ class _Process:
         self.process.communicate()
 
     def ask(self, what: str, **details: Any) -> Any:
-        """The answer to a request; ProgramError where there is none in time, or a wrong one."""
+        """Send a request and return the response; raise ProgramError on timeout or an invalid response."""
         assert self.process.stdin is not None and self.process.stdout is not None
         timer = threading.Timer(max(self.until - time.monotonic(), 0.0), self.process.kill)
         timer.start()
@@ -177,7 +177,7 @@ class _Process:
 
 
 def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str, Any]]) -> int:
-    """Print what was measured, and whether the results are the same."""
+    """Print the measurements and whether the results agree."""
     threads = "one thread" if options.threads == 1 else f"{options.threads} threads"
     print(f"{options.target}, {threads}: best of {options.rounds} interleaved rounds")
     rows = [["", *(f"{name} {facts['version']}" for name, facts in zip(names, measured, strict=True))]]
@@ -212,7 +212,7 @@ def duration(seconds: float) -> str:
 
 
 def difference(one: Any, other: Any) -> float:
-    """How far two results are apart: the largest difference of numbers, relative to the largest of them.
+    """Return the largest absolute difference between two results, relative to the largest magnitude.
 
     Infinity where their kinds differ.
     """

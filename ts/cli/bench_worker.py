@@ -48,7 +48,7 @@ def encoded(value: Any, package: Any) -> Any:
 
 
 def decoded(value: Any, package: Any) -> Any:
-    """The value again, with the tensors of a package."""
+    """Decode a value, with tensors created by `package`."""
     if not isinstance(value, dict):
         return value
     ((kind, parts),) = value.items()
@@ -67,7 +67,7 @@ def decoded(value: Any, package: Any) -> Any:
 
 
 class Engine:
-    """A package, a model of it, and what it is called with."""
+    """Inference engine under test: a package, a loaded model and its arguments."""
 
     def __init__(self, name: str) -> None:
         self.began = time.perf_counter()
@@ -88,7 +88,7 @@ class Engine:
         return {"start": time.perf_counter() - self.began, "version": str(self.package.__version__)}
 
     def first(self, values: list[Any], names: dict[str, Any]) -> dict[str, Any]:
-        """Call it once; what it gave, unless that is too much or of a class of its own."""
+        """Time the first call; include the encoded result if it is serializable and small enough."""
         self.values = [decoded(value, self.package) for value in values]
         self.names = {name: decoded(value, self.package) for name, value in names.items()}
         start = time.perf_counter()
@@ -117,7 +117,7 @@ class Engine:
         return time.perf_counter() - start
 
     def memory(self) -> dict[str, Any]:
-        """The most memory that the process has held."""
+        """Return the peak memory of the process in bytes."""
         import resource
 
         unit = 1 if sys.platform == "darwin" else 1024

@@ -56,7 +56,7 @@ Check = Callable[[], tuple[str, list[str]]]
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument(
         "targets",
         nargs="+",
@@ -85,7 +85,7 @@ examples:
 
 
 class _Inputs(dict[str, str]):
-    """What is known of parameters, by their names, and which of the names were parameters."""
+    """Inputs given by parameter name, and the names used so far."""
 
     used: set[str]
     runs: bool  # `--run`: call functions with the inputs
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def files_of(found: Target) -> Iterator[Target]:
-    """The file that was named, or those of a folder."""
+    """Yield the target file, or all relevant files of a folder recursively."""
     if not found.path.is_dir():
         yield found
         return
@@ -131,7 +131,8 @@ def files_of(found: Target) -> Iterator[Target]:
 
 
 def _is_meant(path: Path) -> bool:
-    """Whether a file of a folder has to do with TorchScript."""
+    """Return whether a file contains TorchScript: an archive, an exported program, or a Python file that
+    imports it."""
     if path.suffix != ".py":
         return is_archive(path) or is_exported(path)
     try:
@@ -187,7 +188,7 @@ def _check_call(
 
 
 def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
-    """Check what a file holds and report it; how much of it is wrong."""
+    """Check the contents of a file, print a report, and return the number of failures."""
     try:
         checks = _checks(found, inputs)
     except ProgramError as error:
@@ -217,7 +218,7 @@ def _check_file(found: Target, inputs: _Inputs, whole: bool) -> int:
 
 
 def _is_foreign(error: Exception) -> bool:
-    """Whether an error's class says something: not for those of the compiler, which say all in their text."""
+    """Return whether the class name of an error adds information; compiler errors are self-explanatory."""
     return not isinstance(error, RuntimeError) or isinstance(error, LimitExceeded)
 
 
@@ -228,7 +229,7 @@ def _checks(found: Target, inputs: _Inputs) -> dict[str, Check]:
 
 
 def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
-    """What `ts check` compiles of an archive; what it needs and is not there comes instead."""
+    """Yield the checks of an archive: its methods, or its missing dependencies if there are any."""
     if is_exported(path):
         yield "forward", partial(_program, path, inputs)
         return
@@ -243,7 +244,7 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
 
 
 def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
-    """An exported program: it can be loaded, and its values have the shapes that it says."""
+    """Load an exported program and check the declared shapes of its values."""
     from ts.cli.pt2_target import load_exported, takes, wrong_shapes
 
     function = load_exported(path)
@@ -256,7 +257,7 @@ def _absent(missing: Any) -> tuple[str, list[str]]:
 
 
 def checks_of(module: ModuleType, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
-    """What `ts check` compiles of a module of Python."""
+    """Yield the checks of a Python module: functions, classes and module objects."""
     for name, value in list(vars(module).items()):
         if isinstance(value, ts.jit.ScriptFunction):
             yield name, partial(_function, value, inputs)

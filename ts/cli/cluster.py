@@ -1,4 +1,4 @@
-"""`ts cluster`: a scheduler and workers on this machine; or who is there in one that runs."""
+"""`ts cluster`: run a scheduler and workers on this machine, or list the members of a running cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("--workers", type=int, metavar="N", help="processes; default: as many as processors")
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="default: %(default)s, this machine only"
@@ -47,7 +47,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a cluster until it is ended, or print who is in one."""
+    """Run a cluster until interrupted, or print the members of a running cluster."""
     has_dask()
     checked(options)
     if options.status is not None:
@@ -106,7 +106,7 @@ async def _cluster(wanted: ClusterConfig, ends_with_input: bool) -> None:
 
 
 def _use(address: str, wanted: ClusterConfig) -> str:
-    """A line that says how it is used."""
+    """Return a line with the number of workers and the `init_rpc` call that connects to the cluster."""
     security = "" if wanted.folder is None else f', security=certificates.security("{wanted.folder}")'
     options = f'TensorPipeRpcBackendOptions(init_method="{address}"{security})'
     return f'{wanted.workers} workers: rpc.init_rpc("me", rpc_backend_options=rpc.{options})'

@@ -1,4 +1,4 @@
-"""What the command line shows: colours on a terminal where rich is installed, plain text everywhere else.
+"""Console output: colours on a terminal if rich is installed, plain text otherwise.
 
 In: what is to be shown, and the stream it goes to; out: the same words with or without colours.
 
@@ -30,7 +30,7 @@ _STEERING = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) i
 
 
 def console(stream: TextIO) -> Any:
-    """rich's console for a terminal; None for a file or a pipe, and where rich is not installed."""
+    """Return a rich console for a terminal; None for files and pipes, or without rich."""
     if not stream.isatty():
         return None
     try:
@@ -60,7 +60,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO)
 
 
 def sections(found: Sequence[tuple[str, Sequence[str]]], stream: TextIO) -> None:
-    """Lines under titles; what has one line only stands beside its title."""
+    """Print titled sections; a section with a single line shares the line of its title."""
     screen = console(stream)
     found = [(title, [line.translate(_STEERING) for line in lines]) for title, lines in found]
     width = max(len(title) for title, lines in found if len(lines) == 1)
@@ -101,7 +101,7 @@ def program(text: str, stage: str, stream: TextIO) -> None:
 
 
 def difference(lines: Sequence[str], stream: TextIO) -> None:
-    """Lines of a comparison: what was is red, what became of it green."""
+    """Print diff lines: removed lines in red, added lines in green."""
     screen = console(stream)
     for line in (line.translate(_STEERING) for line in lines):
         if screen is None:

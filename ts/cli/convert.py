@@ -34,7 +34,7 @@ _PYTORCH_SUFFIXES = (".pt", ".pth", ".bin", ".ckpt", ".torchscript", ".ts")
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("source", metavar="FROM", help="an archive, a .safetensors, or what torch.save wrote")
     parser.add_argument("out", metavar="TO", help="the file to write: .pt2, .safetensors, .pt, .pth ...")
     parser.add_argument("--freeze", action="store_true", help="make weights constants of an evaluated model")
@@ -204,7 +204,7 @@ def _write_weights(weights: dict[str, Any], out: Path) -> None:
 
 
 def _model(source: Path, options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """The model that is to be written, and the additional files of its archive."""
+    """Load the model to convert, and the extra files of its archive."""
     path = source if options.into is None else target(options.into).path
     with report_read_errors(path), open(path, "rb") as file, ZipRecords(file) as records:
         prefix = "extra/"

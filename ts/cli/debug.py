@@ -18,7 +18,7 @@ from ts.errors import DebuggerQuit
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
     parser.add_argument(

@@ -40,7 +40,7 @@ _MANGLED: Final = re.compile(r"___torch_mangle_(\d+)")
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("first", metavar="ARCHIVE")
     parser.add_argument("second", metavar="ARCHIVE")
     what = parser.add_mutually_exclusive_group()
@@ -94,7 +94,7 @@ def _sources(path: Path) -> dict[str, list[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Source in one layout, whoever printed it."""
+    """Return source lines in normalized layout."""
     try:
         return ast.unparse(ast.parse(text)).splitlines()
     except (SyntaxError, ValueError, RecursionError):

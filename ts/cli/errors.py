@@ -1,4 +1,4 @@
-"""What the command line says when something is wrong, and with which exit code it ends.
+"""Command-line errors: one-line messages and exit codes.
 
 with reading("model.pt"):                          whatever goes wrong is one line:
     ts.jit.load("model.pt")                        cannot read model.pt: the file is corrupted
@@ -44,7 +44,7 @@ def report_read_errors(path: object) -> Iterator[None]:
 
 
 def _first_line(error: BaseException) -> str:
-    """The message; of one that goes over several lines, what says most: the first."""
+    """Return the first non-empty line of an error message, without a trailing colon."""
     text = error.message if isinstance(error, FrontendError) else str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0].rstrip(":") if lines else type(error).__name__

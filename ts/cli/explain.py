@@ -1,4 +1,4 @@
-"""`ts explain`: a function or a model as one page, source beside graph, with the time of each line."""
+"""`ts explain`: write an HTML report of a function or model, with source, graph and line timings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ts.runtime.script_method import ScriptMethod
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
     parser.add_argument("-o", "--out", metavar="PAGE.html", required=True, help="the file to write")
@@ -37,7 +37,7 @@ examples:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Collect what there is to say, and write it."""
+    """Collect the report of a function and write it as HTML."""
     from ts.report import collect, html_report
 
     found = target(options.target)
@@ -65,10 +65,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _declared(function: ScriptFunction | ScriptMethod) -> Sequence[Argument]:
-    """Its parameters, as they are given to it."""
+    """Return the parameters of a function, without `self`."""
     return function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
 
 
 def _needs_none(function: ScriptFunction | ScriptMethod) -> bool:
-    """Whether it can be called without arguments."""
+    """Return whether a function is callable without arguments."""
     return all(argument.has_default for argument in _declared(function))

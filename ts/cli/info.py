@@ -21,7 +21,7 @@ from ts.ops import registry
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("archives", nargs="*", metavar="ARCHIVE | PROGRAM.pt2")
     add_limits(parser)
     return """\

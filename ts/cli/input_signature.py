@@ -1,4 +1,5 @@
-"""What `forward` of an archive takes, for `ts info`: types, and what weights tell of tensors.
+"""Input signature of an archive's `forward` for `ts info`: types, and tensor properties inferred from
+weights.
 
 In: a module.  Out: a line for each argument:
 
@@ -28,7 +29,7 @@ _GROUPS: Final = 6  # the place of the argument
 
 
 def arguments(module: ScriptModule) -> list[str]:
-    """The arguments of `forward`, one a line; none where it does not compile, or takes nothing."""
+    """Return one line per argument of `forward`; an empty list if it does not compile or has no arguments."""
     try:
         schema = module.archived().cls.type.methods["forward"].schema
         graph: Graph = module.inlined_graph
@@ -43,7 +44,7 @@ def arguments(module: ScriptModule) -> list[str]:
 
 
 def _told(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
-    """What the operators say that take an argument as it is."""
+    """Yield the properties implied by operators that consume an argument unmodified."""
     users = [use.user for use in value.uses()]
     if any(node.schema() is not None and value in written_inputs(node) for node in users):
         return  # it may have another shape afterwards
@@ -68,7 +69,7 @@ def _told(module: ScriptModule, graph: Graph, value: Value) -> Iterator[str]:
 
 
 def _weight(module: ScriptModule, value: Value) -> tuple[Any, str]:
-    """A tensor that the module holds, and its name; None for what is computed."""
+    """Return a constant or module tensor and its name; None for a computed value."""
     if isinstance(found := constant_value(value), ts.Tensor):
         return found, "of a constant"
     path: list[str] = []

@@ -1,4 +1,4 @@
-"""Limits of the command line: options, and what they are where nobody says.
+"""Limit options of the command line and their defaults.
 
 In: the words `--seconds 2 --bytes 512M --fuel 100000 --depth 50`.  Out: `ts.limits`, for all that a command
 does.
@@ -42,7 +42,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 
 def limited(options: argparse.Namespace, strange: bool) -> AbstractContextManager[Any]:
-    """The limits that the options say; `strange`: of files that anybody may have made."""
+    """Return the limits chosen by the options; with `strange`, defaults for untrusted files apply."""
     bounds: dict[str, Any] = {"fuel": options.fuel, "depth": options.depth}
     bounds["seconds"] = _chosen(options.seconds, _SECONDS if strange else None)
     bounds["bytes"] = _chosen(options.bytes, _memory() if strange else None)

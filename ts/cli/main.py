@@ -52,7 +52,7 @@ def _module(name: str) -> Any:
 
 
 def parser(named: str | None = None) -> argparse.ArgumentParser:
-    """The command line's grammar; of commands other than the named one only that they are there."""
+    """Build the argument parser; commands other than `named` are listed without their arguments."""
     top = argparse.ArgumentParser(
         prog="ts",
         description="TorchScript without PyTorch.",

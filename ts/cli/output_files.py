@@ -63,7 +63,7 @@ def _write(replaced: Any, path: str, save: Any) -> None:
 
 
 def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """What a value holds that is no container, with its name."""
+    """Yield the non-container leaves of a value with their names."""
     if isinstance(value, dict):
         parts = [(str(key), part) for key, part in value.items()]
     elif hasattr(value, "_fields"):

@@ -15,7 +15,7 @@ from ts.cli.targets import load_runnable, target
 
 
 def arguments(parser: argparse.ArgumentParser, stage: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
     drawn = ""
     if stage == "graph":

@@ -32,13 +32,13 @@ _TYPES: Final = {int: types.INT, float: types.FLOAT, bool: types.BOOL, str: type
 
 
 class Schema(NamedTuple):
-    """What a program takes."""
+    """Signature of an exported program."""
 
     arguments: list[Argument]
 
 
 class ExportedFunction:
-    """The program of a file, with the leaves of its arguments as parameters."""
+    """Exported program with a function interface; the leaves of its inputs are the parameters."""
 
     name = "forward"
 
@@ -62,7 +62,7 @@ class ExportedFunction:
 
     @property
     def code(self) -> str:
-        """The code of the graph, with what is known of each value."""
+        """Return the graph's code, annotated with the properties of each value."""
         return str(self.program.graph_module.print_readable(print_output=False))
 
     @property
@@ -89,20 +89,20 @@ class _Graph:
 
 
 def load_exported(path: Path) -> ExportedFunction:
-    """The program of a file; ProgramError in one line where there is none."""
+    """Load an exported program; raise a one-line ProgramError on failure."""
     with report_read_errors(path), console.progress(f"loading {path.name}"):
         return ExportedFunction(load(path))
 
 
 def function_of(path: Path, name: str) -> ExportedFunction:
-    """What a word names: the program of the file."""
+    """Return the exported program of a file; `name` must be empty or "forward"."""
     if name not in ("", "forward"):
         raise UsageError(f"{path} is an exported program: it has no {name!r}, but forward alone")
     return load_exported(path)
 
 
 def _leaves(program: ExportedProgram) -> Iterator[tuple[str, Any]]:
-    """The users' inputs: their names, and what they have to be like."""
+    """Yield the name and example value of each user input."""
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     for spec in program.graph_signature.input_specs:
         if spec.kind is InputKind.USER_INPUT:
@@ -138,12 +138,12 @@ def takes(function: ExportedFunction) -> str:
 
 
 def ranges(program: ExportedProgram) -> Sequence[str]:
-    """What symbols may be."""
+    """Return one line per symbol with its range."""
     return [f"  {symbol} from {r.lower} to {r.upper}" for symbol, r in program.range_constraints.items()]
 
 
 def operators(program: ExportedProgram) -> Counter[str]:
-    """The operators that a program calls, each as often as it does; those of branches and loops, too."""
+    """Count the operator calls of a program, including those in branches and loops."""
     found: Counter[str] = Counter()
     for module in program.graph_module.modules():
         for node in getattr(module, "graph", program.graph).nodes:
@@ -155,7 +155,7 @@ def operators(program: ExportedProgram) -> Counter[str]:
 
 
 def wrong_shapes(program: ExportedProgram) -> list[str]:
-    """What a program says of its shapes and is not so; nothing without sympy, which compares them."""
+    """Return declared shapes that are inconsistent; an empty list if sympy is missing."""
     try:
         require_sympy()
     except MissingSympyError:
@@ -170,5 +170,5 @@ def wrong_shapes(program: ExportedProgram) -> list[str]:
 
 
 def conditions(program: ExportedProgram) -> list[str]:
-    """What arguments have to be."""
+    """Return the guard conditions on the arguments."""
     return [check.text for check in program._guards]

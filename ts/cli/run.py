@@ -14,7 +14,7 @@ from ts.cli.targets import load_runnable, target
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
     parser.add_argument(

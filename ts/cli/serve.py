@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("target", nargs="?", metavar="ARCHIVE[:METHOD]", help="without it: the playground")
     where = parser.add_argument_group("where")
     where.add_argument(

@@ -1,5 +1,4 @@
-"""What of a function must fail whenever it is reached: found without running it, from types, dtypes and
-shapes.
+"""Static detection of operator calls that always fail, from types, dtypes and shapes, without execution.
 
 In: a graph with all calls inlined, and what is known of its inputs: an object of a module, a meta tensor, a
 number. Out: a `Failure` for each operator that refuses what is known of its arguments, with the source
@@ -45,7 +44,7 @@ class Failure(NamedTuple):
     node: Node
 
     def text(self, function: str) -> str:
-        """The message and the lines of the source, those of the calls first."""
+        """Return the message with the highlighted source lines, outermost call first."""
         lines, name = [f"{self.message}:"], function
         for callee, range in self.node.callstack:
             if range is not None:
@@ -57,14 +56,14 @@ class Failure(NamedTuple):
 
 
 def failures(graph: Graph, inputs: Sequence[Any]) -> list[Failure]:
-    """What must fail in a graph; None for an input of which nothing is known."""
+    """Return the operator calls of a graph that always fail; an input of None is unknown."""
     reads_mode = any(node.get("name") == _MODE for node in graph.find_all_nodes("prim::GetAttr"))
     first, *others = [_found(graph, inputs, mode) for mode in ((False, True) if reads_mode else (None,))]
     return [failure for place, failure in first.items() if all(place in other for other in others)]
 
 
 def _found(graph: Graph, inputs: Sequence[Any], training: bool | None) -> dict[object, Failure]:
-    """What fails in one mode of the modules, by what it says and where."""
+    """Return the failures in one training mode, keyed by message and location."""
     search = _Search(graph, training)
     for value, sample in zip(graph.inputs(), inputs, strict=False):
         if sample is not None:
@@ -200,7 +199,7 @@ class _Search:
         return True
 
     def arguments(self, node: Node) -> list[Any] | None:
-        """What is known of all arguments of a node, on the device meta; None if some are not known."""
+        """Return the known values of a node's arguments, with device meta; None if any is unknown."""
         schema = node.schema()
         names = [argument.name for argument in schema.arguments] if schema is not None else []
         found = []
@@ -215,7 +214,8 @@ class _Search:
 
 
 def _asks_for_device(node: Node) -> bool:
-    """Whether an operator says where a tensor is, which is not where this one is."""
+    """Return whether an operator's result depends on the device of a tensor; the meta device would give
+    another."""
     if not any(isinstance(value.type(), TensorType) for value in node.inputs()):
         return False
     types = [value.type() for value in node.outputs()]
@@ -225,7 +225,7 @@ def _asks_for_device(node: Node) -> bool:
 
 
 def _alike(samples: Sequence[Any]) -> bool:
-    """Whether the same is known of several values."""
+    """Return whether all samples have equal summaries."""
     first = _summary(samples[0])
     return all(_summary(sample) == first for sample in samples[1:])
 
@@ -244,7 +244,7 @@ def _on_meta(sample: Any) -> Any:
 
 
 def _summary(sample: Any) -> Any:
-    """What is known of a value, to be compared: of a tensor its dtype and shape."""
+    """Return a comparable summary of a known value: dtype and shape for a tensor."""
     if isinstance(sample, ts.Tensor):
         return sample.dtype, tuple(sample.shape)
     if isinstance(sample, dict):

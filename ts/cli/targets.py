@@ -1,4 +1,4 @@
-"""What the command line names: files, and the functions and models in them.
+"""Targets of the command line: files, and functions or models in them.
 
     FILE.py:NAME             a function, a module, or a class of modules that is made without arguments
     ARCHIVE                  the `forward` of the model in it
@@ -35,19 +35,19 @@ from ts.runtime.script_method import ScriptMethod
 
 
 class Target(NamedTuple):
-    """A file, and the name of something in it; "" for the file itself."""
+    """File path and the name of a member; "" stands for the file itself."""
 
     path: Path
     name: str
 
     @property
     def is_program(self) -> bool:
-        """Whether it is a program of one's own."""
+        """Return whether the target is a Python file."""
         return self.path.suffix == ".py"
 
 
 def target(text: str) -> Target:
-    """The file and the name that a word means; UsageError where there is no such file."""
+    """Parse a target argument; raise UsageError if the file does not exist."""
     if Path(text).exists():
         return Target(Path(text), "")
     path, colon, name = text.rpartition(":")
@@ -57,7 +57,7 @@ def target(text: str) -> Target:
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file is an archive of a scripted module, by what is in it."""
+    """Return whether a file's contents are a TorchScript archive."""
     try:
         with zipfile.ZipFile(path) as file:
             return any(name.endswith("/constants.pkl") for name in file.namelist())
@@ -66,7 +66,7 @@ def is_archive(path: Path) -> bool:
 
 
 def is_exported(path: Path) -> bool:
-    """Whether a file is an exported program (`.pt2`), by what is in it."""
+    """Return whether a file's contents are an exported program (`.pt2`)."""
     try:
         with zipfile.ZipFile(path) as file:
             return any(name.endswith("/archive_format") for name in file.namelist())
@@ -78,15 +78,14 @@ def is_exported(path: Path) -> bool:
 
 
 def load_archive(path: Path, map_location: Any = "cpu", **options: Any) -> ScriptModule:
-    """The model of an archive, to be evaluated rather than trained; ProgramError in one line where there is
-    none."""
+    """Load the model of an archive in evaluation mode; raise a one-line ProgramError on failure."""
     with report_read_errors(path), console.progress(f"loading {path.name}"):
         module = ts.jit.load(path, map_location, **options)
         return module.eval() if hasattr(module, "training") else module  # type: ignore[no-any-return]
 
 
 def method_of(module: ScriptModule, name: str, path: Path) -> ScriptMethod:
-    """The method that a name means, of the model or of a part of it; without a name, `forward`."""
+    """Return the method for a dotted name, relative to the model; the default is `forward`."""
     *parts, last = name.split(".") if name else ["forward"]
     for number, part in enumerate(parts):
         module = _part(module, part, ".".join(parts[:number]), path)
@@ -152,7 +151,7 @@ _folders: dict[str, str] = {}  # of packages that were loaded here, by their nam
 
 
 def _imported(path: Path, name: str) -> ModuleType:
-    """A module of a package; one of that name in another folder, which was checked before, gives way."""
+    """Import a module of a package; unload a package of the same name that came from another folder."""
     root = name.partition(".")[0]
     if _folders.setdefault(root, sys.path[0]) != sys.path[0]:
         for loaded in [n for n in sys.modules if n == root or n.startswith(f"{root}.")]:
@@ -166,7 +165,7 @@ def _imported(path: Path, name: str) -> ModuleType:
 
 
 def _executed(path: Path) -> ModuleType:
-    """A module of its own, under the name of its file if that is free."""
+    """Execute a file as a module, named after the file unless that name is taken."""
     known = sys.modules.get(path.stem)
     is_free = known is None or getattr(known, "__file__", None) == str(path)
     name = path.stem if is_free else f"{path.stem}_{crc32(bytes(path.resolve()))}"  # names of classes hold it
@@ -178,8 +177,7 @@ def _executed(path: Path) -> ModuleType:
 
 
 def functions_of(module: ModuleType) -> dict[str, Any]:
-    """What of a file can be called: functions and classes of modules that it defines, and its modules, by
-    name."""
+    """Return the callable members of a module by name: functions, module classes and module objects."""
     return {name: value for name, value in vars(module).items() if _is_function(value, module.__name__)}
 
 
@@ -191,14 +189,14 @@ def _is_function(value: Any, module: str) -> bool:
 
 
 def needed(cls: type) -> str:
-    """The parameters without which no instance can be made."""
+    """Return the required constructor parameters, separated by commas."""
     parameters = inspect.signature(cls).parameters.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return ", ".join([p.name for p in parameters if p.default is p.empty and p.kind not in variable])
 
 
 def load_runnable(found: Target) -> Any:
-    """What a word names, to be run or shown: a scripted function, or an exported program."""
+    """Load the scripted function or exported program of a target."""
     if not found.is_program and found.path.is_file() and is_exported(found.path):
         from ts.cli.pt2_target import function_of
 

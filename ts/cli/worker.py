@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
-    """The words of the command, and its examples."""
+    """Add the command's arguments to `parser` and return its help epilog."""
     parser.add_argument("address", metavar="ADDRESS", help="of the cluster, as `ts cluster` prints it")
     parser.add_argument("--name", default="", help="by which others call it; default: the cluster gives one")
     parser.add_argument(
@@ -56,7 +56,7 @@ def add_worker(parser: argparse.ArgumentParser) -> None:
 
 
 def worker_words(options: argparse.Namespace) -> tuple[str, ...]:
-    """The options of a worker as another command line has them."""
+    """Return the command-line words that pass these worker options to a subprocess."""
     words = ["--allow-python"] if options.allow_python else []
     for name in options.allow_op or ():
         words += ["--allow-op", name]
@@ -83,7 +83,7 @@ def checked(options: argparse.Namespace) -> None:
 
 
 def check_name(name: str) -> None:
-    """UsageError for what is no name of a process."""
+    """Raise UsageError for an invalid worker name."""
     from ts.distributed.rpc import api
 
     try:
@@ -141,7 +141,7 @@ def _terminated(number: int, frame: Any) -> None:
 
 
 def worker_options(options: argparse.Namespace) -> RpcBackendOptions:
-    """What a worker lets others do."""
+    """Return the RPC options of a worker: permissions, limits and security."""
     from ts.distributed.cluster.worker import bounded
     from ts.distributed.rpc.options import RpcBackendOptions
 
@@ -157,7 +157,7 @@ def worker_options(options: argparse.Namespace) -> RpcBackendOptions:
 
 
 def security_in(folder: str | None) -> Any:
-    """The certificates of a folder; ProgramError where they are not there."""
+    """Return the security settings for a folder's certificates; raise ProgramError if they are missing."""
     if folder is None:
         return None
     from ts.distributed.cluster import certificates

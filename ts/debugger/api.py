@@ -44,13 +44,13 @@ class Debugged:
             self.debugger = Debugger(self._next_command, self._write)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function; the breakpoints are those of the calls before."""
+        """Call the function under the debugger; breakpoints persist across calls."""
         with nullcontext() if self._commands is not None else interrupting(self.debugger):
             return self.debugger.run(self._function, (*self._first, *args), kwargs)
 
     @property
     def transcript(self) -> str:
-        """The commands of a list and what they printed."""
+        """Return the commands of the command list with their output."""
         return "".join(f"{line}\n" for line in self._lines)
 
     def _next_command(self) -> str | None:
@@ -69,7 +69,7 @@ class Debugged:
 def debug(
     function: Any, commands: Iterable[str] | None = None, output: Callable[[str], None] | None = None
 ) -> Debugged:
-    """What is called like `function`, and is stepped through.
+    """Return a callable that runs `function` under the debugger.
 
     Without `commands` they are read from the terminal.  With them, `output` gets the lines of the transcript
     as they come.

@@ -21,7 +21,7 @@ from ts.runtime.graph_variants import prepare_graph
 
 
 class ProcessDebugger(Debugger):
-    """What `breakpoint()` in a script calls for when no other debugger drives the program.
+    """Default debugger of `breakpoint()` in a script, used when no other debugger is active.
 
     It follows Python: `PYTHONBREAKPOINT=0` passes by; a hook that somebody installed, or that
     PYTHONBREAKPOINT names, is called; else this debugger opens on the terminal, if there is one.
@@ -45,7 +45,7 @@ class ProcessDebugger(Debugger):
             super()._on_stop(stopped, place, armed)
 
     def _on_failure(self, stopped: PausedProgram, error: BaseException) -> None:
-        """The exception is for who called the script."""
+        """Ignore the exception; it propagates to the caller of the script."""
 
 
 @cache

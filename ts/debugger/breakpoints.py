@@ -1,4 +1,4 @@
-"""Breakpoints: what somebody asked for, and the places in the code that it means.
+"""Breakpoints: user requests, resolved to stop points in the code.
 
 In: `12`, `file.py:12`, `helper` or `Class.method`.  Out: the numbers of places.
 
@@ -30,11 +30,11 @@ class Breakpoint:
 
     @property
     def wanted(self) -> str:
-        """What was asked for."""
+        """Return the requested location as text."""
         return self.function or f"{short_name(self.filename)}:{self.line}"
 
     def bind(self, places: Iterable[StopPoint]) -> None:
-        """Find the places that are meant; there may be none yet."""
+        """Resolve the breakpoint to stop points; the set may still be empty."""
         if self.function:
             found = [place for place in places if place.is_entry and _is_called(place, self.function)]
         else:
@@ -44,7 +44,8 @@ class Breakpoint:
         self.places = {place.number for place in found}
 
     def _may_be_at(self, place: StopPoint) -> bool:
-        """Whether the place is at the line or behind it, in a source that has the line."""
+        """Return whether a stop point is at or after the requested line, in a source that contains that line.
+        """
         if place.line < self.line or not _is_file(place.filename, self.filename):
             return False
         return place.range.source.first_line <= self.line
@@ -68,7 +69,7 @@ def short_name(filename: str) -> str:
 
 
 def _is_file(filename: str, wanted: str) -> bool:
-    """Whether a file is the one that somebody means by its name or the end of its path."""
+    """Return whether a file name ends with the path components of `wanted`."""
     parts = PurePath(wanted).parts
     return PurePath(filename).parts[-len(parts) :] == parts
 

@@ -50,7 +50,7 @@ class DebugFunction(Function):
         return [argument.arg for argument in self.parsed.arguments]
 
     def names_around(self, names: Iterable[str]) -> dict[str, Any]:
-        """What names mean outside of the function, for expressions; some may mean nothing."""
+        """Return the values of global names for expressions; unresolved names are omitted."""
         found = {}
         for name in names:
             with suppress(KeyError):
@@ -59,7 +59,7 @@ class DebugFunction(Function):
 
 
 class DebugCode:
-    """The twins of one debugger, and the places in them."""
+    """Debug versions of functions for one debugger, and their stop points."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class DebugCode:
         on_failure: Callable[[PausedProgram, BaseException], None],
         on_code: Callable[[], None],
     ) -> None:
-        """What to call where a program stops, where it fails, and when there are new places."""
+        """Store the callbacks for stops, failures and new stop points."""
         self.places: list[StopPoint] = []
         self.breaks = Breakpoints(
             lambda stopped, n, armed: on_stop(stopped, self.places[n], armed), on_failure
@@ -76,7 +76,7 @@ class DebugCode:
         self._twins: dict[int, tuple[Any, Any]] = {}  # by id of the original, which is kept
 
     def twin(self, function: Any) -> Any:
-        """What is to run instead of a function; itself where there is nothing to step through."""
+        """Return the debug version of a function; the function itself if it has no source."""
         found = self._twins.get(id(function))
         if found is None:
             parsed = function.definition() if isinstance(function, ScriptFunction) else None

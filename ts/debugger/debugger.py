@@ -44,7 +44,7 @@ Write = Callable[[str], None]
 
 
 class FrameView(NamedTuple):
-    """A call under way: in which frame, and where."""
+    """Active call: frame level, function name, source range and stop point."""
 
     level: int
     name: str
@@ -53,14 +53,15 @@ class FrameView(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """How far to go: to a line in no more calls than `depth`, or a return in no more than `return_depth`."""
+    """Depth limits for resuming: stop at a line up to call depth `depth`, or a return up to `return_depth`.
+    """
 
     depth: int = 0
     return_depth: int = 0
 
 
 class Debugger:
-    """A debugger of one or more calls, which keeps its breakpoints between them."""
+    """Interactive debugger; breakpoints persist across calls."""
 
     def __init__(self, read: Read, write: Write) -> None:
         self.read, self.write = read, write
@@ -141,12 +142,12 @@ class Debugger:
                     )
 
     def _is_step(self, stopped: PausedProgram, place: StopPoint) -> bool:
-        """Whether the program stops here also without a breakpoint."""
+        """Return whether the current step ends at this stop point."""
         depth = self._resume.return_depth if place.event == "return" else self._resume.depth
         return stopped.depth <= depth and self._stepping in (None, stopped.program)
 
     def _look(self, stopped: PausedProgram) -> bool:
-        """Take the frames of a program that has stopped; False if there are none."""
+        """Load the frames of a stopped program; return False if there are none."""
         self._stopped = stopped
         self._frames = []
         for level, (code, at) in enumerate(stopped.frames()):
@@ -217,7 +218,7 @@ class Debugger:
 
     @property
     def _depth(self) -> int:
-        """How many calls are under way in the chosen frame."""
+        """Return the call depth of the selected frame."""
         assert self._stopped is not None
         return self._stopped.depth - self._frame.level
 
@@ -405,7 +406,7 @@ class Debugger:
         self._bind()
 
     def _bind(self) -> None:
-        """Find the places of the breakpoints, and arm these and no others."""
+        """Resolve all breakpoints, arm their stop points and disarm the rest."""
         armed = {place.number for place in self.code.places if place.event == "breakpoint"}
         for breakpoint in self.breakpoints.values():
             breakpoint.bind(self.code.places)
@@ -494,7 +495,7 @@ def _compiled(text: str) -> tuple[Any, set[str]]:
 
 
 def _names_in(code: Any) -> set[str]:
-    """The names that an expression mentions, also in the comprehensions and lambdas in it."""
+    """Return the names used in a code object, including nested comprehensions and lambdas."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):

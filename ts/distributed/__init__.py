@@ -63,7 +63,7 @@ def is_gloo_available() -> bool:
 
 
 def is_backend_available(backend: str) -> bool:
-    """Return whether groups can be of a backend, which is "gloo"."""
+    """Return True for the only supported backend, "gloo", if `ts.distributed` is available."""
     return backend.lower() == "gloo" and is_available()
 
 
@@ -73,7 +73,7 @@ def is_torchelastic_launched() -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """Names load what they need when they are first asked for."""
+    """Import the defining module of a lazily loaded name at its first access."""
     home = HOME_OF.get(name)
     if home is None:
         return _absent(name)

@@ -25,7 +25,7 @@ __all__ = ["DistAutogradContext", "backward", "context", "get_gradients", "is_av
 
 
 def is_available() -> bool:
-    """Whether there are gradients across calls: yes, as this module is there."""
+    """Return True: distributed autograd is available whenever this module can be imported."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""What each process sends to whom in a collective, over arrays and memory.
+"""Collective algorithms over flat arrays and memory buffers: the messages that each rank sends.
 
     all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
 
@@ -34,7 +34,7 @@ def all_reduce(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
 
 
 def reduce(call: CollectiveCall, array: Any, op: ReduceOp, to: int) -> None:
-    """One has the reduced array afterwards; those of others are as they were."""
+    """Reduce the arrays of all ranks into the array of rank `to`; the arrays of other ranks are unchanged."""
     if array.nbytes > SHORT or call.size == 1:
         return _reduce_parts(call, array, op, [to])
     if call.rank != to:
@@ -54,7 +54,7 @@ def _all_reduce_short(call: CollectiveCall, array: Any, op: ReduceOp) -> None:
 
 
 def _reduce_parts(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[int]) -> None:
-    """Reduce a part here, and send it to those who want it all."""
+    """Reduce this rank's part and send it to the ranks in `to`."""
     size, rank = call.size, call.rank
     bounds = [array.size * each // size for each in range(size + 1)]
     parts = [array[bounds[each] : bounds[each + 1]] for each in range(size)]
@@ -72,7 +72,7 @@ def _reduce_parts(call: CollectiveCall, array: Any, op: ReduceOp, to: Sequence[i
 
 
 def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op: ReduceOp) -> None:
-    """Each has the reduction of one of the inputs."""
+    """Reduce `inputs` across all ranks; rank i receives the reduction of input i in `output`."""
     sent = _send_pieces(call, inputs)
     rows, receives = _expect(call, output)
     for _ in _reduced(call, rows, receives, inputs[call.rank], output, op):
@@ -81,13 +81,14 @@ def reduce_scatter(call: CollectiveCall, inputs: Sequence[Any], output: Any, op:
 
 
 def _send_pieces(call: CollectiveCall, parts: Sequence[Any]) -> list[Request]:
-    """Send parts to those that they are of, the next rank's first."""
+    """Send part i to rank i in pieces, starting with the next rank."""
     order = [(call.rank + step) % call.size for step in range(1, call.size)]
     return [call.send(each, memory_of(piece)) for each in order for piece in _pieces(parts[each])]
 
 
 def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
-    """Where the others' parts for this process come to, a row each, and the receives of their pieces."""
+    """Post receives for the other ranks' contributions; return one buffer row per rank and its requests per
+    piece."""
     rows = call.workspace(ours.size * (call.size - 1), ours.dtype).reshape(call.size - 1, -1)
     receives = [
         [call.receive(each, memory_of(piece)) for piece in _pieces(rows[at])]
@@ -99,7 +100,7 @@ def _expect(call: CollectiveCall, ours: Any) -> tuple[Any, list[list[Request]]]:
 def _reduced(
     call: CollectiveCall, rows: Any, receives: list[list[Request]], ours: Any, out: Any, op: ReduceOp
 ) -> Iterator[Any]:
-    """The pieces of `out`, each as soon as it is the reduction of ours and what came."""
+    """Yield the pieces of `out`, each after reducing this rank's data with the received pieces."""
     results = _pieces(out)
     own = results if ours is out else _pieces(ours)
     pieces = [_pieces(row) for row in rows]
@@ -125,7 +126,7 @@ def broadcast(call: CollectiveCall, memory: memoryview, source: int) -> None:
 
 
 def all_gather(call: CollectiveCall, ours: memoryview, outputs: Sequence[memoryview]) -> None:
-    """All have what each has; this process's own is copied."""
+    """Gather the memory of every rank in the outputs of all ranks; this rank's own memory is copied."""
     requests = [call.receive(each, outputs[each]) for each in call.others]
     requests += [call.send((call.rank + step) % call.size, ours) for step in range(1, call.size)]
     _copy(ours, outputs[call.rank])
@@ -174,7 +175,8 @@ def _copy(source: memoryview, target: memoryview) -> None:
 
 
 def monitored_barrier(call: CollectiveCall, all_of_them: bool) -> None:
-    """The first process hears from each, and says who did not come; then it lets them go."""
+    """Run a barrier in which rank 0 waits for every rank and reports the missing ones, then releases the
+    rest."""
     if call.rank:
         call.wait([call.send(0, _NOTHING)])
         return call.wait([call.receive(0, _NOTHING)])

@@ -28,7 +28,7 @@ Memory = memoryview
 
 
 class CollectiveCall:
-    """What one process does in one call."""
+    """State of this rank in one collective call."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class CollectiveCall:
             ) from None
 
     def failed(self, error: BaseException) -> None:
-        """Let the others fail as well, whoever it is that they wait for."""
+        """Propagate the error to all other ranks of this collective."""
         self._links.give_up(self.label, [self._ranks[each] for each in self.others], str(error))
 
     def workspace(self, count: int, dtype: Any) -> Any:

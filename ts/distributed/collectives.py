@@ -1,4 +1,4 @@
-"""What all processes of a group do together with tensors, under PyTorch's names.
+"""Collective operations on tensors over the ranks of a process group, under PyTorch's names.
 
     all_reduce(x)                               x is the sum of all processes' x, in each of them
     work = all_reduce(x, async_op=True)         the same, while this process does something else
@@ -39,7 +39,7 @@ def check_tensor(tensor: Any, name: str) -> None:
 
 
 def check_tensors(tensors: Any, name: str) -> None:
-    """As above, of a list."""
+    """Check that `tensors` is a list or tuple of tensors that collectives accept."""
     if not isinstance(tensors, (list, tuple)) or not all(isinstance(each, Tensor) for each in tensors):
         raise TypeError(
             f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
@@ -111,7 +111,7 @@ def _run(
 def all_reduce(
     tensor: Tensor, op: Any = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Reduce the tensors of all processes; each has the result in its own."""
+    """Reduce `tensor` across all ranks in place; every rank receives the result."""
     check_tensor(tensor, "tensor")
     here = find(group, "all_reduce")
     if here is None:
@@ -155,7 +155,7 @@ def reduce(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Reduce the tensors of all processes to that of one."""
+    """Reduce `tensor` across all ranks into the tensor of the destination rank."""
     check_tensor(tensor, "tensor")
     here = find(group, "reduce")
     if here is None:
@@ -253,7 +253,7 @@ def all_gather_coalesced(
 def all_gather_into_tensor(
     output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
 ) -> Work | None:
-    """Give all processes the tensors of each, behind each other or stacked in one."""
+    """Gather the input tensors of all ranks in one output tensor, concatenated or stacked."""
     check_tensor(output_tensor, "output_tensor")
     check_tensor(input_tensor, "input_tensor")
     here = find(group, "all_gather_into_tensor")
@@ -293,7 +293,7 @@ def _check_list(
     side: str,
     place: int,
 ) -> None:
-    """Only the process at `place` has a list, of a tensor for each process."""
+    """Check that only the rank at `place` passes a tensor list, with one tensor per rank."""
     if here.rank() != place:
         if tensors:
             raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{side} ranks.")
@@ -343,7 +343,7 @@ def scatter(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Give each process one of the tensors that one has."""
+    """Scatter the tensors of the source rank's list, one to each rank."""
     check_tensor(tensor, "tensor")
     if scatter_list:
         check_tensors(scatter_list, "scatter_list")
@@ -394,7 +394,7 @@ def reduce_scatter_tensor(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """The same, of the parts of one tensor."""
+    """Reduce `input` across all ranks and scatter equal parts of the result, one to each rank."""
     check_tensor(output, "output")
     check_tensor(input, "input")
     _same_dtype(output, input)
@@ -429,7 +429,7 @@ def all_to_all(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Give each process one of this one's tensors, and have one of each."""
+    """Send input tensor i to rank i and receive output tensor i from rank i."""
     check_tensors(output_tensor_list, "output_tensor_list")
     check_tensors(input_tensor_list, "input_tensor_list")
     _same_dtype(*output_tensor_list, *input_tensor_list)
@@ -456,7 +456,8 @@ def all_to_all_single(
     group: ProcessGroup | None = None,
     async_op: bool = False,
 ) -> Work | None:
-    """The same, of parts of one tensor along its first dimension: equal ones where no sizes are given."""
+    """Exchange parts of one tensor, split along dimension 0, between all ranks. Without split sizes, parts
+    are equal."""
     check_tensor(output, "output")
     check_tensor(input, "input")
     _same_dtype(output, input)
@@ -518,7 +519,7 @@ def barrier(
 def monitored_barrier(
     group: ProcessGroup | None = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
 ) -> None:
-    """Wait until all have come; the first process says who did not."""
+    """Wait for all ranks of a group; rank 0 raises an error that names the missing ranks."""
     if find(group, "monitored_barrier") is None:
         return
     here = member_of(group)

@@ -1,4 +1,4 @@
-"""What goes wrong between processes, under PyTorch's names."""
+"""Exceptions of distributed operations, under PyTorch's names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class DistError(RuntimeError):
 
 
 class DistBackendError(DistError):
-    """Processes did not do the same, or one of them took too long."""
+    """Error of a collective: mismatched calls of the ranks, or a timeout."""
 
 
 class DistNetworkError(DistError):
@@ -20,7 +20,7 @@ class DistStoreError(DistError):
 
 
 class WorkerUnavailableError(RuntimeError):
-    """A process that was called is no longer there, or cannot be reached."""
+    """Error of a call to a worker that has exited or cannot be reached."""
 
     refused = False  # whether nobody listens there
 

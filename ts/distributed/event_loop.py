@@ -21,7 +21,7 @@ _thread: threading.Thread | None = None
 
 
 def loop() -> asyncio.AbstractEventLoop:
-    """The loop, which runs from the first time that somebody asks."""
+    """Return the event loop; the first call starts its thread."""
     global _loop, _thread
     with _lock:
         if _loop is None:
@@ -45,7 +45,7 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
 
 
 def on_event_loop() -> bool:
-    """Whether this thread is the loop's: what waits for the loop would wait for ever."""
+    """Return whether the current thread runs the event loop; blocking on the loop there would deadlock."""
     return threading.current_thread() is _thread
 
 
@@ -60,7 +60,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 class non_blocking:
-    """A callback that waits for nothing: it needs no thread of its own."""
+    """Wrapper that marks a callback as non-blocking; it runs without its own thread."""
 
     def __init__(self, callback: Callable[[Any], Any]) -> None:
         self._callback = callback

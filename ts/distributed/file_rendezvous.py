@@ -1,4 +1,4 @@
-"""Processes of one machine that meet by a file: the first writes there at which port it listens.
+"""Rendezvous of processes on one machine through a file: rank 0 writes its listening address.
 
 address = free()                  ("127.0.0.1", 41077), where the first process will listen
 offer(path, address)              it does
@@ -21,7 +21,7 @@ Address = tuple[str, int]
 
 
 def reserve_port() -> Address:
-    """A port of this machine where nobody listens."""
+    """Return a free port of the loopback address."""
     with socket.socket() as probe:
         probe.bind((LOCAL, 0))
         return LOCAL, int(probe.getsockname()[1])
@@ -38,7 +38,7 @@ def publish_address(path: str, address: Address) -> None:
 
 
 def found(path: str) -> Address | None:
-    """Where the first process says that it listens; None as long as it has not."""
+    """Return the address that rank 0 has written to the file; None while the file does not exist."""
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             host, _, port = file.read(_MAX_FILE_CHARS).strip().rpartition(":")

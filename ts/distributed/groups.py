@@ -1,4 +1,4 @@
-"""Groups of processes: how they come together, who is in one, how it ends.
+"""Process groups: initialization, membership queries and destruction.
 
     init_process_group("gloo", init_method="tcp://127.0.0.1:29500", rank=0, world_size=2)
     get_rank(), get_world_size()                0, 2
@@ -70,7 +70,7 @@ class ProcessGroup:
         return self.places[self.links.rank]
 
     def size(self) -> int:
-        """How many there are."""
+        """Return the number of ranks in the group."""
         return len(self.ranks)
 
     def name(self) -> str:
@@ -97,14 +97,14 @@ class ProcessGroup:
 
 
 class GroupMember:
-    """What there is instead of a group for those who are not in it."""
+    """Sentinels for the default group and for ranks outside a new group."""
 
     WORLD: ClassVar[ProcessGroup | None] = None
     NON_GROUP_MEMBER: ClassVar[Any] = -100
 
 
 class _World:
-    """What this process is part of."""
+    """Process-wide state: the default group, all groups and the connections."""
 
     def __init__(self) -> None:
         self.links: PeerConnections | None = None
@@ -186,7 +186,7 @@ def _new(ranks: Sequence[int], timeout: float) -> ProcessGroup:
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """Leave a group; all of them where none is named."""
+    """Destroy a group; without an argument, destroy all groups and close the connections."""
     if group is GroupMember.NON_GROUP_MEMBER:
         return
     if _world.default is None:
@@ -216,7 +216,7 @@ atexit.register(_leave)
 
 
 def _forget() -> None:
-    """A forked process is in no group: what it has of its parent's connections would keep them open."""
+    """Reset the state in a forked child; inherited connections of the parent would otherwise stay open."""
     global _world, _lock
     _lock = threading.Lock()
     links = _world.links
@@ -233,12 +233,12 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def is_initialized() -> bool:
-    """Whether this process is part of a group."""
+    """Return whether this process has initialized the default group."""
     return _world.default is not None
 
 
 def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | None:
-    """A group that this process is in: the default one for None; None, and a warning, for another."""
+    """Resolve a group argument: None is the default group; return None with a warning for a non-member."""
     if group is None:
         if _world.default is None:
             raise ValueError(_UNINITIALIZED)
@@ -256,7 +256,7 @@ def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | 
 
 
 def member_of(group: ProcessGroup | None) -> ProcessGroup:
-    """As above; ValueError where this process is not in it."""
+    """Return the resolved group; raise ValueError if this process is not a member."""
     found = find(group)
     if found is None:
         raise ValueError("Invalid process group specified")
@@ -264,7 +264,7 @@ def member_of(group: ProcessGroup | None) -> ProcessGroup:
 
 
 def place_of(group: ProcessGroup, rank: int | None, place: int | None) -> int:
-    """The place in a group of a process that is given by its rank among all, or by that place."""
+    """Return the group rank for a global rank or a group rank, exactly one of which is given."""
     if place is not None:
         if rank is not None:
             raise ValueError("Can't specify both group_rank and global_rank")
@@ -277,34 +277,34 @@ def place_of(group: ProcessGroup, rank: int | None, place: int | None) -> int:
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:
-    """This process's number in a group; -1 if it is not in it."""
+    """Return this process's rank in a group; -1 for a non-member."""
     found = find(group)
     return -1 if found is None else found.rank()
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
-    """How many processes are in a group; -1 if this one is not."""
+    """Return the number of ranks in a group; -1 for a non-member."""
     found = find(group)
     return -1 if found is None else found.size()
 
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:
-    """What carries the tensors of a group."""
+    """Return the backend of a group."""
     return Backend(member_of(group).name())
 
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
-    """As above, by device."""
+    """Return the device-to-backend mapping of a group, such as "cpu:gloo"."""
     return f"cpu:{member_of(group).name()}"
 
 
 def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
-    """The ranks of those in a group, by their place in it."""
+    """Return the global ranks of a group's members, ordered by group rank."""
     return list(member_of(group).ranks)
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
-    """The place of a rank in a group."""
+    """Return the group rank of a global rank; raise ValueError for a non-member."""
     found = group.places.get(global_rank)
     if found is None:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
@@ -312,7 +312,7 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
-    """The rank of what has a place in a group."""
+    """Return the global rank of a group rank; raise ValueError if out of range."""
     if not 0 <= group_rank < group.size():
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
     return group.ranks[group_rank]
@@ -331,7 +331,7 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 
 
 def get_pg_count() -> int:
-    """How many groups there are."""
+    """Return the number of process groups."""
     return len(_world.groups)
 
 

@@ -1,4 +1,4 @@
-"""How a process comes by its connections to all others.
+"""Full-mesh connection setup between the ranks of a process group.
 
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 
@@ -24,7 +24,7 @@ from ts.distributed.transport.transport import Connection, Listener, connect
 
 
 def join(init_method: str | None, rank: int, world_size: int, timeout: float) -> tuple[PeerConnections, int]:
-    """Meet the others, and connect to each of them."""
+    """Rendezvous with all ranks and connect to each of them within `timeout` seconds."""
     until = time.monotonic() + timeout
     place = meeting_place(init_method, rank, world_size)
     gate = _Acceptor(place)
@@ -48,7 +48,7 @@ def join(init_method: str | None, rank: int, world_size: int, timeout: float) ->
 
 
 class _Acceptor:
-    """Where others connect to this process."""
+    """Listener that accepts the connections of other ranks during setup."""
 
     def __init__(self, place: RendezvousAddress) -> None:
         self.place = place
@@ -57,7 +57,7 @@ class _Acceptor:
         self.is_open = False
 
     def open(self, credentials: Credentials) -> str:
-        """Listen to those who know the secret; where that is."""
+        """Start a listener that requires the shared secret; return its address."""
         self.credentials = credentials
         return run(self._open())
 

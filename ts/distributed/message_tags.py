@@ -1,4 +1,4 @@
-"""What a message between processes is for.
+"""Message tags: the identity of a message between ranks, used to match sends with receives.
 
 label_of(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
 described(label)                    "all_reduce with SUM of 3 elements of ts.float32"
@@ -22,7 +22,8 @@ ONE, ALL, FAILED, LEAVING = range(4)  # a label's kind: from one to another, of 
 
 
 class MessageTag(NamedTuple):
-    """What a message is for. Receives find messages by the first three; the rest has to be the same."""
+    """Tag of a message. Receives match on the first three fields; the other fields must then be equal.
+    Receives find messages by the first three; the rest has to be the same."""
 
     kind: int
     group: int
@@ -43,7 +44,7 @@ def make_tag(
 
 
 def format_tag(label: MessageTag) -> str:
-    """What a label says, for people."""
+    """Format a tag for error messages."""
     name = FUNCTIONS[label.function] if label.function < len(FUNCTIONS) else f"function {label.function}"
     if label.kind == ONE:
         name = f"{name} with tag {label.tag}"

@@ -29,7 +29,7 @@ def packed(value: Any) -> Any:
 
 
 def unpacked(data: Any) -> Any:
-    """The value that an array of bytes is."""
+    """Deserialize the value stored in a byte array."""
     return wire_values.unpack(decode(memoryview(data)))
 
 
@@ -71,7 +71,7 @@ def gather_object(
 
 
 def _gathered(here: ProcessGroup, value: Any, to: int | None) -> list[Any] | None:
-    """All values, in the process `to` or in all."""
+    """Gather the values of all ranks at rank `to`, or at every rank for None."""
     data = packed(value)
     sizes = [_sizes(1) for _ in range(here.size())]
     ours = _sizes(1)
@@ -100,7 +100,7 @@ def broadcast_object_list(
     device: Any = None,
     group_src: int | None = None,
 ) -> None:
-    """Give all processes the values that one has in its list."""
+    """Broadcast the values of the source rank's list to all ranks."""
     here = find(group, "broadcast_object_list")
     if here is None:
         return
@@ -128,7 +128,8 @@ def scatter_object_list(
     group: ProcessGroup | None = None,
     group_src: int | None = None,
 ) -> None:
-    """Give each process one of the values that one has; it is the first of its list."""
+    """Scatter the values of the source rank's list, one to each rank, as the first item of its output list.
+    """
     here = find(group, "scatter_object_list")
     if here is None:
         return
@@ -175,7 +176,7 @@ def recv_object_list(
     group_src: int | None = None,
     use_batch: bool = False,
 ) -> int:
-    """Receive values from one process, or from anybody; the rank that they are from."""
+    """Receive values from rank `src`, or from any rank for None; return the sender's rank."""
     here = find(group, "recv_object_list")
     if here is None:
         return -1

@@ -25,7 +25,7 @@ __all__ = ["DistributedOptimizer"]
 
 
 class DistributedOptimizer:
-    """An optimizer in each process that has some of the parameters.
+    """Optimizer of remote parameters: one local optimizer in each process that owns some of them.
 
     optimizer_class   a class of `ts.optim`; one of the program's own where all processes `allow_python`
     params_rref       handles on the parameters
@@ -47,7 +47,7 @@ class DistributedOptimizer:
         )
 
     def step(self, context_id: int) -> None:
-        """One step with the gradients that a context has found, in all processes at once.
+        """Run one optimizer step with the gradients of a context, in all processes concurrently.
 
         RuntimeError where there is no such context; what a process raises is raised when all are through.
         """
@@ -62,7 +62,7 @@ def _ask(agent: RpcAgent, process: int, what: str, *values: Any) -> Future[Any]:
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:
-    """The results of all; the first error once all are there."""
+    """Return the results of all futures; raise the first error after all have finished."""
     results, errors = [], []
     for future in futures:
         try:

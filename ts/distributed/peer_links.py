@@ -1,4 +1,4 @@
-"""The connections of one process to all others, over which memory of tensors travels without copies.
+"""Connections of one rank to all others, with zero-copy transfer of tensor memory.
 
     links = Links(rank, {1: socket, 2: socket})
     got = links.receive(1, label, memory)         is filled when it comes from rank 1; None: from any rank
@@ -39,7 +39,7 @@ _FLUSH_TIMEOUT: Final = 5.0  # seconds in which what was sent has to leave when 
 
 
 class Request:
-    """Something that is to be sent or received."""
+    """Pending send or receive of one message."""
 
     __slots__ = ("done", "error", "label", "memory", "source")
 
@@ -68,7 +68,7 @@ class _Connection:
 
 
 class PeerConnections:
-    """This process's connections to those of other ranks."""
+    """Mesh connections of this rank to all other ranks."""
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
         self.rank = rank
@@ -94,14 +94,14 @@ class PeerConnections:
         self._attendant: threading.Thread | None = None
 
     def add_group(self, group: int, ranks: Iterable[int]) -> None:
-        """Those whose calls fail together when one of them dies."""
+        """Register the ranks of a group, whose calls all fail if one of them disconnects."""
         with self._lock:
             self._groups[group] = frozenset(ranks)
 
     # ---- requests ------------------------------------------------------------------------------------
 
     def send(self, rank: int, label: MessageTag, memory: memoryview) -> Request:
-        """Send memory, which must stay as it is until the request is done."""
+        """Send memory, which must stay unchanged until the request is done."""
         request = Request(label, rank, memory)
         peer = self._peers[rank]
         with self._lock:
@@ -138,7 +138,7 @@ class PeerConnections:
         return request
 
     def wait(self, requests: Collection[Request], deadline: float) -> None:
-        """Return when all are done; raise the first error as soon as there is one."""
+        """Wait until all requests are done; raise the first error immediately."""
         with self._lock:
             while True:
                 if self._settled(requests):
@@ -150,14 +150,14 @@ class PeerConnections:
         self._lead(requests, deadline)
 
     def poll(self, request: Request) -> bool:
-        """Whether a request is done, after a look at the connections."""
+        """Return whether a request is done, after polling the connections."""
         if not request.done:
             with contextlib.suppress(TimeoutError, DistError):
                 self.wait([request], 0.0)
         return request.done
 
     def attend(self, requests: Iterable[Request]) -> None:
-        """Have requests looked after while nobody waits for them."""
+        """Drive requests to completion on a background thread while no caller waits for them."""
         with self._lock:
             self._lonely = [each for each in (*self._lonely, *requests) if not each.done]
             if not self._lonely:
@@ -168,7 +168,8 @@ class PeerConnections:
         self._attend.set()
 
     def give_up(self, label: MessageTag, ranks: Iterable[int], reason: str) -> None:
-        """Tell others that this process is out of a collective: it fails for them as well."""
+        """Abort a collective: notify `ranks`, whose calls then fail with `reason`, and drop its local
+        messages."""
         text = memoryview(reason.encode())
         notice = label._replace(kind=FAILED)
         with self._lock:
@@ -179,7 +180,7 @@ class PeerConnections:
             self._drop(label[:3])
 
     def is_gone(self, rank: int) -> bool:
-        """Whether a process is known to be there no more."""
+        """Return whether the connection to a rank has ended."""
         return self._peers[rank].ended is not None
 
     def close(self) -> None:
@@ -235,7 +236,7 @@ class PeerConnections:
             self._followers -= 1
 
     def _lead(self, requests: Collection[Request], deadline: float, yields: bool = False) -> None:
-        """Work on all connections until the requests are done; the caller has made us the one who does."""
+        """Drive all connections until the requests are done; the caller has set `_leads` for this thread."""
         looked = False
         try:
             while True:
@@ -452,7 +453,7 @@ class PeerConnections:
         return None
 
     def _died(self, peer: _Connection, error: Exception) -> None:
-        """Nobody said that this process would leave."""
+        """Close a connection that broke without a goodbye message."""
         self._end(peer, _PeerLostError(f"rank {peer.rank} has died, or its connection broke: {error}"))
 
     def _end(self, peer: _Connection, error: Exception) -> None:
@@ -482,7 +483,8 @@ class PeerConnections:
                 self._abandon(peer, error)
 
     def _drop(self, key: tuple[Any, ...]) -> None:
-        """Nobody asks for what comes for a call that this process has given up."""
+        """Discard received and future messages of an aborted call; detach its outgoing messages from the
+        caller's memory."""
         self._failed.setdefault(key, DistBackendError("the call was given up"))
         for peer in self._peers.values():
             peer.posted.pop(key, None)
@@ -494,7 +496,7 @@ class PeerConnections:
                     peer.outgoing[at] = memoryview(bytes(memory)), None
 
     def _abandon(self, peer: _Connection, error: Exception) -> None:
-        """What comes goes on coming, to memory that nobody has."""
+        """Fail the current receive of a connection and redirect its remaining bytes to scratch memory."""
         assert peer.request is not None
         self._done(peer.request, error)
         peer.request = None
@@ -502,7 +504,7 @@ class PeerConnections:
 
 
 class _PeerLostError(DistNetworkError):
-    """A process is gone that did not say so."""
+    """Error of a connection that closed without a goodbye message."""
 
 
 _PeerLostError.__name__ = "DistNetworkError"
@@ -537,7 +539,7 @@ def _fail_those(requests: dict[Any, deque[Request]], why: Any, done: Any) -> Non
 
 
 def _difference(request: Request, label: MessageTag, size: int, rank: int) -> Exception | None:
-    """The error where a message is not what a receive waits for."""
+    """Return the error of a message whose tag or size differs from its receive; None if they match."""
     if label[3:] == request.label[3:] and size == len(request.memory):
         return None
     ours, theirs = format_tag(request.label), format_tag(label)

@@ -63,7 +63,7 @@ def isend(
     tag: int = 0,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Begin to send a tensor, which must stay as it is until the work is through."""
+    """Start sending a tensor, which must stay unchanged until the work completes."""
     check_tensor(tensor, "tensor")
     here = find(group, "isend")
     if here is None:
@@ -131,7 +131,7 @@ def recv(
     tag: int = 0,
     group_src: int | None = None,
 ) -> int:
-    """Receive a tensor, from anybody where nobody is named; the rank that it is from."""
+    """Receive a tensor from rank `src`, or from any rank for None; return the sender's rank."""
     check_tensor(tensor, "tensor")
     here = find(group, "recv")
     if here is None:

@@ -1,4 +1,4 @@
-"""How tensors of several processes become one: `ReduceOp`, and what each does with arrays.
+"""Reduction operators of collectives: `ReduceOp` and its implementation on arrays.
 
     accumulate(ReduceOp.SUM, [array of rank 0, array of rank 1, ...], out)
 
@@ -17,7 +17,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 class ReduceOp(enum.IntEnum):
-    """What is done with the elements of several processes."""
+    """Reduction operator applied elementwise across ranks."""
 
     SUM = 0
     AVG = 1
@@ -51,7 +51,7 @@ _BITWISE: Final = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 
 
 def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
-    """The operation, if tensors of this dtype can be reduced by it."""
+    """Return `op` if it supports the dtype of `tensor`; raise an error otherwise."""
     if not isinstance(op, ReduceOp):
         raise TypeError(f"{function}(): op is a ReduceOp, found {op!r}")
     if tensor.is_complex() and op not in (ReduceOp.SUM, ReduceOp.AVG):
@@ -69,7 +69,7 @@ def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
 
 
 def accumulate(op: ReduceOp, arrays: Sequence[Any], out: Any) -> None:
-    """Reduce arrays, in their order, to `out`, which may be any of them."""
+    """Reduce arrays in rank order into `out`, which may be one of them."""
     with np.errstate(all="ignore"):  # as where operators add
         _accumulate(op, _FUNCTIONS[op], arrays, out)
 

@@ -1,4 +1,4 @@
-"""How the processes of one program find each other: all of them come to the first, which tells each of all.
+"""Rendezvous of the processes of one program: all connect to rank 0, which sends each the list of members.
 
     place = meeting_place("env://", rank, world_size)             MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
     place = meeting_place("file:///tmp/x", rank, world_size)      one machine; the first process says where
@@ -33,7 +33,7 @@ _RETRY_INTERVAL_SECONDS: Final = 0.05  # seconds until a process that nobody lis
 
 
 class RendezvousAddress(NamedTuple):
-    """Where processes meet, and which of how many this one is."""
+    """Address of a rendezvous, with this process's rank and the world size."""
 
     host: str
     port: int
@@ -42,11 +42,11 @@ class RendezvousAddress(NamedTuple):
     file: str | None = None  # that says host and port, once the first process listens
 
     def listened_at(self) -> RendezvousAddress:
-        """Where the first process is to listen: a free port, if a file will tell the others."""
+        """Return the address at which rank 0 listens: a free local port for a file rendezvous."""
         return self if self.file is None else self._at(file_rendezvous.reserve_port())
 
     def known(self) -> RendezvousAddress:
-        """Where the first process listens; OSError as long as that is not known."""
+        """Return the listening address of rank 0; raise OSError while it is unknown."""
         address = None if self.file is None else file_rendezvous.found(self.file)
         if address is None and self.file is not None:
             raise FileNotFoundError(f"it has not written to {self.file} yet")
@@ -69,8 +69,8 @@ class RendezvousError(RuntimeError):
 
 
 def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> RendezvousAddress:
-    """What `env://`, `tcp://host:port?rank=&world_size=` and `file:///path` say; ValueError where a part is
-    missing.
+    """Parse an init method: `env://`, `tcp://host:port?rank=&world_size=` or `file:///path`; raise ValueError
+    if a part is missing.
     """
     url = urlsplit(init_method or "env://")
     file: str | None = None
@@ -121,7 +121,7 @@ def _given(variable: str, value: str | None) -> str:
 
 
 class Rendezvous:
-    """This process among the others, from when all have come until it is closed.
+    """Membership of this process in a rendezvous, from the arrival of all processes to `close`.
 
     `address` may be a function, which is given the secret of the meeting (None with certificates), and
     listens.
@@ -135,7 +135,8 @@ class Rendezvous:
         security: Credentials | None = None,
         timeout: float = 300.0,
     ) -> None:
-        """`address` is where this process is found, or gives it, as soon as it is known how to listen."""
+        """Join the rendezvous; `address` is this process's address, or a function that starts a listener and
+        returns it."""
         self.place = place
         self._host: _RendezvousServer | None = None
         self._calls: RequestMultiplexer | None = None
@@ -153,7 +154,7 @@ class Rendezvous:
             raise
 
     def barrier(self, name: str, timeout: float | None = None) -> None:
-        """Wait until all processes that are still there have come; RendezvousError where they do not."""
+        """Wait until all live processes reach the barrier; raise RendezvousError on timeout."""
         self._ask(["barrier", name], timeout)
 
     def close(self) -> None:
@@ -186,7 +187,7 @@ async def _listening(place: RendezvousAddress, security: Credentials | None) -> 
 async def _connected(
     place: RendezvousAddress, security: Credentials | None, until: float
 ) -> tuple[RequestMultiplexer, Credentials]:
-    """A connection to the first process, as soon as it listens, and what all processes know."""
+    """Connect to rank 0 once it listens; return the multiplexed connection and the shared credentials."""
     while True:
         try:
             first = place.known()
@@ -214,7 +215,7 @@ def _address(place: RendezvousAddress, security: Credentials | None) -> str:
 
 
 class _RendezvousServer:
-    """The first process's part: who has come, and who waits for whom."""
+    """Server of rank 0: registers members and releases barriers."""
 
     def __init__(self, place: RendezvousAddress, secret: bytes | None) -> None:
         self.place = place
@@ -288,7 +289,7 @@ class _RendezvousServer:
         self._look(name)
 
     def _look(self, name: str) -> None:
-        """Tell those who wait, when nobody is missing any more."""
+        """Release the processes waiting at barrier `name` once all members have arrived."""
         come = self.waiting[name]
         there = range(self.place.world_size) if not name else self.members.keys() - self.gone
         if not all(rank in come for rank in there):

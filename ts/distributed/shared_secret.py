@@ -27,7 +27,8 @@ class MissingSecretError(RuntimeError):
 
 
 def new(host: str) -> bytes:
-    """A secret of those who will meet at a host; NoSecret where they could not come to know it."""
+    """Return a new shared secret for a rendezvous at `host`; raise MissingSecretError if peers could not
+    obtain it."""
     given = _given()
     if given is not None:
         return given
@@ -36,7 +37,8 @@ def new(host: str) -> bytes:
 
 
 def kept(port: int) -> bytes | None:
-    """The secret that somebody made known who listens at a port no more, and could not withdraw it."""
+    """Return the secret left by an earlier listener on this port; None if no secret file exists.
+    """
     try:
         return _given() or (_folder() / str(port)).read_bytes()
     except FileNotFoundError:
@@ -44,7 +46,8 @@ def kept(port: int) -> bytes | None:
 
 
 def make_known(port: int, secret: bytes) -> None:
-    """Have those who meet at a port of this machine find a secret, unless all of them were given it."""
+    """Publish a secret for processes of this user that connect to a local port, unless it was configured
+    explicitly."""
     if secret == _given():
         return
     path = _folder() / str(port)
@@ -56,7 +59,7 @@ def make_known(port: int, secret: bytes) -> None:
 
 
 def shared(host: str, port: int) -> bytes | None:
-    """The secret of those who meet at a port; None as long as nobody has made it known."""
+    """Return the published secret for connections to a port; None until publication."""
     given = _given()
     if given is not None:
         return given
@@ -83,7 +86,8 @@ def _given() -> bytes | None:
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is this machine, as it calls itself; NoSecret where nothing is known of it."""
+    """Return whether a host name resolves to loopback addresses only; raise MissingSecretError if
+    unresolvable."""
     try:
         return all(ipaddress.ip_address(info[4][0]).is_loopback for info in socket.getaddrinfo(host, None))
     except OSError as error:

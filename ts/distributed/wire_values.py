@@ -1,4 +1,4 @@
-"""Values on their way to other processes: as plain data, with the memory of tensors beside it.
+"""Serialization of values: plain data plus the memory buffers of tensors.
 
     parcel = pack([x, {"n": 3}])
     parcel                        ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
@@ -29,7 +29,7 @@ from ts.nn.parameter import Parameter
 
 
 class Tag:
-    """What a sequence stands for: plain ints, as each is looked at in every message."""
+    """Type tags of encoded sequences; plain ints, because every message compares them."""
 
     LIST: Final = 0
     TUPLE: Final = 1
@@ -51,7 +51,7 @@ class Tag:
 
 
 class Flag(IntEnum):
-    """What is said of a tensor beside its elements."""
+    """Attributes of an encoded tensor."""
 
     PLAIN = 0
     REQUIRES_GRAD = 1
@@ -61,17 +61,17 @@ class Flag(IntEnum):
 
 
 class NominalTypeCodec(Protocol):
-    """How objects of classes travel: as the number of their type, and what they consist of."""
+    """Codec for instances of script classes: a type number and attribute values."""
 
     def parts(self, x: Any) -> tuple[int, list[Any]] | None:
-        """Both of a value; None for one of another type."""
+        """Return the type number and attribute values of an instance; None for other types."""
 
     def build(self, number: Any, parts: list[Any]) -> Any:
-        """The value; raises what says that it is none."""
+        """Return the instance built from its parts; raise an error for invalid parts."""
 
 
 class WireContext(NamedTuple):
-    """How values that stay where they are travel: as plain data that names them; and objects of classes."""
+    """Codec of values sent by reference, and of instances of classes."""
 
     kind: type[Any]
     pack: Callable[[Any], Any]
@@ -80,7 +80,7 @@ class WireContext(NamedTuple):
 
 
 class MalformedValueError(ValueError):
-    """What arrived is no value."""
+    """Error of received data that encodes no valid value."""
 
 
 _PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
@@ -186,7 +186,8 @@ class _Serializer:
         return entry
 
     def memory(self) -> list[memoryview]:
-        """The memory of all tensors, which learn now where they lie in it."""
+        """Return the memory buffers of all tensors and complete their entries with buffer index, offset and
+        strides."""
         found: list[Any] = []
         places: dict[str, int] = {}  # of storages that are sent as a whole
         for x, entry in self.tensors:

@@ -1,4 +1,4 @@
-"""What runs while its caller does something else: `Work`, and the turns of a group's calls.
+"""Asynchronous work handles (`Work`), and the ordered execution of a group's collectives.
 
     work = all_reduce(tensor, async_op=True)
     work.wait()                                True, or the error
@@ -35,7 +35,7 @@ class Work:
         raise NotImplementedError
 
     def is_completed(self) -> bool:
-        """Whether it is through."""
+        """Return whether the work has completed."""
         raise NotImplementedError
 
     def exception(self) -> BaseException | None:
@@ -43,7 +43,7 @@ class Work:
         raise NotImplementedError
 
     def is_success(self) -> bool:
-        """Whether it is through without an error."""
+        """Return whether the work has completed without an error."""
         return self.is_completed() and self.exception() is None
 
     def result(self) -> Any:
@@ -76,7 +76,7 @@ class Collective(Work):
         return True
 
     def is_completed(self) -> bool:
-        """Whether it is through."""
+        """Return whether the work has completed."""
         return self._future.done()
 
     def exception(self) -> BaseException | None:
@@ -115,7 +115,7 @@ class Transfer(Work):
         return True
 
     def is_completed(self) -> bool:
-        """Whether it is through."""
+        """Return whether the transfer has completed."""
         if not self._links.poll(self.request):
             return False
         if self.request.error is None:
@@ -127,7 +127,7 @@ class Transfer(Work):
         return self.request.error
 
     def _source_rank(self) -> int:
-        """Whom a receive is from."""
+        """Return the rank of a receive's sender."""
         assert self.request.source is not None
         return self.request.source
 
@@ -135,7 +135,7 @@ class Transfer(Work):
 
 
 class CollectiveQueue:
-    """The calls of one group, one after the other."""
+    """Queue that runs the calls of one group in order."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # held by the call that runs in its caller's thread
@@ -143,7 +143,7 @@ class CollectiveQueue:
         self._waiting = 0
 
     def run(self, make: Callable[[], CollectiveCall], body: Body) -> None:
-        """Make a call and run it, behind those that wait."""
+        """Create a call and run it after all queued calls, in this thread if the queue is empty."""
         if self._waiting or not self._lock.acquire(blocking=False):
             self.start(make, body).result()
             return
@@ -153,7 +153,7 @@ class CollectiveQueue:
             self._lock.release()
 
     def start(self, make: Callable[[], CollectiveCall], body: Body) -> _Future[None]:
-        """Make a call and have it run, behind those that wait."""
+        """Create a call and queue it on the group's thread."""
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "ts.distributed group")
         call = make()

@@ -54,7 +54,7 @@ class ContinuousBernoulli(ByOdds, ExponentialFamily):
         return ts.where(self._outside(), self.probs, self._lims[0])
 
     def _log_constant(self) -> Any:
-        """What makes the density's integral 1."""
+        """Logarithm of the normalization constant."""
         p = self._precise()
         below, above = ts.where(p <= 0.5, p, 0.0), ts.where(p >= 0.5, p, 1.0)
         odds = ts.log(ts.abs(ts.log1p(-p) - ts.log(p)))

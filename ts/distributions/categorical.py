@@ -150,7 +150,7 @@ class OneHotCategorical(_OfCategorical):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """The same, whose samples have the gradients of the probabilities."""
+    """One-hot categorical distribution with straight-through gradients for the probabilities."""
 
     has_rsample = True
 
@@ -159,7 +159,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfCategorical):
-    """How often each index is drawn in `total_count` draws."""
+    """Distribution of category counts in `total_count` draws."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 

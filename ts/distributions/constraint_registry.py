@@ -18,7 +18,7 @@ Factory = Callable[[Any], transforms.Transform]
 
 
 class ConstraintRegistry:
-    """Which transform goes with which class of constraints."""
+    """Registry of transforms by constraint class."""
 
     def __init__(self) -> None:
         self._factories: dict[type[Any], Factory] = {}

@@ -23,7 +23,7 @@ __all__ = [
 
 
 class Constraint:
-    """Whether values are allowed; the last `event_dim` dimensions are one value."""
+    """Predicate for valid values; the last `event_dim` dimensions form one value."""
 
     is_discrete = False
     event_dim = 0
@@ -46,20 +46,20 @@ class _Dependent(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
-        """Whether the values are apart, where this depends on no parameter."""
+        """Return whether the domain is discrete; raise NotImplementedError if that depends on parameters."""
         if self._is_discrete is NotImplemented:
             raise NotImplementedError(".is_discrete cannot be determined statically")
         return bool(self._is_discrete)
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """How many dimensions one value has, where this depends on no parameter."""
+        """Return the number of event dimensions; raise NotImplementedError if that depends on parameters."""
         if self._event_dim is NotImplemented:
             raise NotImplementedError(".event_dim cannot be determined statically")
         return int(self._event_dim)
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
-        """The same, with what is known of its kind."""
+        """Return a copy with the given static properties."""
         known = {"is_discrete": self._is_discrete, "event_dim": self._event_dim}
         given = {"is_discrete": is_discrete, "event_dim": event_dim}
         return _Dependent(**known | {k: v for k, v in given.items() if v is not NotImplemented})
@@ -83,7 +83,7 @@ class dependent_property(property, _Dependent):  # type: ignore[misc]
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Whether a constraint depends on parameters that are not known."""
+    """Return whether a constraint depends on unknown parameters."""
     return isinstance(constraint, _Dependent)
 
 
@@ -138,7 +138,7 @@ class Interval(Constraint):
 
 
 class HalfOpenInterval(Interval):
-    """Between two bounds, or the lower of them."""
+    """Half-open interval [lower, upper)."""
 
     def check(self, value: Any) -> Tensor:
         result: Tensor = (self.lower_bound <= value) & (value < self.upper_bound)
@@ -156,7 +156,7 @@ class IntegerInterval(Interval):
 
 
 class IntegerGreaterThan(GreaterThanEq):
-    """An integer that is not below a bound."""
+    """Integers with an inclusive lower bound."""
 
     is_discrete = True
 
@@ -166,7 +166,7 @@ class IntegerGreaterThan(GreaterThanEq):
 
 
 class IntegerLessThan(LessThan):
-    """An integer that is not above a bound."""
+    """Integers with an inclusive upper bound."""
 
     is_discrete = True
 
@@ -186,7 +186,7 @@ class Boolean(Constraint):
 
 
 class Simplex(Constraint):
-    """Numbers that are not negative and sum to one."""
+    """Nonnegative numbers with sum one."""
 
     event_dim = 1
 
@@ -207,7 +207,7 @@ class OneHot(Constraint):
 
 
 class Multinomial(Constraint):
-    """Counts that sum to at most a bound."""
+    """Nonnegative counts with sum at most a bound."""
 
     is_discrete = True
     event_dim = 1
@@ -317,7 +317,7 @@ class IndependentConstraint(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """A value that all the parts of a mixture may have."""
+    """Intersection of the supports of all mixture components."""
 
     def __init__(self, base_constraint: Constraint) -> None:
         self.base_constraint = base_constraint
@@ -345,12 +345,12 @@ class _Several(Constraint):
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]
-        """Whether any part is."""
+        """Return whether any part is discrete."""
         return any(part.is_discrete for part in self.cseq)
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """That of the part with most dimensions."""
+        """Return the largest `event_dim` of the parts."""
         return max(part.event_dim for part in self.cseq)
 
 
@@ -374,7 +374,7 @@ class Stack(_Several):
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """That of the part with most dimensions; one more where they are stacked inside of a value."""
+        """Return the largest `event_dim` of the parts, plus one if they are stacked within an event."""
         dims = super().event_dim
         return dims + 1 if self.dim + dims < 0 else dims
 

@@ -85,12 +85,12 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> Any:  # type: ignore[override]
-        """Each bound is a bound of the other."""
+        """Return the constraints low < high."""
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """What lies between the bounds."""
+        """Interval between the bounds."""
         return constraints.interval(self.low, self.high)
 
     @property
@@ -244,7 +244,7 @@ class Cauchy(_Symmetric):
 
 
 class GeneralizedPareto(Distribution):
-    """How far something exceeds `loc`: `concentration` 0 is an exponential tail, more a heavier one."""
+    """Generalized Pareto distribution of excesses over `loc`; concentration 0 gives an exponential tail."""
 
     loc: Any
     scale: Any
@@ -260,7 +260,7 @@ class GeneralizedPareto(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """From `loc` on, up to the end of a bounded tail."""
+        """Interval from `loc` to the end of a bounded tail, or to infinity."""
         end = self.loc - self.scale / self.concentration
         return constraints.interval(self.loc, ts.where(self.concentration < 0, end, ts.inf))
 
@@ -281,7 +281,7 @@ class GeneralizedPareto(Distribution):
         return ts.where(finite, (self.scale / (1 - c)) ** 2 / (1 - 2 * c), ts.nan)
 
     def _tail(self) -> tuple[Any, Any]:
-        """Whether the tail is exponential; the concentration, and 1 where it is."""
+        """Return the mask of exponential tails, and the concentration with 1 at those positions."""
         exponential = ts.isclose(self.concentration, ts.zeros_like(self.concentration))
         return exponential, ts.where(exponential, 1.0, self.concentration)
 

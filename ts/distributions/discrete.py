@@ -20,10 +20,11 @@ def check_one(probs: Any, logits: Any) -> None:
 
 
 class ByOdds(Distribution):
-    """By a probability: one of `probs` and `logits` is given, the other computed when asked for."""
+    """Base class of distributions parametrized by `probs` or `logits`; the other one is computed lazily."""
 
     def _set(self, probs: Any, logits: Any, *others: Any) -> list[Any]:
-        """Keep the one that is given; it and the others in one shape."""
+        """Store the given one of `probs` and `logits`, broadcast together with `others`; return the broadcast
+        `others`."""
         check_one(probs, logits)
         name, given = ("probs", probs) if logits is None else ("logits", logits)
         *rest, self.__dict__[name] = broadcast_all(*others, given)
@@ -104,7 +105,7 @@ def _counted(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
 
 
 class Binomial(ByOdds):
-    """How many of `total_count` trials succeed, each with probability `probs`."""
+    """Distribution of the number of successes in `total_count` trials of probability `probs`."""
 
     total_count: Any
     arg_constraints = {
@@ -165,7 +166,7 @@ class Binomial(ByOdds):
 
 
 class Geometric(ByOdds):
-    """How many trials fail before the first one succeeds, each with probability `probs`."""
+    """Distribution of the number of failures before the first success, with success probability `probs`."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
@@ -209,7 +210,7 @@ class Geometric(ByOdds):
 
 
 class NegativeBinomial(ByOdds):
-    """How many trials succeed, each with probability `probs`, before `total_count` have failed."""
+    """Distribution of the number of successes of probability `probs` before `total_count` failures."""
 
     total_count: Any
     arg_constraints = {
@@ -256,7 +257,7 @@ class NegativeBinomial(ByOdds):
 
 
 class Poisson(ExponentialFamily):
-    """How often something happens, `rate` times in the mean."""
+    """Poisson distribution: event counts with mean `rate`."""
 
     rate: Any
     arg_constraints = {"rate": constraints.nonnegative}

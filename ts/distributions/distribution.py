@@ -68,7 +68,7 @@ class Distribution:
         return self._event_shape
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for a larger batch: parameters are views of this one's."""
+        """Return the distribution expanded to a batch shape; parameters are views of the originals."""
         batch_shape = Size(batch_shape)
         new: Any = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
@@ -84,11 +84,12 @@ class Distribution:
         return new
 
     def _batch_of(self, name: str, batch_shape: Size) -> Any:
-        """The batch of the distribution that an attribute is, where this one has `batch_shape`."""
+        """Return the batch shape of the distribution stored in attribute `name`, for this batch shape."""
         return batch_shape
 
     def _get_checked_instance(self, cls: type[Any], _instance: Any = None) -> Any:
-        """What `expand` fills: a new object of this one's class, or what a class derived from it gives."""
+        """Return the instance for `expand` to fill: a new object of this class, or the subclass's
+        `_instance`."""
         if _instance is None and type(self).__init__ is not cls.__init__:
             raise NotImplementedError(
                 f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
@@ -113,7 +114,7 @@ class Distribution:
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Tensor:
-        """The probability of what is not above `value`."""
+        """Cumulative distribution function at `value`."""
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Tensor:

@@ -198,7 +198,7 @@ class AffineTransform(Transform):
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Whether two numbers, or tensors of one shape, are equal."""
+    """Return whether two numbers, or tensors of equal shape, are equal."""
     same = a == b
     return bool(same.all()) if isinstance(same, ts.Tensor) else bool(same)
 

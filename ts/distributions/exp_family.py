@@ -42,7 +42,7 @@ class ExponentialFamily(Distribution):
         return result
 
     def bregman_divergence(self, other: ExponentialFamily) -> Any:
-        """The divergence from another distribution of the same family."""
+        """Return the Bregman divergence from another distribution of the family."""
         params, log_normalizer, means = self._mean_statistics()
         others = other._natural_params
         result = other._log_normalizer(*others) - log_normalizer

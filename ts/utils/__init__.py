@@ -1,4 +1,4 @@
-"""What programs need around tensors: data sets and their batches, DLPack.
+"""Utilities for programs with tensors: data sets, data loaders and DLPack.
 
     loader = ts.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
 

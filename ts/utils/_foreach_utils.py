@@ -24,7 +24,7 @@ def _get_fused_kernels_supported_devices() -> list[str]:
 def _group_tensors_by_device_and_dtype(
     tensorlistlist: TensorLists, with_indices: bool = False
 ) -> dict[tuple[Any, Any], tuple[TensorLists, list[int]]]:
-    """Return the lists by device and dtype of the tensors in the first, with the places if asked for."""
+    """Group the lists by device and dtype of the first list's tensors; with indices if requested."""
     groups: dict[tuple[Any, Any], tuple[TensorLists, list[int]]] = {}
     first = tensorlistlist[0] if tensorlistlist else []
     for at, tensor in enumerate(first):

@@ -15,5 +15,5 @@ __all__ = ["all_same_mode", "no_dispatch"]
 
 
 def all_same_mode(modes: Sequence[Any]) -> bool:
-    """Return whether all items are the same object."""
+    """Return whether all items are identical objects."""
     return all(mode is modes[0] for mode in modes)

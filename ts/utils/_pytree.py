@@ -267,7 +267,7 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Make nodes of a dataclass: its fields are the children, but those that are None.
+    """Register a dataclass as a pytree node with its fields as children, except fields that are None.
 
     `field_names` are the fields, for a class that is no dataclass, or all but `drop_field_names`.
     """
@@ -298,7 +298,7 @@ def register_dataclass(
 
 
 def _fields_of(cls: type[Any], field_names: list[str] | None, dropped: list[str]) -> list[str]:
-    """The names of the fields that are children."""
+    """Return the names of a class's child fields."""
     if not dataclasses.is_dataclass(cls):
         if field_names is None:
             raise ValueError(
@@ -346,17 +346,17 @@ def register_constant(cls: type[Any]) -> None:
 
 
 def is_constant_class(cls: type[Any]) -> bool:
-    """Whether the class went through `register_constant`."""
+    """Return whether the class was registered by `register_constant`."""
     return isinstance(cls, type) and cls in CONSTANT_NODES
 
 
 def _is_constant_holder(spec: TreeSpec) -> bool:
-    """Whether the spec is of an object whose class went through `register_constant`."""
+    """Return whether the spec represents an object of a `register_constant` class."""
     return isinstance(spec.context, ConstantNode)
 
 
 def _retrieve_constant(spec: TreeSpec) -> Any:
-    """The object that such a spec is of."""
+    """Return the constant object stored in a spec; raise AssertionError for other specs."""
     if not _is_constant_holder(spec):
         raise AssertionError("spec does not correspond to a registered constant pytree")
     return spec.unflatten([])
@@ -392,7 +392,7 @@ def tree_unflatten(leaves: Any, treespec: Any) -> PyTree:
 
 
 def tree_iter(tree: PyTree, is_leaf: LeafRule = None) -> Iterator[Any]:
-    """The leaves of a tree, one after the other."""
+    """Iterate over the leaves of a tree."""
     leaves = optree.tree_iter(tree, leaf_rule(is_leaf), none_is_leaf=True, namespace=NAMESPACE)
     return iter(leaves)
 
@@ -403,12 +403,12 @@ def tree_leaves(tree: PyTree, is_leaf: LeafRule = None) -> list[Any]:
 
 
 def tree_structure(tree: PyTree, is_leaf: LeafRule = None) -> TreeSpec:
-    """How a tree branches."""
+    """Return the tree spec of a tree."""
     return tree_flatten(tree, is_leaf)[1]
 
 
 def tree_map(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: LeafRule = None) -> PyTree:
-    """The tree of what `func` gives for each leaf, and for what stands in its place in other trees.
+    """Apply `func` to each leaf and the corresponding subtrees of `rests`; return the result tree.
 
     >>> tree_map(lambda x: x + 1, {"x": 7, "y": (42, 64)})
     {'x': 8, 'y': (43, 65)}
@@ -475,31 +475,31 @@ def tree_map_only_(
 
 
 def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: LeafRule = None) -> bool:
-    """Whether all leaves fulfil a predicate."""
+    """Return whether all leaves satisfy a predicate."""
     return all(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: LeafRule = None) -> bool:
-    """Whether any leaf fulfils a predicate."""
+    """Return whether any leaf satisfies a predicate."""
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_all_only(
     type_or_types: TypeAny, /, pred: FnAny[bool], tree: PyTree, is_leaf: LeafRule = None
 ) -> bool:
-    """Whether all leaves of some types fulfil a predicate."""
+    """Return whether all leaves of the given types satisfy a predicate."""
     return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
 def tree_any_only(
     type_or_types: TypeAny, /, pred: FnAny[bool], tree: PyTree, is_leaf: LeafRule = None
 ) -> bool:
-    """Whether any leaf of some types fulfils a predicate."""
+    """Return whether any leaf of the given types satisfies a predicate."""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRule = None) -> list[Any] | None:
-    """A leaf of the tree for each of the spec: one counts for a whole branch; None where they do not fit."""
+    """Broadcast the leaves of a prefix tree to the leaves of a spec; return None if the structures differ."""
     full = treespec.unflatten([0] * treespec.num_leaves)
     try:
         return optree.broadcast_prefix(tree, full, leaf_rule(is_leaf), none_is_leaf=True, namespace=NAMESPACE)
@@ -508,7 +508,7 @@ def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec, is_leaf: LeafRul
 
 
 class _Asterisk(str):
-    """What stands for leaves in `treespec_pprint`: without quotes."""
+    """Leaf marker of `treespec_pprint`, printed without quotes."""
 
     __slots__ = ()
 
@@ -602,5 +602,5 @@ def keystr(kp: KeyPath) -> str:
 
 
 def key_get(obj: Any, kp: KeyPath) -> Any:
-    """What stands at a path from an object."""
+    """Return the item at a key path of an object."""
     return functools.reduce(lambda parent, key: key.get(parent), kp, obj)

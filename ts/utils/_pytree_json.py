@@ -53,7 +53,7 @@ def enum_object_hook(obj: dict[str, Any]) -> Enum | dict[str, Any]:
 
 @dataclasses.dataclass
 class _TreeSpecSchema:
-    """A spec as it is written: `type` is the registered name, or None for a leaf."""
+    """JSON form of a tree spec: `type` is the registered name, or None for a leaf."""
 
     type: str | None
     context: DumpableContext
@@ -61,7 +61,7 @@ class _TreeSpecSchema:
 
 
 class _ProtocolFn(NamedTuple):
-    """How a version of the format is written and read."""
+    """Writer and reader of one format version."""
 
     treespec_to_json: Callable[[TreeSpec], DumpableContext]
     json_to_treespec: Callable[[DumpableContext], TreeSpec]
@@ -127,7 +127,7 @@ def _is_pytreespec_instance(obj: Any) -> TypeGuard[TreeSpec | optree.PyTreeSpec]
 
 
 def _ensure_python_treespec_instance(treespec: TreeSpec | optree.PyTreeSpec) -> TreeSpec:
-    """The spec, made from one of optree if it is one."""
+    """Convert an optree spec to a `TreeSpec`; return a `TreeSpec` unchanged."""
     if isinstance(treespec, TreeSpec):
         return treespec
     if not _is_pytreespec_instance(treespec):

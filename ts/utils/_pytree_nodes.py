@@ -1,4 +1,4 @@
-"""What branches in a tree: PyTorch's table of node types, and optree's registry in step with it.
+"""Registry of pytree node types: PyTorch's table, synchronized with optree's registry.
 
 >>> tree_is_leaf([1]), tree_is_leaf(None)
 (False, True)
@@ -45,7 +45,7 @@ _order_of_keys.__enter__()
 
 
 class KeyEntry(Protocol):
-    """One step of a path from the root of a tree to a leaf."""
+    """Step of a key path from the root of a tree to a leaf."""
 
     def __hash__(self) -> int: ...
 
@@ -62,7 +62,7 @@ FlattenWithKeysFn: TypeAlias = Callable[[PyTree], tuple[list[tuple[KeyEntry, Any
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SequenceKey(Generic[T]):
-    """The step to an item of a sequence."""
+    """Key path step: index of a sequence item."""
 
     idx: int
 
@@ -75,7 +75,7 @@ class SequenceKey(Generic[T]):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MappingKey(Generic[K, T]):
-    """The step to the value of a key."""
+    """Key path step: key of a mapping."""
 
     key: K
 
@@ -100,7 +100,7 @@ class GetAttrKey:
 
 
 class NodeDef(NamedTuple):
-    """How nodes of a type are taken apart and put together."""
+    """Flatten and unflatten functions of a node type."""
 
     type: type[Any]
     flatten_fn: FlattenFn
@@ -109,7 +109,7 @@ class NodeDef(NamedTuple):
 
 
 class _SerializeNodeDef(NamedTuple):
-    """How a type and its contexts are written as JSON."""
+    """JSON serialization functions of a node type and its contexts."""
 
     typ: type[Any]
     serialized_type_name: str
@@ -118,23 +118,23 @@ class _SerializeNodeDef(NamedTuple):
 
 
 def _is_results_class(cls: Any) -> bool:
-    """Whether the class is one of those called `torch.return_types.x`: struct sequences in PyTorch."""
+    """Return whether the class is a `torch.return_types` class, a struct sequence in PyTorch."""
     home = own_name(named_results.__name__)
     return isinstance(cls, type) and issubclass(cls, tuple) and own_name(cls.__module__) == home
 
 
 def is_namedtuple_class(cls: type) -> bool:
-    """Whether the class is a named tuple, or inherits from one."""
+    """Return whether the class is a named tuple class, or derived from one."""
     return optree.is_namedtuple_class(cls) and not _is_results_class(cls)
 
 
 def is_namedtuple_instance(obj: object) -> bool:
-    """Whether the object is a named tuple."""
+    """Return whether the object is a named tuple."""
     return is_namedtuple_class(type(obj))
 
 
 def is_namedtuple(obj: object | type) -> bool:
-    """Whether the object is a named tuple, or a class of them."""
+    """Return whether the object is a named tuple instance or class."""
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
@@ -158,17 +158,17 @@ class structseq(tuple[T, ...]):
 
 
 def is_structseq_class(cls: type) -> bool:
-    """Whether the class is one of Python's struct sequences, or of the results of an operator."""
+    """Return whether the class is a Python struct sequence or an operator's result class."""
     return optree.is_structseq_class(cls) or _is_results_class(cls)
 
 
 def is_structseq_instance(obj: object) -> bool:
-    """Whether the object is a struct sequence."""
+    """Return whether the object is a struct sequence."""
     return is_structseq_class(type(obj))
 
 
 def is_structseq(obj: object | type) -> bool:
-    """Whether the object is a struct sequence, or a class of them."""
+    """Return whether the object is a struct sequence instance or class."""
     return is_structseq_class(obj if isinstance(obj, type) else type(obj))
 
 
@@ -179,7 +179,7 @@ _NODE_REGISTRY_LOCK = threading.RLock()
 
 
 class _Nodes(dict[Any, NodeDef]):
-    """The table of node types; a class that is entered or taken out is so in optree too."""
+    """Table of node types that mirrors insertions and deletions in optree's registry."""
 
     def __setitem__(self, cls: Any, node: NodeDef) -> None:
         if cls in BUILTIN_TYPES and cls in self:
@@ -214,7 +214,7 @@ class _Nodes(dict[Any, NodeDef]):
     setdefault = MutableMapping.setdefault
 
     def _is_custom(self, cls: Any) -> bool:
-        """Whether optree has to be told of the type: named tuples stay what they are, registered or not."""
+        """Return whether optree needs a registration of the type; named tuples are built in."""
         return isinstance(cls, type) and cls not in BUILTIN_TYPES and not is_namedtuple_class(cls)
 
     def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:
@@ -244,7 +244,7 @@ def _private_register_pytree_node(
     from_dumpable_context: FromDumpableContextFn | None = None,
     flatten_with_keys_fn: FlattenWithKeysFn | None = None,
 ) -> None:
-    """Enter a node type; one that is there is replaced with a warning."""
+    """Register a node type; replace an existing registration with a warning."""
     with _NODE_REGISTRY_LOCK:
         if cls in SUPPORTED_NODES:
             warnings.warn(
@@ -273,7 +273,7 @@ def _deregister_pytree_node(cls: type[Any]) -> None:
 
 
 def _get_node_type(tree: Any) -> Any:
-    """The key of a tree's root in `SUPPORTED_NODES`, if it is there."""
+    """Return the lookup key of a tree's root in `SUPPORTED_NODES`."""
     cls = type(tree)
     if is_namedtuple_class(cls):
         return namedtuple
@@ -283,7 +283,7 @@ def _get_node_type(tree: Any) -> Any:
 
 
 def _is_leaf_by_type(tree: Any) -> bool:
-    """What optree asks at every node: `_get_node_type(tree) not in SUPPORTED_NODES`, quickly."""
+    """Leaf predicate for optree: a fast `_get_node_type(tree) not in SUPPORTED_NODES`."""
     cls = type(tree)
     if cls in SUPPORTED_NODES:
         return False
@@ -291,14 +291,14 @@ def _is_leaf_by_type(tree: Any) -> bool:
 
 
 def leaf_rule(is_leaf: Callable[[PyTree], bool] | None) -> Callable[[PyTree], bool]:
-    """What optree asks at every node, where the caller has a rule too."""
+    """Return the leaf predicate for optree, combined with the caller's `is_leaf`."""
     if is_leaf is None:
         return _is_leaf_by_type
     return lambda tree: True if is_leaf(tree) else _is_leaf_by_type(tree)
 
 
 def tree_is_leaf(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> bool:
-    """Whether a tree is a single leaf.
+    """Return whether a tree is a single leaf.
 
     >>> tree_is_leaf({"a": 1}), tree_is_leaf({"a": 1}, is_leaf=lambda x: isinstance(x, dict))
     (False, True)

@@ -1,4 +1,4 @@
-"""How a tree branches: PyTorch's `TreeSpec` over optree's.
+"""Tree specs: PyTorch's `TreeSpec`, implemented over optree's.
 
 >>> spec = flatten({"a": 1, "b": (2, 3)})[1]
 >>> spec, spec.num_leaves, spec.context
@@ -46,7 +46,7 @@ class ConstantNode(Generic[T]):
 
 
 class TreeSpec:
-    """How a tree branches: the type and context of its root, and the specs of its children."""
+    """Structure of a tree: type and context of its root, and the specs of its children."""
 
     __slots__ = ("_counts", "_native", "_root")
 
@@ -113,7 +113,7 @@ class TreeSpec:
 
     @property
     def type(self) -> Any:
-        """The type of the root; None for a leaf."""
+        """Return the node type of the root; None for a leaf."""
         return self._parts()[0]
 
     @property
@@ -126,7 +126,7 @@ class TreeSpec:
 
     @property
     def context(self) -> Context:
-        """What the root needs to be built again, besides its children."""
+        """Return the metadata required to rebuild the root from its children."""
         return self._context
 
     @property
@@ -141,7 +141,7 @@ class TreeSpec:
         return self._children
 
     def is_leaf(self) -> bool:
-        """Whether the tree is a leaf."""
+        """Return whether the tree is a leaf."""
         return self.num_nodes == 1 and self.num_leaves == 1
 
     def children(self) -> list[TreeSpec]:
@@ -193,7 +193,7 @@ class TreeSpec:
         return found
 
     def unflatten(self, leaves: Iterable[Any]) -> PyTree:
-        """The tree of this shape with those leaves."""
+        """Build a tree of this structure from leaves."""
         if not isinstance(leaves, list | tuple):
             leaves = list(leaves)
         if len(leaves) != self.num_leaves:
@@ -250,7 +250,7 @@ def from_native(native: optree.PyTreeSpec) -> TreeSpec:
 
 
 def flatten(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> tuple[list[Any], TreeSpec]:
-    """The leaves of a tree, in order, and how it branches."""
+    """Return the leaves of a tree, in order, and its spec."""
     leaves, native = optree.tree_flatten(tree, leaf_rule(is_leaf), none_is_leaf=True, namespace=NAMESPACE)
     return leaves, from_native(native)
 
@@ -270,7 +270,8 @@ def _match(spec: TreeSpec, node: PyTree, found: list[PyTree]) -> None:
 
 
 def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
-    """The values of a dictionary in the order of the spec, which may be of another kind of dictionary."""
+    """Return the values of a dictionary node in the key order of the spec; the dictionary types may differ.
+    """
     _check_arity(spec, node)
     keys = spec._context[1] if spec.type is defaultdict else spec._context
     expected, got = set(keys), set(node)
@@ -283,7 +284,7 @@ def _values_of(spec: TreeSpec, node: Mapping[Any, PyTree]) -> list[PyTree]:
 
 
 def _children_of(spec: TreeSpec, node: PyTree, kind: Any) -> list[PyTree]:
-    """The children of a node that has to be of the type of the spec."""
+    """Return the children of a node after checking its type against the spec."""
     is_builtin = spec.type in BUILTIN_TYPES
     if kind != spec.type:
         word = "Node type" if is_builtin else "Type"
@@ -314,7 +315,7 @@ def treespec_leaf() -> TreeSpec:
 
 
 def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
-    """The spec of a tuple, from those of its items."""
+    """Build the spec of a tuple from the specs of its items."""
     children = list(iterable)
     if not all(isinstance(child, TreeSpec) for child in children):
         raise ValueError(f"Expected a tuple of TreeSpec values, got: {children!r}.")
@@ -324,7 +325,7 @@ def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
 def treespec_dict(
     mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec]] = (), /, **kwargs: TreeSpec
 ) -> TreeSpec:
-    """The spec of a dictionary, from those of its values."""
+    """Build the spec of a dictionary from the specs of its values."""
     values = dict(mapping, **kwargs)
     if not all(isinstance(child, TreeSpec) for child in values.values()):
         raise ValueError(f"Expected a dictionary of TreeSpec values, got: {values!r}.")

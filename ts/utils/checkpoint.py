@@ -54,7 +54,7 @@ class CheckpointError(RuntimeError):
 
 
 def noop_context_fn() -> Contexts:
-    """The contexts of a block's two runs, where nobody wants any."""
+    """Return the default pair of null contexts for the forward and recomputation runs."""
     return nullcontext(), nullcontext()
 
 
@@ -131,7 +131,8 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Functions one behind the other, in `segments` parts; all but the last run again in the pass back."""
+    """Run functions in sequence, checkpointed in `segments` segments; the last segment is not checkpointed.
+    """
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
@@ -170,7 +171,7 @@ def _chain(functions: list[Callable[..., Any]]) -> Callable[[Any], Any]:
 
 
 class _SavedTensorHandle:
-    """Stands for a tensor that the first run would have saved."""
+    """Placeholder for a saved tensor of the checkpointed forward run."""
 
     __slots__ = ("__weakref__", "index", "values")
 
@@ -180,7 +181,7 @@ class _SavedTensorHandle:
 
 
 class _StopRecomputation(BaseException):
-    """The second run has saved all that it is to save."""
+    """Raised to stop recomputation once all required tensors have been saved."""
 
 
 _outside = itertools.count()
@@ -211,14 +212,14 @@ class _Block:
         self._looks: list[Any] = []
 
     def leave_place(self, x: Tensor) -> _SavedTensorHandle:
-        """What the first run keeps instead of a tensor."""
+        """Return a placeholder that the forward run saves instead of a tensor."""
         place = _SavedTensorHandle(len(self._places))
         self._places.append(weakref.ref(place))
         self._looks.append(_look(x) if self.compared else None)
         return place
 
     def value_at(self, place: _SavedTensorHandle) -> Tensor:
-        """The tensor; the first of a pass that is asked for has all made."""
+        """Return the tensor of a placeholder; the first request of a backward pass recomputes all of them."""
         number = pass_number()
         key = number if number >= 0 else ("outside", next(_outside))
         if key not in place.values:
@@ -279,7 +280,7 @@ class _Block:
 
     @contextmanager
     def writing(self, which: str) -> Iterator[None]:
-        """Note the operators that run inside, if somebody wants to know."""
+        """Record the operators that run inside, if debugging is enabled."""
         if self.written is None:
             yield
             return
@@ -317,7 +318,7 @@ def _look(x: Tensor) -> dict[str, Any]:
 
 @contextmanager
 def _drawn_from(state: Tensor | None) -> Iterator[None]:
-    """Inside, random numbers are those behind `state`; it leaves no trace."""
+    """Context manager that sets the random state to `state` and restores the previous state at exit."""
     with random.fork_rng(enabled=state is not None):
         if state is not None:
             random.set_rng_state(state)

@@ -146,7 +146,7 @@ def get_libc_version() -> str:
 
 
 def get_pip_packages(run_lambda: RunCommand, patterns: list[str] | None = None) -> tuple[str, str]:
-    """Return the command for pip, and a line for each package whose name has one of the patterns."""
+    """Return the pip command, and one line per installed package that matches a pattern."""
     wanted = COMMON_PATTERNS + PIP_PATTERNS if patterns is None else patterns
     lines = set()
     for distribution in metadata.distributions():

@@ -21,7 +21,7 @@ from ts.ops.namespace import OpOverload, Packet
 
 
 class CheckpointPolicy(enum.Enum):
-    """What becomes of an operator's result between the two runs; MUST and PREFER are the same."""
+    """Checkpoint policy of an operator's result; MUST and PREFER variants are equivalent."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -39,7 +39,7 @@ SAC_IGNORED_OPS = {ops.aten.detach.default}
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told beside the operator and its arguments: `op_output`, what it gave."""
+    """Context of a policy function, with the operator's result in `op_output`."""
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute
@@ -50,7 +50,7 @@ Policy = Callable[..., CheckpointPolicy | bool]
 
 
 class _KeptTensor:
-    """A tensor that is kept, without its history, with the number of writes that it had seen."""
+    """Cached tensor, detached, with its version at caching time."""
 
     def __init__(self, x: Tensor, offload: bool) -> None:
         self._device = x.device
@@ -58,7 +58,7 @@ class _KeptTensor:
         self._version = self._tensor._version
 
     def value(self, mutation: bool) -> Tensor:
-        """The tensor; RuntimeError where it was written to and that is not allowed."""
+        """Return the tensor; raise RuntimeError if it was mutated and `mutation` is False."""
         if self._tensor._version != self._version and not mutation:
             raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
         return self._tensor.to(self._device).detach()
@@ -96,7 +96,7 @@ class _Region:
         self._kept.setdefault(named, []).append(kept)
 
     def given(self, operator: Any, args: list[Any]) -> Any:
-        """In the second run: the result that was kept; None where it is computed again."""
+        """Return the cached result of an operator during recomputation; None if it is recomputed."""
         named = _named(operator)
         if named in SAC_IGNORED_OPS:
             return None

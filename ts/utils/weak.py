@@ -180,7 +180,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         return self.data.pop(self.ref_type(key), *args)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        """Return the value of a key, which is set to the default if it is missing."""
+        """Return the value of a key; insert `default` if the key is missing."""
         return self.data.setdefault(self.ref_type(key, self._remove), default)
 
     def update(self, dict: Any = None, **kwargs: Any) -> None:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""Certificates of a cluster: an authority of its own, and one certificate that all of its processes show.
+"""TLS certificates of a cluster: a private certificate authority and one certificate shared by all processes.
 
     make("certificates")                     ca.pem, ca-key.pem, cert.pem, key.pem, where they are missing
     security("certificates")                 both ends of a connection show them, and check the other's
@@ -34,7 +34,8 @@ _ROLES: Final = ("client", "scheduler", "worker")
 def security(
     folder: str | Path, *, secret: bytes | None = None, limits: TransportLimits | None = None
 ) -> Security:
-    """What processes of a cluster have to know, of its folder; FileNotFoundError where a file is missing."""
+    """Return the TLS security settings of the certificates in `folder`; raise FileNotFoundError if a file is
+    missing."""
     folder = Path(folder)
     for name in (AUTHORITY, CERTIFICATE, KEY):
         if not (folder / name).is_file():
@@ -46,7 +47,8 @@ def security(
 
 
 def make(folder: str | Path, hosts: Iterable[str] = ()) -> None:
-    """Make what is missing, for this machine and `hosts`; nothing where a certificate is there."""
+    """Create missing certificates for this machine and `hosts`; do nothing if the certificate, key and
+    authority exist."""
     folder = Path(folder)
     if (folder / CERTIFICATE).exists() and (folder / KEY).exists() and (folder / AUTHORITY).exists():
         return
@@ -80,7 +82,7 @@ def _authority(folder: Path) -> tuple[x509.Certificate, Any]:
 def _signed(
     name: str, public_key: Any, issuer: x509.Name | None, key: Any, names: list[x509.GeneralName] | None
 ) -> x509.Certificate:
-    """A certificate; without `names` that of an authority, which signs others and itself."""
+    """Return a certificate signed with `key`; `names=None` creates a self-signed authority certificate."""
     from cryptography import x509
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -125,7 +127,7 @@ def _usage(is_authority: bool) -> x509.KeyUsage:
 
 
 def _names(hosts: Iterable[str]) -> list[x509.GeneralName]:
-    """The names and numbers of this machine, and others."""
+    """Return the host names and IP addresses of this machine, plus `hosts`, as subject alternative names."""
     from cryptography import x509
     from distributed.utils import get_ip
 

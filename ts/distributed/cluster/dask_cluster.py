@@ -1,4 +1,4 @@
-"""A cluster of `ts` in the processes of a cluster of dask that is there already.
+"""Run a `ts` cluster inside the worker processes of an existing dask cluster.
 
     client = dask.distributed.Client("tcp://scheduler:8786")
     with on_dask(client, threads=4) as cluster:
@@ -30,7 +30,7 @@ SCHEDULER_TIMEOUT_SECONDS: Final = 30.0  # seconds that agents wait for a schedu
 
 
 class DaskCluster:
-    """Agents in the workers of dask, and this process beside them, until it is closed."""
+    """RPC agents in all dask workers and in this process, active until `close`."""
 
     def __init__(
         self, client: Any, name: str, options: dict[str, Any], bounds: dict[str, float | str | None]
@@ -110,12 +110,12 @@ async def _start(
 
 
 async def _stop(address: str) -> None:
-    """In a worker of dask: be none any more."""
+    """Shut down the RPC agent of a dask worker if it belongs to the cluster at `address`."""
     if state.agent is not None and getattr(state.agent.directory, "address", None) == address:
         await asyncio.to_thread(api.shutdown, graceful=False)
 
 
 def _here(client: Any) -> str:
-    """Where dask's workers find this machine."""
+    """Return this machine's IP address as seen from the dask workers."""
     host = urlsplit(client.scheduler.address).hostname or "127.0.0.1"
     return "127.0.0.1" if is_local(host) else str(get_ip(host))

@@ -26,7 +26,7 @@ _SHUTDOWN_TIMEOUT: Final = 20.0  # seconds in which a cluster ends that is told 
 
 
 class LocalCluster:
-    """A scheduler and workers, from when all are there until it is closed.
+    """Scheduler and worker processes of a cluster on this machine, from start-up to `close`.
 
     workers              how many
     threads              calls that a worker runs at once
@@ -80,7 +80,7 @@ class LocalCluster:
 
     @property
     def security(self) -> Security | None:
-        """What processes need to know that join; None where a file of this user says it."""
+        """Return the security settings for joining processes; None if they read the user's secret file."""
         if self._folder is not None:
             return certificates.security(self._folder)
         return None if self._secret is None else Security(secret=self._secret.encode())
@@ -100,7 +100,7 @@ class LocalCluster:
         api.init_rpc(name, rpc_backend_options=self.options(**more))
 
     def members(self) -> list[dict[str, Any]]:
-        """What is known of all processes that are there."""
+        """Return the records of all processes in the cluster."""
         return members(self.address, self.security)
 
     def close(self) -> None:

@@ -47,7 +47,7 @@ _NOTHING: Final[dict[str, Any]] = {  # what dask is told of a process beside its
 
 @dataclass
 class RegisteredWorker:
-    """A process, and what it told of itself last."""
+    """Registration of a process with its latest heartbeat counters."""
 
     number: int
     name: str
@@ -116,7 +116,7 @@ class NameService(Scheduler):
         number: Any = None,
         pid: Any = 0,
     ) -> Any:
-        """Let a process in, as long as its connection is there. `number` is what it has if it comes back."""
+        """Register a process for the lifetime of its connection. A rejoining process passes its `number`."""
         try:
             self._check(name, address, kind, number, pid)
             if number is None:
@@ -141,11 +141,11 @@ class NameService(Scheduler):
         return None
 
     def members(self) -> Any:
-        """What is known of all processes."""
+        """Return the registrations of all processes as dictionaries."""
         return [asdict(entry) for entry in self._entries.values()]
 
     def beat(self, worker: str, running: int, done: int, failed: int, memory: int, calls: Any = ()) -> None:
-        """A process tells how it is, and which calls of its own are over."""
+        """Record the heartbeat of a process: its counters and its finished calls."""
         for count in (running, done, failed, memory):
             if type(count) is not int:
                 raise TypeError(f"no count: {count!r:.100}")
@@ -188,7 +188,7 @@ class NameService(Scheduler):
             raise JoinRejectedError(f"no address of this cluster: {address!r:.200}")
 
     async def _let_go_of(self, name: str, address: str, number: int | None) -> None:
-        """A process comes back whose connection broke without anybody here knowing yet."""
+        """Drop the stale registration of a process that rejoins under the same name, address and number."""
         held = self._entries.get(-1 if number is None else number)
         if held is None or (held.name, held.address) != (name, address):
             return
@@ -221,7 +221,7 @@ class NameService(Scheduler):
             del self._entries[entry.number]
 
     async def remove_worker(self, address: str, **how: Any) -> Any:
-        """A process has gone: nobody finds it any more, and all others are told."""
+        """Remove the registration of a departed process and notify all other processes."""
         for entry in [entry for entry in self._entries.values() if entry.address == address]:
             self._forget(entry)
         return await super().remove_worker(address, **how)

@@ -1,4 +1,4 @@
-"""Who is in a cluster, for who is none of them.
+"""List the members of a cluster without joining it.
 
 members("ts://127.0.0.1:4711")        [{"name": "worker0", "number": 0, "address": "ts://...", ...}, ...]
 """
@@ -20,7 +20,8 @@ from ts.distributed.transport.dask_comm_backend import connect
 def members(
     address: str, security: Security | None = None, secret: bytes | None = None
 ) -> list[dict[str, Any]]:
-    """What the scheduler knows of all processes, in the order of their numbers; RuntimeError without one."""
+    """Return the scheduler's records of all processes, sorted by number; raise RuntimeError if no scheduler
+    answers."""
     how = security_for(address, secret, security).get_connection_args("client")
 
     async def ask() -> Any:

@@ -36,7 +36,7 @@ _POLL_INTERVAL_SECONDS: Final = 0.02
 
 @dataclass(frozen=True)
 class ClusterConfig:
-    """What a cluster shall be."""
+    """Configuration of a cluster."""
 
     workers: int
     host: str = "127.0.0.1"
@@ -49,7 +49,7 @@ class ClusterConfig:
 
 
 class ClusterSupervisor:
-    """A scheduler in this process, and its workers."""
+    """Runs the scheduler in this process and supervises worker processes."""
 
     def __init__(self, wanted: ClusterConfig, tell: Callable[[str], None] = lambda text: None) -> None:
         self.wanted = wanted
@@ -61,7 +61,7 @@ class ClusterSupervisor:
 
     @property
     def address(self) -> str:
-        """Where others find the scheduler."""
+        """Return the address of the scheduler."""
         return str(self._scheduler.address)
 
     async def __aenter__(self) -> Self:
@@ -91,7 +91,7 @@ class ClusterSupervisor:
             secrets.withdraw(self._port, self._secret)
 
     async def complete(self) -> None:
-        """Wait until all workers are there; RuntimeError where one ends before it is, or does not come."""
+        """Wait until all workers have registered; raise RuntimeError if a worker exits early or times out."""
         until = time.monotonic() + _COMES
         while missing := [name for name in self._names if self._scheduler.find(name) is None]:
             for name in missing:
@@ -135,7 +135,7 @@ class ClusterSupervisor:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a process, by force if it does not."""
+    """Terminate a process; kill it after a timeout."""
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""A process of a cluster that does what others ask it to, and nothing else.
+"""Worker process of a cluster: serves calls until the cluster ends.
 
 serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns when the cluster has ended
 """
@@ -26,7 +26,7 @@ def bounded(**bounds: float | str | None) -> Limits | None:
 def join(
     address: str, name: str, options: RpcBackendOptions, patience: float = RECONNECT_TIMEOUT_SECONDS
 ) -> ClusterWorkerDirectory:
-    """Make this process a worker; what is then known of it and others."""
+    """Join a cluster as a worker and return its directory of cluster members."""
     meet = functools.partial(
         ClusterWorkerDirectory, address, name, options, kind="worker", rejoin_timeout=patience
     )
@@ -42,9 +42,10 @@ def serve(
     patience: float = RECONNECT_TIMEOUT_SECONDS,
     joined: Callable[[str], None] = lambda name: None,
 ) -> None:
-    """Be a worker until the cluster has ended. `joined` is told the name when it is one.
+    """Run a cluster worker until the cluster ends. `joined` is called with the worker's name after
+    registration.
 
-    RuntimeError where the scheduler does not let it in, or stays away for longer than `patience` seconds.
+    Raise RuntimeError if the scheduler rejects the worker or is unavailable for more than `patience` seconds.
     """
     members = join(address, name, options, patience)
     try:

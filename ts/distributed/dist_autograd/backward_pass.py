@@ -1,4 +1,4 @@
-"""A way back through several processes, as much of it as one of them has.
+"""This process's part of a distributed backward pass.
 
     part = context.pass_of(number)
     part.begin([0, 3], keep)            messages whose gradients will come
@@ -110,7 +110,7 @@ class BackwardPass:
             _thread.part = outer
 
     def send(self, origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None:
-        """Send the gradients of a message that this process got to the one that sent it."""
+        """Send the gradients of a received message to the sender of that message."""
         if origin.context_id != self._context.id:
             raise RuntimeError(_ENDED)
         agent = self._agent
@@ -159,7 +159,7 @@ def send_back(origin: MessageOrigin, gradients: Sequence[Tensor | None]) -> None
 
 
 def _check(edges: list[GradientEdge], gradients: Any) -> None:
-    """See that gradients that arrived are those of the tensors that were sent."""
+    """Check the number, dtypes and shapes of received gradients against the tensors that were sent."""
     if not isinstance(gradients, list) or len(gradients) != len(edges):
         raise RuntimeError(f"{len(edges)} gradients are wanted")
     for edge, gradient in zip(edges, gradients, strict=True):

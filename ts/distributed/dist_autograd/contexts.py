@@ -1,4 +1,4 @@
-"""What belongs together: the calls inside of a context, in all processes that took part.
+"""Distributed autograd contexts: the calls that belong to one backward pass, in all participating processes.
 
     context = contexts.new()                    this thread is inside from now on
     context.sent([edge of x, edge of w])        0: the number of a message, which others send gradients for
@@ -31,13 +31,14 @@ _REMEMBERED: Final = 4096  # contexts that have ended
 
 
 def current_id() -> int | None:
-    """The context that this thread is inside of, or whoever began the program that it runs."""
+    """Return the context id of this thread, inherited from the caller of its program; None outside a context.
+    """
     context_id: int | None = carried()
     return context_id
 
 
 def set_current_context(context_id: int | None) -> None:
-    """Be inside of a context from now on, or of none."""
+    """Set the current context of this thread; None leaves the context."""
     carry(context_id)
 
 
@@ -53,7 +54,7 @@ def entered_context(context_id: int | None) -> Iterator[None]:
 
 
 class DistAutogradContext:
-    """A context, as much of it as is in this process."""
+    """This process's part of a distributed autograd context."""
 
     def __init__(self, agent: RpcAgent, number: int) -> None:
         self.id = number
@@ -77,13 +78,15 @@ class DistAutogradContext:
             self.known.add(process)
 
     def sent(self, edges: list[GradientEdge]) -> int:
-        """Remember the tensors of a message, which will have their gradients from who gets it."""
+        """Record the gradient edges of a sent message and return its number; the receiver will send their
+        gradients."""
         number = next(self._numbers)
         self.sends[number] = edges
         return number
 
     def add(self, leaf: Tensor, gradient: Tensor, owned: bool) -> None:
-        """Add to the gradient of a leaf; `owned` says that nobody else has this one."""
+        """Accumulate a gradient of a leaf; `owned` states that no other code uses this tensor, so no copy is
+        needed."""
         with self._lock:
             before = self._gradients.get(leaf)
             if before is not None:
@@ -98,7 +101,7 @@ class DistAutogradContext:
             return dict(self._gradients)
 
     def pass_of(self, number: int) -> BackwardPass:
-        """A way back, which is made when something is first heard of it."""
+        """Return the backward pass `number`, created at first use."""
         with self._lock:
             if number not in self.passes:
                 self.passes[number] = BackwardPass(self._agent, self, number)
@@ -134,7 +137,7 @@ class DistAutogradContainer:
             return {"num_autograd_contexts": len(self._open), "num_current_backward_passes": under_way}
 
     def number(self) -> int:
-        """A number that no other process has for a context or a pass."""
+        """Return a new id for a context or pass, unique across processes."""
         return self._here << _BITS | next(self._numbers)
 
     def new(self) -> DistAutogradContext:
@@ -148,14 +151,14 @@ class DistAutogradContainer:
         return made
 
     def find(self, context_id: Any) -> DistAutogradContext:
-        """A context by its number; RuntimeError where there is none."""
+        """Return the open context with this id; raise RuntimeError if it does not exist."""
         found = self._open.get(context_id) if type(context_id) is int else None
         if found is None:
             raise RuntimeError(f"Could not find autograd context with id: {context_id}")
         return found
 
     def join(self, context_id: Any, process: Any) -> DistAutogradContext:
-        """The context of a message, with the process that it comes from.
+        """Return the context of a message and add the sending process to it; create it at the first message.
 
         RuntimeError where it has ended; ValueError where these are no numbers of context and process.
         """
@@ -195,7 +198,7 @@ class DistAutogradContainer:
             self._ended.popitem(last=False)
 
     def forget(self, process: int) -> None:
-        """A process has gone, and with it its contexts."""
+        """End all contexts that a departed process created."""
         for context_id in list(self._open):
             if context_id >> _BITS == process:
                 self.ended(context_id)

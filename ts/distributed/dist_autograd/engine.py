@@ -1,4 +1,4 @@
-"""A way back through several processes, from the one that asked for it.
+"""Distributed backward passes, coordinated by the process that starts them.
 
 backward(agent, context, [loss], False)
   -> routes: which messages will have gradients, asked of all processes
@@ -46,7 +46,7 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
 
 
 def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
-    """The same of a value that handles refer to; -1: no context, but `grad` of the leaves here."""
+    """Run backward from the value behind an RRef; with context id -1, accumulate into local `.grad`."""
     if not isinstance(value, Tensor):
         raise RuntimeError("RRef should contain a tensor for .backward()")
     if context_id == -1:
@@ -71,7 +71,7 @@ def _edges(roots: Any) -> list[GradientEdge]:
 
 
 def _wait(parts: list[Future[Any]]) -> None:
-    """Wait until all are done, or one has failed."""
+    """Wait until all futures have finished or one has failed; raise the first error."""
     done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
     for part in parts:
         part.add_done_callback(non_blocking(done.put))
@@ -87,7 +87,7 @@ def _give_up(agent: RpcAgent, context: DistAutogradContext, number: int, process
 
 
 def _told(error: BaseException, here: int) -> BaseException:
-    """What is raised: errors of a pass say through which processes they came."""
+    """Return the error to raise, with the process number prepended to its message."""
     if not isinstance(error, Exception):
         return error
     text = str(error)

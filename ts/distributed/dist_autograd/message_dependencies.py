@@ -1,4 +1,4 @@
-"""Which messages a way back leads through, before it is gone.
+"""Find the messages that a backward pass traverses, before it runs.
 
     links_of(context, roots)        {START: [message of worker1], 0: [message of worker2]}: of one process
     messages(agent, context, roots)   {1: [0], 2: [4, 7]}: messages that will have gradients, by their sender
@@ -29,7 +29,7 @@ Links = dict[int, list[Message]]
 
 
 def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]) -> Links:
-    """For each message that this process sent, those that it got which lead to it."""
+    """Map each message sent by this process to the received messages that its tensors depend on."""
     numbers = [START, *context.sends]
     links: Links = {number: [] for number in numbers}
     for node, bits in reach([roots, *(context.sends[n] for n in numbers[1:])], Received).items():
@@ -41,7 +41,7 @@ def message_dependencies(context: DistAutogradContext, roots: list[GradientEdge]
 
 
 def _places(bits: int) -> Iterator[int]:
-    """Where bits are set."""
+    """Yield the indices of set bits, highest first."""
     while bits:
         place = bits.bit_length() - 1
         bits ^= 1 << place
@@ -51,7 +51,7 @@ def _places(bits: int) -> Iterator[int]:
 def messages(
     agent: RpcAgent, context: DistAutogradContext, roots: list[GradientEdge]
 ) -> dict[int, list[int]]:
-    """The messages that have gradients in a pass, by the number of their sender."""
+    """Return the messages that receive gradients in a pass, by the number of their sender."""
     here = agent.info.id
     links: dict[int, Links | Exception] = {here: message_dependencies(context, roots)}
     todo: list[Message] = [(here, START)]
@@ -73,7 +73,8 @@ def messages(
 
 
 def _ask(agent: RpcAgent, context: DistAutogradContext, links: dict[int, Any]) -> None:
-    """Ask all processes of a context for their links; one that has gone matters only where it is needed."""
+    """Request the links of all processes of a context; store the error of an unavailable one for later use.
+    """
     known = set(context.known)
     while known - set(links):
         question = ["backward", "links", context.id]

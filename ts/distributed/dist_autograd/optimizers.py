@@ -23,7 +23,8 @@ _one_at_a_time = threading.Lock()  # parameters may be those of several optimize
 
 
 def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
-    """How a class of optimizers is named. TypeError for what is none, PermissionError for a program's own."""
+    """Return the wire name of an optimizer class: `["optim", name]` for a class of `ts.optim`. TypeError for
+    what is none, PermissionError for a program's own."""
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
         raise TypeError(f"a class of optimizers is wanted, got {optimizer_class!r}")
     name = optimizer_class.__name__
@@ -46,7 +47,7 @@ def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
 
 
 class LocalOptimizer:
-    """An optimizer, and the parameters that it changes."""
+    """Optimizer over the parameters of this process that RRefs refer to."""
 
     def __init__(self, agent: RpcAgent, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any) -> None:
         self._agent = agent
@@ -54,7 +55,7 @@ class LocalOptimizer:
         self._optimizer = kind(self._params, *args, **kwargs)
 
     def step(self, context_id: int) -> None:
-        """One step with the gradients of a context; what `grad` of the parameters was, it is again."""
+        """Run one optimizer step with the gradients of a context, then restore `grad` of the parameters."""
         with _one_at_a_time:
             gradients = self._agent.contexts.find(context_id).found()
             before = [param.grad for param in self._params]
@@ -68,7 +69,7 @@ class LocalOptimizer:
 
 
 def make(agent: RpcAgent, name: Any, handles: Any, args: Any, kwargs: Any) -> RRef:
-    """An optimizer over values of this process; a handle on it."""
+    """Create an optimizer over parameters owned by this process; return an RRef to it."""
     return agent.rref_context.own(LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs))
 
 

@@ -1,4 +1,4 @@
-"""What other processes ask of this one about gradients.
+"""Handlers of RPC messages about distributed gradients and optimizers.
 
 ("backward", "links", context)                           which messages depend on which: see `routes`
 ("backward", "begin", context, pass, numbers, keep)      these will have gradients; answered at the end
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
-    """Do what a message asks for, and answer it."""
+    """Handle a gradient or optimizer message and send its response; exceptions are sent to the caller."""
     try:
         _handle(agent, about, kind, rest, asked)
     except Exception as error:  # for whoever asked

@@ -1,4 +1,4 @@
-"""Tensors on their way inside of a context: they have their gradients where they came from.
+"""Serialization of tensors within a context: backward sends their gradients to the original process.
 
     parcel = pack((x, 1), agent, context_id, peer)      x is remembered here, as one of message 0
     parcel                                              ((RECORDED, context, sender, 0, data), memory)
@@ -69,7 +69,7 @@ def pack(
     peer: Peer | None = None,
     travel: WireContext | None = None,
 ) -> Parcel:
-    """A value as a parcel, inside of a context if there is one; `peer` gets it, who has to take part.
+    """Serialize a value; within a context, record tensors that require grad, with `peer` as the receiver.
 
     `travel` is how references and objects do, if not as the agent has it.
 
@@ -90,7 +90,8 @@ def pack(
 
 
 def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> tuple[Any, int | None]:
-    """The value of a parcel, and its context if it has one; MalformedValue or ValueError where it is none."""
+    """Deserialize a value and return it with its context id, or None; raise MalformedValueError or ValueError
+    for bad data."""
     travel = travel or agent.rref_context.travel
     data, memory = parcel
     if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.RECORDED:
@@ -108,7 +109,7 @@ def unpack(parcel: Any, agent: RpcAgent, travel: WireContext | None = None) -> t
 
 
 def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
-    """What a message without a parcel says of the context that this thread is inside of."""
+    """Return the context id and worker id for a message without a value; None outside a context."""
     context_id = current_id()
     if context_id is None:
         return None

@@ -1,4 +1,4 @@
-"""How processes talk: connections over which neither code nor pickles travel.
+"""Authenticated message transport between processes; neither code nor pickles travel over its connections.
 
     messages      a value of plain data, and memory, to bytes and back      message_pack    plain data alone
     segments      memory that two processes of one machine have in common, for what is large

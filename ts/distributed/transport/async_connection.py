@@ -56,12 +56,12 @@ class AsyncConnection:
 
     @property
     def closed(self) -> bool:
-        """Whether it can be used no more."""
+        """Return whether the connection has ended."""
         return self._error is not None
 
     @property
     def stopped(self) -> bool:
-        """Whether nothing is read, as there is no room for more."""
+        """Return whether reading is paused because the receive queue is full."""
         return not self._reading
 
     @property
@@ -70,8 +70,8 @@ class AsyncConnection:
         return self._outgoing.size
 
     def send(self, message: Any) -> int:
-        """Send a message, or have it sent as soon as the socket takes it: its memory must stay as it is until
-        then.  Returns how many bytes it has."""
+        """Send a message, or queue it until the socket accepts it; its memory must stay unchanged until then.
+        Returns how many bytes it has."""
         self._check()
         buffers = self._writer.pack(message)
         with self._lock:
@@ -82,8 +82,7 @@ class AsyncConnection:
         return sum(map(len, buffers))
 
     def post(self, message: Any, at_once: bool = False) -> None:
-        """Send a message, from any thread: together with others as soon as the loop comes to it, or
-        `at_once`, which is sooner for one and slower for many."""
+        """Send a message from any thread: batched by the event loop, or immediately with `at_once`."""
         self._check()
         buffers = self._writer.pack(message)
         with self._lock:
@@ -141,7 +140,7 @@ class AsyncConnection:
         ended: Callable[[Exception], None],
         full: Callable[[], bool] | None = None,
     ) -> None:
-        """Hand every message to a function from now on, and the reason why there are no more to another.
+        """Pass every received message to `each`, and the reason for the end of the connection to `ended`.
 
         Messages for which there is no memory are handed over as `TooLarge`.  While `full` says so, nothing is
         read: what the other end sends fills its own memory.
@@ -290,12 +289,13 @@ class AsyncConnection:
             self._look_again()
 
     def _look_again(self) -> None:
-        """What TLS has read from the socket already makes no socket readable."""
+        """Schedule another read for data that TLS has already buffered: the socket itself does not become
+        readable."""
         if self._is_tls:
             self._loop.call_soon(self._readable)
 
     def _is_behind(self) -> bool:
-        """Whether messages wait that nobody receives, or there is no room for more."""
+        """Return whether unread messages exceed the limits, or `full` reports so."""
         if self._full is not None:
             return self._full()
         return len(self._messages) >= _UNREAD or (bool(self._messages) and self._unread >= _UNREAD_BYTES)

@@ -34,7 +34,8 @@ _LIVENESS_CHECK_AFTER: Final = 0.01  # seconds in which a connection that was us
 
 
 class BlockingConnection:
-    """A connection to what listens at an address. One thread at a time may use it."""
+    """Blocking client connection to a listener. One thread at a time may use it. One thread at a time may use
+    it."""
 
     _socket: socket.socket
 
@@ -64,7 +65,7 @@ class BlockingConnection:
 
     @classmethod
     def over(cls, stream: AsyncConnection) -> BlockingConnection:
-        """The other end's: what goes on with a connection that a loop had until now."""
+        """Convert an accepted asynchronous connection to a blocking one."""
         made = cls.__new__(cls)
         made._socket, reader, writer = stream.detach()
         made._begin(reader, writer)
@@ -99,14 +100,14 @@ class BlockingConnection:
         self._send(self._writer.pack(message))
 
     def receive(self) -> Any:
-        """Wait for a message; MemoryError where there is no memory for it."""
+        """Wait for a message; raise MemoryError if its memory cannot be allocated."""
         message = self.next()
         if type(message) is MessageTooLargeError:
             raise message.error()
         return message
 
     def next(self) -> Any:
-        """Wait for a message; `MessageTooLargeError` stands for one that there is no memory for."""
+        """Wait for a message; return `MessageTooLargeError` if its memory cannot be allocated."""
         while not self._messages:
             if self._deadline is not None:
                 self._socket.settimeout(max(self._deadline - time.monotonic(), 1e-6))
@@ -121,25 +122,25 @@ class BlockingConnection:
 
     @property
     def closed(self) -> bool:
-        """Whether it can be used no more."""
+        """Return whether this end of the connection is closed."""
         return self._socket.fileno() < 0
 
     @property
     def stale(self) -> bool:
-        """Whether the other end has closed it, or said what nobody asked for, since it was used last."""
+        """Return whether the idle connection was closed by the peer or has unexpected data."""
         if time.monotonic() < self._used + _LIVENESS_CHECK_AFTER:
             return False
         return self._peek() is not None
 
     @property
     def ended(self) -> bool:
-        """Whether the other end has closed it."""
+        """Return whether the peer has closed the connection."""
         found = self._peek()
         self._socket.settimeout(None)
         return found == b""
 
     def _peek(self) -> bytes | None:
-        """The next byte, none where the connection has ended, None where nothing has come."""
+        """Peek at the next byte: b"" at the end of the connection, None if no data is available."""
         try:
             self._socket.setblocking(False)
             return self._socket.recv(1, socket.MSG_PEEK)
@@ -149,7 +150,7 @@ class BlockingConnection:
             return b""
 
     def hang_up(self) -> None:
-        """End the connection, from any thread: whoever waits for an answer gets an error."""
+        """Shut down the connection from any thread; pending receives raise an error."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:

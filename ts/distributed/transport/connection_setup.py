@@ -1,4 +1,4 @@
-"""What both ends of a connection say before the first message: who they are, and whether they share memory.
+"""Setup steps of a connection before the first message: authentication and shared-memory negotiation.
 
 Each end is a generator that knows no sockets, as in `handshake`; it returns what reads messages and what
 writes them.
@@ -20,7 +20,7 @@ Steps = Generator[tuple[bytes, int], bytes, Ends]
 
 
 def listener(scheme: str, secret: bytes | None, limits: TransportLimits | None) -> Steps:
-    """The end that was connected to; NotAuthenticated where the other does not know the secret."""
+    """Run the listener's side of the setup; raise AuthenticationError without a valid proof."""
     yield from handshake.listener(secret or b"")
     limits = limits or TransportLimits()
     shared = yield from shm_negotiation.listener(_most(scheme, limits))
@@ -36,7 +36,7 @@ def connector(scheme: str, secret: bytes | None, limits: TransportLimits | None)
 
 
 def _most(scheme: str, limits: TransportLimits) -> int:
-    """Bytes that may be shared: who asks for encryption gets nothing that is not."""
+    """Return the shared-memory limit in bytes: 0 for TLS, as shared memory is not encrypted."""
     return 0 if scheme == TLS else limits.shared
 
 

@@ -1,4 +1,4 @@
-"""What both ends of a connection must know: a shared secret, or certificates.
+"""Credentials of a connection: a shared secret or certificates.
 
     credentials = SharedSecret(token_bytes(32))
     listener = Listener("ts://127.0.0.1:0", serve, **credentials.get_listen_args("worker"))
@@ -59,7 +59,7 @@ def check_credentials(
     context: ssl.SSLContext | None,
     require_encryption: bool | None = None,
 ) -> None:
-    """Raise an error if an end of this scheme could not authenticate the other one."""
+    """Raise an error if the scheme and credentials cannot authenticate the peer."""
     if require_encryption and scheme != TLS:
         raise RuntimeError(f"encryption is required, and {scheme}:// has none")
     if scheme == TLS and context is None:

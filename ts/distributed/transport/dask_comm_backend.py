@@ -69,7 +69,7 @@ class Connector(core.Connector):
 
 
 async def connect(address: str, **credentials: Any) -> Comm:
-    """Connect to an address, without trying again: OSError if nobody listens there."""
+    """Connect to an address with a single attempt; raise OSError if no process listens there."""
     scheme, location = split_address(address)
     comm = await Connector(scheme).connect(location, **credentials)
     await transport.exchange_hello(comm)
@@ -96,7 +96,7 @@ class Listener(transport.Listener[Comm], core.BaseListener):
 
     @property
     def contact_address(self) -> str:
-        """Address for other processes: a concrete one if the listener is bound to all."""
+        """Return an address usable by other processes: a concrete one if the listener is bound to all."""
         host, port = self._host_port
         return f"{self._scheme}://{join_host_port(ensure_concrete_host(host, self._default_host), port)}"
 

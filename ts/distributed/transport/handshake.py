@@ -1,4 +1,4 @@
-"""Who is there? Both ends show that they know a secret, without saying it, before the first message.
+"""Mutual authentication: both ends prove knowledge of a secret before the first message, without sending it.
 
     listener                                               connector
         magic, nonce of the listener            ──►

@@ -57,12 +57,13 @@ Buffer = bytes | bytearray | memoryview
 
 
 class MalformedMessageError(ValueError):
-    """Bytes that are no message, or one that is larger than allowed. Nothing can be read behind it."""
+    """Error of a malformed or oversized message; the rest of the stream is unreadable. Nothing can be read
+    behind it."""
 
 
 @dataclass(frozen=True)
 class TransportLimits:
-    """What one message may announce, how many connections one process lets in, and what it shares."""
+    """Transport limits: message size, number of connections and shared memory."""
 
     bytes: int = 1 << 34
     frames: int = 1024
@@ -85,13 +86,13 @@ class TransportLimits:
 
 
 class MessageTooLargeError(NamedTuple):
-    """A message for whose frames there was no memory."""
+    """Placeholder of a received message whose frames could not be allocated."""
 
     message: Any  # with empty frames
     size: int  # bytes of the frame
 
     def error(self) -> MemoryError:
-        """What whoever waits for it is told."""
+        """Return the exception to raise in the receiver of this message."""
         return MemoryError(f"a message has a part of {self.size} bytes, for which this process has no memory")
 
 
@@ -103,8 +104,8 @@ class MessageEncoder:
         self.lender = lender  # of memory that the other end sees
 
     def pack(self, message: Any) -> list[Buffer]:
-        """The buffers that a message is: prelude and head, then each frame, which is the sender's own memory.
-        ValueError where it has more than is allowed."""
+        """Encode a message as buffers: prelude and head, followed by each frame without a copy.  ValueError
+        where it has more than is allowed."""
         frames: list[memoryview] = []
         try:
             head = encode(_without_frames(message, frames))
@@ -121,17 +122,18 @@ class MessageEncoder:
 
     @property
     def on_its_way(self) -> bool:
-        """Whether something is in memory that both ends share, and was not taken yet."""
+        """Return whether a sent shared-memory segment has not been consumed yet."""
         return self.lender is not None and self.lender.on_its_way
 
     def close(self) -> None:
-        """Let memory that both ends share go: whoever has it keeps it."""
+        """Release shared-memory segments; the peer keeps those it holds."""
         if self.lender is not None:
             self.lender.close()
 
     @staticmethod
     def _lend(frames: list[memoryview], sizes: list[int], lender: SegmentSender) -> list[memoryview]:
-        """Those that do not go as references, which stand in `sizes` instead."""
+        """Lend frames as shared memory, store their references in `sizes`, and return the frames to send by
+        socket."""
         left = []
         for place, frame in enumerate(frames):
             reference = lender.lend(frame)
@@ -190,7 +192,7 @@ class MessageDecoder:
 
     @property
     def between(self) -> bool:
-        """Whether nothing has come of the next message."""
+        """Return whether the reader is at a message boundary."""
         return self._part is None and not self._sizes and self._start == self._end
 
     def close(self) -> None:
@@ -200,7 +202,7 @@ class MessageDecoder:
             self.borrower.close()
 
     def target(self) -> memoryview:
-        """Where the next bytes go; never empty."""
+        """Return the non-empty buffer for the next received bytes."""
         if self._skipped:
             return self._staging[: self._skipped]
         return self._staging[self._end :] if self._part is None else self._part[self._filled :]
@@ -233,7 +235,7 @@ class MessageDecoder:
         return messages
 
     def _prelude(self) -> bool:
-        """Whether a message has begun."""
+        """Parse the prelude of the next message; return whether it is complete."""
         if self._sizes:
             return True
         at, there = self._start, self._end - self._start
@@ -257,7 +259,7 @@ class MessageDecoder:
         return True
 
     def _all_parts(self) -> bool:
-        """Whether the parts of the message are whole; takes those that are in the small buffer."""
+        """Consume buffered parts of the message; return whether all parts are complete."""
         for size in self._sizes[len(self._parts) :]:
             if size >= SHARED:
                 self._borrow(size)
@@ -292,7 +294,7 @@ class MessageDecoder:
             ) from None
 
     def _begin(self, size: int, there: memoryview) -> None:
-        """Have the rest of a part come to memory of its own; of a frame without memory, to none."""
+        """Allocate memory for the rest of a part; skip its bytes if allocation fails."""
         try:
             self._part, self._filled = _memory(size), len(there)
         except MalformedMessageError:

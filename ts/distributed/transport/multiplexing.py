@@ -48,7 +48,7 @@ class RequestMultiplexer:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection has ended."""
+        """Return whether the connection has ended."""
         return self._error is not None
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class RequestMultiplexer:
         self._connection.stream.close_soon()
 
     def submit(self, message: Any, done: Done) -> None:
-        """Send a message; the loop calls `done` with its answer, or with None and why there is none."""
+        """Send a request; the loop calls `done` with the response, or with None and the error."""
         number = next(self._numbers)
         alone = not self._waiting
         self._waiting[number] = done
@@ -133,7 +133,7 @@ class Reply:
             raise
 
     def began(self) -> None:
-        """What the call is about goes on after its answer, and counts as under way until `ended`."""
+        """Count an operation that continues after its response as pending until `ended`."""
         self._answering.under_way.append(None)
 
     def ended(self) -> None:
@@ -159,7 +159,7 @@ class _RequestServer:
         self.handle(call, Reply(self, number))
 
     def reply(self, number: Any, result: Any) -> None:
-        """Send an answer, unless nobody waits for it any more."""
+        """Send a response unless the caller has disconnected."""
         with contextlib.suppress(ConnectionError):
             self.stream.post([number, result], at_once=len(self.under_way) < 2)
         self.under_way.pop()
@@ -173,7 +173,7 @@ class _RequestServer:
             self.stream.go_on()
 
     def is_full(self) -> bool:
-        """Whether no more calls are read for now."""
+        """Return whether reading is paused: too many pending calls or unsent response bytes."""
         return len(self.under_way) >= MAX_PENDING_CALLS or self.stream.unsent >= MAX_UNSENT_RESPONSE_BYTES
 
 

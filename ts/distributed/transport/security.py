@@ -19,7 +19,8 @@ from ts.distributed.transport.message_codec import TransportLimits
 
 
 class Security(distributed.Security):
-    """What both ends of a connection know. The secret is neither shown nor sent."""
+    """dask `Security` with a shared secret, which is neither printed nor sent. The secret is neither shown
+    nor sent."""
 
     def __init__(
         self,
@@ -39,9 +40,9 @@ class Security(distributed.Security):
         return PLAIN if super().get_listen_args(role)["ssl_context"] is None else TLS
 
     def get_connection_args(self, role: str) -> dict[str, Any]:
-        """What `role` ("client", "scheduler" or "worker") connects with."""
+        """Return the connect arguments of `role` ("client", "scheduler" or "worker")."""
         return {**super().get_connection_args(role), **self._more}
 
     def get_listen_args(self, role: str) -> dict[str, Any]:
-        """What `role` listens with."""
+        """Return the listen arguments of `role`."""
         return {**super().get_listen_args(role), **self._more}

@@ -1,16 +1,8 @@
-"""Are both ends on one machine, of one user, and can each read the other's memory?
-
-    listener                                               connector
-        number of its process, a file, nonce    ──►
-                                                ◄──  the same of its own, proof
-        proof, what it can see                  ──►
-                                                ◄──  what it can see
-
-Behind the proofs of the secret.  Each end has a file without a name, with a key in it, that only processes of
-its user on its machine can open.  A proof is HMAC-SHA256 with that key over the role, the other's nonce and
-its own: who gives it is the process whose files are to be opened.  Its nonce is also in all segments of this
-connection, so who passes on what others say has them open no other.  An end that shares no memory has the
-number 0.
+"""Shared-memory negotiation: detect two processes of one user on one machine that can open each other's
+files. Each end has a file without a name, with a key in it, that only processes of its user on its machine
+can open.  A proof is HMAC-SHA256 with that key over the role, the other's nonce and its own: who gives it is
+the process whose files are to be opened.  Its nonce is also in all segments of this connection, so who passes
+on what others say has them open no other.  An end that shares no memory has the number 0.
 """
 
 from __future__ import annotations
@@ -35,7 +27,7 @@ _NO: Final = b"\0"
 
 
 class SharedMemorySession(NamedTuple):
-    """How large parts go, and come; None: over the socket."""
+    """Shared-memory sender and receiver of a connection; None: large parts use the socket."""
 
     lender: SegmentSender | None = None
     borrower: SegmentReceiver | None = None
@@ -45,7 +37,7 @@ Steps = Generator[tuple[bytes, int], bytes, SharedMemorySession]
 
 
 class _ShmHandshake:
-    """What an end says of itself."""
+    """Local state of the negotiation: the key file and nonce of this end."""
 
     def __init__(self, role: bytes, most: int) -> None:
         self._role = role
@@ -70,11 +62,11 @@ class _ShmHandshake:
         return _OFFER.pack(0 if self._file is None else os.getpid(), self._file or 0, self._nonce)
 
     def proof(self, theirs: bytes) -> bytes:
-        """That the file of this end is its own."""
+        """Return the proof that this end owns its key file."""
         return _proof(self._key, self._role, _OFFER.unpack(theirs)[2], self._nonce)
 
     def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> SegmentReceiver | None:
-        """What takes the other's memory, if it can be seen and is the other's."""
+        """Return a receiver for the peer's segments; None without read access or with an invalid proof."""
         process, file, nonce = _OFFER.unpack(theirs)
         if self._file is None or not process:
             return None
@@ -117,7 +109,7 @@ def _proof(key: bytes, role: bytes, theirs: bytes, ours: bytes) -> bytes:
 
 
 def _read(process: int, file: int) -> bytes | None:
-    """The key in a file; None where there is none to be had."""
+    """Return the key stored in a peer's sealed file; None if it cannot be read."""
     try:
         opened = open_sealed_file(process, file)
     except OSError:

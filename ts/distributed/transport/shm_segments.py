@@ -57,7 +57,7 @@ _forks = 0  # of this process: what it had before is another's as well
 
 
 def size_of(reference: int) -> int:
-    """How many bytes a part has, here or there."""
+    """Return the size in bytes of a part, sent inline or as a shared-memory reference."""
     return reference & (_MAX_PART_BYTES - 1) if reference >= SHARED else reference
 
 
@@ -81,15 +81,16 @@ class _Segment:
         return self.mapping[0]
 
     def begin(self, part: memoryview) -> int:
-        """Copy what there are no pages for yet, from a place on that is returned; OSError where the system
-        has no memory: to write to the mapping would end the process."""
+        """Write the range without allocated pages through the file and return the offset of the rest; raise
+        OSError if out of memory: a store to the mapping would kill the process."""
         start = min(self._written, len(part))
         while self._written < len(part):
             self._written += os.pwrite(self.file, part[self._written :], PAGE_BYTES + self._written)
         return start
 
     def let_go(self) -> None:
-        """Who has its memory keeps it; that of a process that was forked goes on being its parent's."""
+        """Release this end's reference to the segment; in a forked child, the parent's segment stays valid.
+        """
         if self._process == os.getpid():
             self.mapping[1] = 1
         del _made[self.file]
@@ -110,7 +111,7 @@ class SegmentSender:
         _lenders.add(weakref.ref(self, _lenders.discard))
 
     def lend(self, part: memoryview) -> int | None:
-        """A reference to a copy of the part; None where it is to go over the socket."""
+        """Copy a part to shared memory and return its reference; None if it must use the socket."""
         size = len(part)
         if not MIN_SHARED_BYTES <= size < _MAX_PART_BYTES:
             return None
@@ -136,12 +137,13 @@ class SegmentSender:
 
     @property
     def on_its_way(self) -> bool:
-        """Whether something was sent that the other end has not taken yet."""
+        """Return whether a sent segment has not been consumed by the peer yet."""
         with self._lock:
             return any(each.state == _SENT for each in self._segments)
 
     def _is_behind(self) -> bool:
-        """Whether the other end reads so slowly that a socket, which is full some time, is better."""
+        """Return whether unconsumed segments exceed the in-flight limit, so that the socket's backpressure
+        applies."""
         sent = [each.memory.size for each in self._segments if each.state == _SENT]
         return sum(sent) >= _MAX_IN_FLIGHT_BYTES
 
@@ -169,7 +171,7 @@ class SegmentSender:
         return segment
 
     def _let_one_go(self) -> bool:
-        """Make room, if there is a segment that nobody seems to need here."""
+        """Release one segment that has been idle long enough; return whether one was released."""
         now = time.monotonic()
         for each in self._segments:
             if each.used < now - _RECLAIM_AFTER_SECONDS[each.state]:
@@ -179,7 +181,7 @@ class SegmentSender:
         return False
 
     def _may_let_one_go(self) -> bool:
-        """The same for another connection, unless somebody sends over this one."""
+        """Release an idle segment on behalf of another connection, unless this sender is in use."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -189,7 +191,7 @@ class SegmentSender:
 
 
 def _others() -> list[SegmentSender]:
-    """What lends over all connections of this process."""
+    """Return the segment senders of all connections of this process."""
     return [lender for each in list(_lenders) if (lender := each()) is not None]
 
 
@@ -202,7 +204,8 @@ class SegmentReceiver:
     """The segments of another process that one connection gets parts in; for one thread."""
 
     def __init__(self, process: int, mark: bytes) -> None:
-        """`process`: its number, which it has shown to be its own. `mark`: that end of this connection."""
+        """Initialize for the authenticated process id `process`; `mark` is the peer's nonce for this
+        connection. `mark`: that end of this connection."""
         self._process, self._mark = process, mark
         self._mappings: dict[int, mmap.mmap] = {}  # by the owner's file
 
@@ -244,7 +247,7 @@ class SegmentReceiver:
 
 
 def _mapping(file: int) -> mmap.mmap | None:
-    """The memory of a segment; None where there are too many, or the system has no room for it."""
+    """Map a segment; return None if the mapping limit is reached or the system refuses."""
     if len(_mapped) >= _MAPPINGS:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What the blocking and the asynchronous end of a connection do alike with a socket, plain or of TLS."""
+"""Socket input and output shared by blocking and asynchronous connections, plain or TLS."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Outgoing:
         self.size = 0
 
     def send(self, sock: socket.socket, turns: int | None = None) -> None:
-        """Send all; one of NOT_NOW where the socket takes no more for now, or after so many turns."""
+        """Send all buffers; raise one of NOT_NOW if the socket would block, or after `turns` system calls."""
         buffers = self._buffers
         for turn in count():
             if not buffers:

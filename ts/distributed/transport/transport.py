@@ -140,7 +140,7 @@ async def connect(address: str, **credentials: Any) -> Connection:
 
 
 async def exchange_hello(connection: Connection) -> None:
-    """Send the first message and read that of the other end."""
+    """Send the hello message and read the peer's."""
     await connection.write(HELLO)
     await connection.read()
 
@@ -292,7 +292,7 @@ def _connection(
 
 
 async def _run_greeting(sock: socket.socket, steps: connection_setup.Steps) -> connection_setup.Ends:
-    """Do the TLS handshake, if the socket has one, and the steps of a greeting."""
+    """Run the TLS handshake, if any, and the setup steps on a socket."""
     if isinstance(sock, ssl.SSLSocket):
         await _call_when_ready(sock, sock.do_handshake)
     data, want = next(steps)

@@ -1,4 +1,4 @@
-"""What a timer found: times in seconds a run, and what was measured."""
+"""Timer results: seconds per run and the task measured."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def trim_sigfig(x: float, n: int) -> float:
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """What is measured: statements, texts for tables, threads."""
+    """Description of a measured task: statements, table labels and thread count."""
 
     stmt: str
     setup: str
@@ -51,7 +51,7 @@ class TaskSpec:
 
     @property
     def title(self) -> str:
-        """The label, or the statement, and what is under it."""
+        """Return the label, or the statement, followed by the sublabel."""
         if self.label is not None:
             return self.label + (f": {self.sub_label}" if self.sub_label else "")
         return self.stmt if "\n" not in self.stmt else f"stmt:{_indented(self.stmt)}"
@@ -63,7 +63,7 @@ class TaskSpec:
         return f"setup:{_indented(self.setup)}" if "\n" in self.setup else f"setup: {self.setup}"
 
     def summarize(self) -> str:
-        """What a text begins with."""
+        """Return the heading of the printed form."""
         parts = [self.title, self.description or "", self.setup_str()]
         return "\n".join(part for part in parts if part)
 
@@ -109,7 +109,8 @@ class Measurement:
 
     @property
     def significant_figures(self) -> int:
-        """How many figures of the median the spread of the times leaves standing, one to five.
+        """Return the number of significant decimal digits of the median, from 1 to 5, given the spread of the
+        times.
 
         What is unknown is half of the interval that holds the mean nine times in ten, if the quartiles are
         those of a normal distribution.
@@ -123,16 +124,16 @@ class Measurement:
 
     @property
     def has_warnings(self) -> bool:
-        """Whether the times are spread so far that the text warns of it."""
+        """Return whether the spread of the times is large enough for a warning."""
         return not self.meets_confidence()
 
     def meets_confidence(self, threshold: float = _WIDE) -> bool:
-        """Whether the quartiles are closer than this share of the median."""
+        """Return whether the interquartile range is below `threshold` times the median."""
         return len(self.raw_times) < 2 or self.iqr / self.median < threshold
 
     @property
     def as_row_name(self) -> str:
-        """What stands before its row in a table."""
+        """Return the row label of a comparison table."""
         return self.task_spec.sub_label or self.task_spec.stmt or "[Unknown]"
 
     def __repr__(self) -> str:
@@ -160,7 +161,7 @@ class Measurement:
 
     @staticmethod
     def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
-        """One measurement for each task, of all times that were taken of it."""
+        """Merge the measurements of each task into one."""
         found: dict[TaskSpec, list[float]] = {}
         for m in measurements:
             found.setdefault(m.task_spec, []).extend(m.times)

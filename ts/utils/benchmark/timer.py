@@ -15,7 +15,7 @@ _MAX_BLOCK = 1e9  # runs
 
 
 class Language(enum.Enum):
-    """What statements are written in; `ts` compiles no C++."""
+    """Language of the statements; `ts` compiles no C++."""
 
     PYTHON = 0
     CPP = 1
@@ -68,13 +68,13 @@ class Timer:
         return max(self._timer.timeit(number), 1e-9)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
-        """One measurement of `number` runs, after a hundredth of them to warm up."""
+        """Measure `number` runs as one block, after a warm-up of 1 % of the runs."""
         with _Threads(self._task_spec.num_threads):
             self._timeit(max(int(number // 100), 2))
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
     def _block_size(self, seconds: float) -> int:
-        """How many runs take a thousandth of the whole time, so that reading the clock counts for nothing."""
+        """Return a number of runs per block large enough to make the timer overhead negligible."""
         overhead = min(self._timeit(0) for _ in range(5))
         number = 1
         while True:
@@ -88,7 +88,8 @@ class Timer:
     def blocked_autorange(
         self, callback: Callable[[int, float], NoReturn] | None = None, min_run_time: float = 0.2
     ) -> Measurement:
-        """Measurements of blocks of runs, for `min_run_time` seconds together; each is told to `callback`."""
+        """Measure blocks of runs for at least `min_run_time` seconds in total; call `callback` after each
+        block."""
         with _Threads(self._task_spec.num_threads):
             number = self._block_size(min_run_time)
             times: list[float] = []

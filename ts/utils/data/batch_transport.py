@@ -44,7 +44,7 @@ _SMALL_SHARE: Final = 2  # a tensor that is less than one in so many of its memo
 
 
 class Header(NamedTuple):
-    """What is said of a parcel: to what it belongs, and where it lies."""
+    """Header of a message: its label, and the layout of its data."""
 
     label: Any
     sizes: Sequence[int]  # bytes of the pickle, then of the arrays
@@ -54,7 +54,7 @@ class Header(NamedTuple):
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles as `multiprocessing` does, and tensors without memory that is none of theirs."""
+    """Pickler of `multiprocessing` that omits unused storage of tensor views."""
 
     def __init__(self, file: Any, beside: Any) -> None:
         super().__init__(file, 5, True, beside)
@@ -80,7 +80,7 @@ class _Pickler(pickle.Pickler):
 
 
 def packed(value: Any) -> list[Any]:
-    """The pickle of a value, and the memory of its arrays as bytes."""
+    """Return the pickle of a value, followed by the out-of-band buffers of its arrays."""
     file = io.BytesIO()
     beside: list[pickle.PickleBuffer] = []
     _Pickler(file, beside.append).dump(value)
@@ -88,7 +88,7 @@ def packed(value: Any) -> list[Any]:
 
 
 def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
-    """Where parts of these sizes begin, and where the last one ends."""
+    """Return the aligned start offset of each part, and the total size."""
     places, end = [], 0
     for size in sizes:
         places.append(end)
@@ -136,7 +136,8 @@ class BatchSender:
             os.close(descriptor)
 
     def _find(self, size: int) -> tuple[int, list[int]]:
-        """The smallest free segment of so many bytes; -1 without one, and those that are given up for it."""
+        """Return the smallest free segment of at least `size` bytes, or -1 and the smaller segments that were
+        closed."""
         fitting = [n for n in self._free if len(self._segments[n]) >= size]
         if fitting:
             best = min(fitting, key=lambda n: len(self._segments[n]))

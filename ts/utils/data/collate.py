@@ -18,7 +18,8 @@ REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, d
 
 
 def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
-    """The samples of a batch as one, of the same structure: leaves by the function of their class.
+    """Collate samples into one batch of the same structure; leaves are combined by the function of their
+    class.
 
     `collate_fn_map`: by class, or tuple of classes, what makes one of many.
     RuntimeError: sequences of several lengths; TypeError: leaves of a class that has no function.
@@ -85,7 +86,8 @@ default_collate_fn_map: dict[Any, Callable[..., Any]] = {
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """The samples of a batch as one: of the same structure, with tensors that have one dimension more."""
+    """Collate samples into one batch of the same structure; tensors are stacked along a new first dimension.
+    """
     return collate(batch, collate_fn_map=default_collate_fn_map)
 
 

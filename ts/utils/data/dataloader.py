@@ -50,7 +50,7 @@ class _DatasetKind:
 
 
 class _Endless(Sampler[None]):
-    """What stands for the indices of an iterable data set, which has none."""
+    """Sampler of infinitely many None indices, used for iterable data sets."""
 
     def __iter__(self) -> Iterator[None]:
         return itertools.repeat(None)
@@ -142,7 +142,7 @@ class DataLoader(Generic[T]):
 
     @property
     def multiprocessing_context(self) -> Any:
-        """How worker processes start; None for Python's own way."""
+        """Multiprocessing context that starts workers; None for Python's default."""
         return self._context
 
     @multiprocessing_context.setter
@@ -151,7 +151,7 @@ class DataLoader(Generic[T]):
 
     @property
     def _index_sampler(self) -> Any:
-        """What gives the index of each batch."""
+        """Sampler of one index, or index list, per batch."""
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def __iter__(self) -> Batches:
@@ -175,7 +175,7 @@ class DataLoader(Generic[T]):
 
 
 def _context(context: Any, num_workers: int) -> Any:
-    """The context that was given, or the one of that name."""
+    """Return the multiprocessing context given as an object or a start method name."""
     if context is None:
         return None
     if num_workers == 0:

@@ -89,7 +89,7 @@ class StackDataset(Dataset[Any]):
         return tuple(dataset[index] for dataset in self.datasets)
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
-        """Several samples at once, by each data set's own way where it has one."""
+        """Fetch several samples, with each data set's `__getitems__` if defined."""
         if isinstance(self.datasets, dict):
             columns = [_column(dataset, indices) for dataset in self.datasets.values()]
             return [dict(zip(self.datasets, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -100,7 +100,7 @@ class StackDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T]):
-    """Data sets one behind another."""
+    """Concatenation of map-style data sets."""
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
         self.datasets = list(datasets)
@@ -125,7 +125,7 @@ class ConcatDataset(Dataset[T]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """Iterable data sets one behind another."""
+    """Concatenation of iterable data sets."""
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
         self.datasets = datasets
@@ -158,7 +158,7 @@ class Subset(Dataset[T]):
         return self.dataset[self.indices[index]]
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
-        """Several samples at once, by the data set's own way where it has one."""
+        """Fetch several samples, with the data set's `__getitems__` if defined."""
         found: list[Any] = samples(self.dataset, [self.indices[i] for i in indices])
         return found
 

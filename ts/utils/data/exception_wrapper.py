@@ -38,7 +38,7 @@ class ExceptionWrapper:
         self.where = where
 
     def reraise(self) -> NoReturn:
-        """Raise an exception of the same class that says where it was caught and how it came about.
+        """Raise an exception of the original class with a message that contains the original traceback.
 
         RuntimeError where the class cannot be made from a message, and for StopIteration, which would end
         the loop over the batches as if there were no more.

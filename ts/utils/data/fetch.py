@@ -18,7 +18,7 @@ from ts.utils.data.dataset import samples
 
 @dataclass(frozen=True)
 class Fetching:
-    """What a loader and its workers know of how batches come about."""
+    """Settings for fetching batches, shared by a loader and its workers."""
 
     dataset: Any
     by_index: bool  # or one sample after another

@@ -34,7 +34,8 @@ from ts.utils.data.worker import EXHAUSTED, SHUTDOWN_TIMEOUT_SECONDS, Job, Task,
 
 
 class Batches(Iterator[Any]):
-    """What the two ways share: the order of the indices, seeds, pinned memory, and warnings."""
+    """Base class of single-process and multi-process batch iterators: index order, seeds, pinning and
+    warnings."""
 
     # A loader may keep its iteration, which therefore does not keep the loader.
 
@@ -205,7 +206,7 @@ class MultiProcessingIterator(Batches):
         raise StopIteration
 
     def _whose_turn(self) -> _Worker | None:
-        """The worker whose batch is next, off the list; None when there is none."""
+        """Pop the worker that provides the next batch; return None when none is active."""
         self._order = deque(worker for worker in self._order if worker.is_active)
         if not self._order:
             return None
@@ -225,7 +226,7 @@ class MultiProcessingIterator(Batches):
             worker.has_died()
 
     def _first_ready(self, workers: list[_Worker]) -> _Worker:
-        """The first of these that has sent something; RuntimeError where one has died, or time is up."""
+        """Return the first worker with data available; raise RuntimeError on timeout or a dead worker."""
         timeout = self._timeout or None
         for worker in workers:
             if worker.connection.poll():

@@ -53,7 +53,7 @@ def _check_flag(name: str, value: Any, error: type[Exception]) -> None:
 
 
 class RandomSampler(Sampler[int]):
-    """All indices in random order, or as many as wanted, with replacement or without."""
+    """Samples indices in random order, with or without replacement."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many indices there will be."""
+        """Number of indices per pass."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:

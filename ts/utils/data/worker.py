@@ -1,4 +1,4 @@
-"""What runs in a worker process of a loader: tasks come in by a pipe, batches go out.
+"""Worker process of a data loader: receives tasks through a pipe and sends batches.
 
 In: `Task`s, each a pass through the data, an index and the segments that are free again; out: parcels with a
 batch, a failure or `EXHAUSTED`, one for each task, in their order.
@@ -44,7 +44,7 @@ class Task(NamedTuple):
 
 
 class BatchHeader(NamedTuple):
-    """What a parcel holds: nothing, where the worker's data are exhausted."""
+    """Header of a worker's message; `state` is `EXHAUSTED` at the end of the worker's data."""
 
     epoch: int
     state: str = ""
@@ -52,7 +52,7 @@ class BatchHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker is told when it starts."""
+    """Start-up parameters of a worker process."""
 
     how: Fetching
     base_seed: int
@@ -64,7 +64,7 @@ class Job:
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What a worker knows of itself: its number, that of all, its seed, and its copy of the data set."""
+    """Worker information for user code: id, number of workers, seed and the copy of the data set."""
 
     id: int
     num_workers: int
@@ -78,7 +78,7 @@ _info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """What the worker process that asks knows of itself; None in any other process.
+    """Return the information of the current worker process; None in any other process.
 
     An iterable data set asks it, to give each worker other samples.
     """
@@ -123,7 +123,7 @@ def generate_state(base_seed: int, worker_id: int) -> list[int]:
 
 
 class _Batches:
-    """Tasks to parcels; failures are caught, whoever's code it was."""
+    """Task processor of a worker; exceptions from user code are caught and sent to the loader."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -133,7 +133,7 @@ class _Batches:
         self._failed = self._guarded(lambda: job.init_fn and job.init_fn(job.id))[1]
 
     def made(self, task: Task) -> tuple[BatchHeader, list[Any]]:
-        """What the answer to a task is."""
+        """Run a task; return its header and packed batch, failure or end marker."""
         if task.epoch != self._epoch:
             self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
         if self._is_exhausted:
@@ -186,7 +186,7 @@ class _Tasks:
         threading.Thread(target=self._read, name="ts loader tasks", daemon=True).start()
 
     def next(self) -> Task | None:
-        """The next task; None when there will be no more that anybody waits for."""
+        """Return the next task; None at shutdown."""
         data = self._queue.get()
         return None if self._is_over else Task(*pickle.loads(data))
 
