@@ -167,7 +167,7 @@ def operator_module(name: str) -> ModuleType | None:
 
 
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
-    """A pass on a graph, with its options; what it puts there for an executor has a meaning, which runs."""
+    """Run a pass on a graph with options; executor nodes that it inserts are lowered for execution."""
     from ts.passes.lower_executor_nodes import with_executor_nodes_lowered
     from ts.passes.pipelines import run_pass
     from ts.passes.preserve_raising_code import run_instead

@@ -1,4 +1,4 @@
-"""Operators under their own names, beside the functions of the same name: `torch._VF`.
+"""Operators under their schema names, even if a function has the same name (`torch._VF`).
 
     ts.unique_consecutive(x)          the function: the values, what else is asked for
     ts._VF.unique_consecutive(x)      the operator: always three tensors

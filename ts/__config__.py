@@ -1,4 +1,4 @@
-"""What computes: the text that programs print with `ts.__config__.show()`.
+"""Build configuration, as printed by `ts.__config__.show()`.
 
 print(ts.__config__.parallel_info())
 """
@@ -17,7 +17,7 @@ from ts.python_api import threads
 
 
 def show() -> str:
-    """The versions of what was built and of what does the linear algebra."""
+    """Return the versions of the build and the BLAS library."""
     library = blas.library()
     lines = [
         f"ts {version.ts} built with:",
@@ -30,12 +30,12 @@ def show() -> str:
 
 
 def _cxx_flags() -> str:
-    """What the C compiler that Python was built with is given: extensions here are built with the same."""
+    """Return the C compiler flags of the Python build, which extension modules share."""
     return str(sysconfig.get_config_var("CFLAGS") or "")
 
 
 def parallel_info() -> str:
-    """How many threads run operators, and forked programs."""
+    """Return the numbers of intra-op and inter-op threads as text."""
     return (
         f"ts.get_num_threads() : {threads.get_num_threads()}\n"
         f"ts.get_num_interop_threads() : {interop_pool.get_num_interop_threads()}\n"

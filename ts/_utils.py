@@ -106,7 +106,7 @@ def _is_alias_of(first: Tensor, second: Tensor) -> bool:
 
 
 def _rebuild_tensor(storage: Any, storage_offset: int, size: Any, stride: Any) -> Tensor:
-    """Return the tensor at a place of a storage that has a dtype."""
+    """Return a tensor view of a typed storage."""
     made: Tensor = ts.empty(0, dtype=storage.dtype, device=storage.device)
     return made.set_(storage, storage_offset, tuple(size), tuple(stride))
 

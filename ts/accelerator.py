@@ -1,4 +1,4 @@
-"""The accelerator of this machine, whichever it is: CUDA, or none.
+"""Device-agnostic accelerator API: CUDA if available.
 
     device = ts.accelerator.current_accelerator() if ts.accelerator.is_available() else "cpu"
 
@@ -14,17 +14,17 @@ from ts.devices import device as Device
 
 
 def is_available() -> bool:
-    """Whether there is one."""
+    """Return whether an accelerator is available."""
     return cuda.is_available()
 
 
 def device_count() -> int:
-    """How many devices there are."""
+    """Return the number of devices."""
     return cuda.device_count()
 
 
 def current_accelerator(check_available: bool = False) -> Device | None:
-    """The type of device; None where there is none."""
+    """Return the accelerator's device type; None without an accelerator."""
     return Device("cuda") if cuda.is_available() else None
 
 

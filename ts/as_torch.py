@@ -40,7 +40,7 @@ BEHAVES_AS = ts.__version__
 
 
 class _Distribution(importlib.metadata.Distribution):
-    """What is asked of an installed PyTorch."""
+    """Package metadata presented for an installed PyTorch."""
 
     def read_text(self, filename: str) -> str | None:
         if filename == "METADATA":

@@ -96,7 +96,7 @@ def assume_constant_result(fn: Any) -> Any:
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Say that a step begins; nobody needs to know."""
+    """Mark the start of a step; no operation, for compatibility."""
 
 
 def reset() -> None:

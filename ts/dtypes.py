@@ -166,7 +166,7 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
 
 
 def no_dtype_of(numpy_dtype: np.dtype[Any]) -> TypeError:
-    """What PyTorch says of an array that no tensor can share."""
+    """Return PyTorch's error for an array of unsupported dtype."""
     kind = numpy_dtype.type
     return TypeError(
         f"can't convert np.ndarray of type {kind.__module__}.{kind.__name__}. The only "
@@ -176,30 +176,30 @@ def no_dtype_of(numpy_dtype: np.dtype[Any]) -> TypeError:
 
 
 def is_bfloat16(numpy_dtype: Any) -> bool:
-    """Whether that is NumPy's dtype of bfloat16, which nothing has before somebody has asked for it here."""
+    """Return whether a NumPy dtype is bfloat16; False until that dtype has been loaded here."""
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is bfloat16
 
 
 def is_float8(numpy_dtype: Any) -> bool:
-    """Whether that is NumPy's dtype of one of the floats of 8 bits."""
+    """Return whether a NumPy dtype is an 8-bit float."""
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) in FLOAT8
 
 
 def is_complex32(numpy_dtype: Any) -> bool:
-    """Whether that is NumPy's dtype of complex32."""
+    """Return whether a NumPy dtype is complex32."""
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is complex32
 
 
 def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
-    """Call `enter` with each dtype that `ml_dtypes` knows and NumPy's of it, before anybody gets that: for
-    tables by NumPy's dtypes."""
+    """Register `enter` for calls with each dtype of `ml_dtypes` and its NumPy dtype, before first use: for
+    lookup tables by NumPy dtype."""
     _tables.append(enter)
     for d, found in _brought.items():
         enter(d, found)
 
 
 def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
-    """The same of bfloat16 only."""
+    """Register `enter` for a call with NumPy's bfloat16 dtype."""
     with_borrowed(lambda d, found: enter(found) if d is bfloat16 else None)
 
 

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 
 class Located(Protocol):
-    """What an error needs of a source range (`ts.ir.source.SourceRange`)."""
+    """Protocol of source ranges in errors (`ts.ir.source.SourceRange`)."""
 
     def highlight(self, function: str = "") -> str: ...
 
@@ -62,7 +62,7 @@ class FrontendError(TsError):
         return self
 
     def copy(self) -> FrontendError:
-        """The same error for another caller, who adds the call of its own."""
+        """Return a copy of the error, to which a caller can add its own call."""
         made = type(self)(self.message, self.range, self.hint)
         made.calls = list(self.calls)
         made.others = [other.copy() for other in self.others]
@@ -172,12 +172,12 @@ class ScriptRuntimeError(TsError):
 
 
 def _original_stack(stack: Sequence[tuple[str, Located | None]]) -> list[tuple[str, Located | None]]:
-    """Return the stack with ranges in the source that an archive was made from, if they are known."""
+    """Return the stack with ranges mapped to an archive's original source, if known."""
     return [(function, None if range is None else range.origin() or range) for function, range in stack]
 
 
 def without_stack(text: str) -> str:
-    """What failed, of the text of an error that a script raised: no places, and no paths of this machine."""
+    """Extract the failure message from a script error's text, without source locations and file paths."""
     begun, _, message = text.rpartition("\nRuntimeError: ")
     return message.rstrip("\n") if begun.startswith(_FAILED) else text
 
@@ -239,11 +239,11 @@ class LinAlgError(TsError):
 
 
 class DebuggerQuit(TsError):
-    """Whoever debugs the program has ended it."""
+    """Raised after a quit command in the debugger."""
 
 
 class _Suggestion(str):
-    """The text of an error, which looks for a name like the one that is missing when somebody reads it."""
+    """Lazy error text that searches for similar names when it is formatted."""
 
     __slots__ = ("known", "name")
 
@@ -261,7 +261,7 @@ class _Suggestion(str):
 
 
 def missing_attribute(owner: str, name: str, known: Callable[[], Iterable[str]]) -> AttributeError:
-    """The error for a name that a module or an object does not have; its text says which is spelled like it.
+    """Return an AttributeError with lazily computed suggestions of similar names.
 
     `known` gives the names that are there.  It is asked for the text only: `hasattr` costs what it did.
     """
@@ -271,7 +271,7 @@ def missing_attribute(owner: str, name: str, known: Callable[[], Iterable[str]])
 
 
 def closest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
-    """The name among those known that is spelled like this one; "" where none is.
+    """Return the most similar known name; "" if none is similar enough.
 
     Who writes a private name means one.
     """
@@ -290,7 +290,7 @@ def closest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
 
 
 def no_such_argument(name: str, known: Iterable[str]) -> str:
-    """What to say of a keyword that a call does not take."""
+    """Return the error message for an unknown keyword argument."""
     meant = closest(name, known)
     return f"there is no argument '{name}' here" + (f": did you mean '{meant}'?" if meant else "")
 
@@ -341,7 +341,7 @@ class GuardOnDataDependentSymNode(TsError):
 
 
 class ConstraintViolationError(TsError):
-    """The sizes of the example are not those that they are said to be."""
+    """Error of example sizes that violate declared constraints."""
 
 
 class UserErrorType(enum.Enum):
@@ -373,7 +373,7 @@ class UserError(TsError):
 
 
 class UncapturedHigherOrderOpError(TsError):
-    """A function that control flow was given does what it may not."""
+    """Error of a function that a control flow operator cannot capture."""
 
 
 class TorchRuntimeError(TsError):

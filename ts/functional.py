@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _into(out: Tensor | None, result: Tensor) -> Tensor:
-    """`result`, written to `out` where there is one."""
+    """Write `result` to `out`, if given, and return it."""
     if out is None:
         return result
     return out.resize_(result.size()).copy_(result)
@@ -127,7 +127,7 @@ def cdist(
 
 
 def _last_and_first(a: Tensor, b: Tensor, count: int) -> tuple[list[int], list[int]]:
-    """The last `count` dimensions of `a`, and the first of `b`."""
+    """Return the last `count` dimensions of `a` and the first `count` of `b`."""
     if count < 0:
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={count}")
     if count > min(a.dim(), b.dim()):

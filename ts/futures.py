@@ -1,4 +1,4 @@
-"""`ts.futures`: values that will be there, and several of them at once.
+"""`ts.futures`: asynchronous results, and combinations of several.
 
 f = ts.jit.fork(work, x)                 a Future
 f.wait()                                 its result
@@ -17,7 +17,8 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
-    """A future of the same futures, finished when all of them are; the first exception is its own."""
+    """Return a future that completes with the list of futures once all are finished; the first exception
+    propagates."""
     for future in futures:
         if not isinstance(future, Future):
             found = type(future).__name__
@@ -47,5 +48,5 @@ def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
 
 
 def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:
-    """The results of all futures, when all are there; the first exception is raised."""
+    """Return the results of all futures; raise the first exception."""
     return [future.wait() for future in collect_all(futures).wait()]

@@ -84,7 +84,7 @@ def set_dir(d: str | os.PathLike[str]) -> None:
 def load(
     repo_or_dir: str | os.PathLike[str], model: str, *args: Any, source: str = "github", **kwargs: Any
 ) -> Any:
-    """What `model(*args, **kwargs)` of the folder's `hubconf.py` gives.
+    """Return the result of `model(*args, **kwargs)`, an entry point in the folder's `hubconf.py`.
 
     NotImplementedError where the folder is to be fetched, RuntimeError for names that are not there.
     """

@@ -139,7 +139,7 @@ class _Implementations:
             known.add(at)
 
     def _without_fake(self, *args: Any) -> Any:
-        """What the function makes of tensors without elements, where it needs none."""
+        """Run the operator's function on fake tensors, for operators without a fake implementation."""
         if self.only_writes:
             return None
         function: Any = self.of_function
@@ -170,7 +170,7 @@ class _Implementations:
         )
 
     def function_for(self, tensors: Sequence[Tensor]) -> Callable[..., Any]:
-        """The function for where the tensors are; NotImplementedError where there is none."""
+        """Return the function for the tensors' device; raise NotImplementedError if there is none."""
         device = tensors[0].device.type if tensors else "cpu"
         key = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}.get(device, device)
         for known in (key, *_COMPOSITE, ""):
@@ -327,7 +327,7 @@ def _implement(name: str, fn: Callable[..., Any], key: str) -> None:
 
 
 def fallthrough_kernel() -> None:
-    """For `impl`: go on to the next key, as it is done here without."""
+    """Marker for `impl`: continue dispatch at the next key, the default here."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
@@ -567,7 +567,7 @@ def infer_schema(
     mutates_args: str | Iterable[str],
     op_name: str | None = None,
 ) -> str:
-    """The schema of a function, from its types; ValueError for those that operators do not take."""
+    """Infer the schema of a function from its annotations; raise ValueError for unsupported types."""
     signature = inspect.signature(prototype_function)
     hints = inspect.get_annotations(prototype_function, eval_str=True)
     written = set(signature.parameters) if mutates_args == "unknown" else {*mutates_args}

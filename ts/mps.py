@@ -1,4 +1,4 @@
-"""Metal devices, for which there is no backend.
+"""Metal devices, unsupported: no backend exists.
 
 ts.mps.is_available()            False
 """
@@ -9,12 +9,12 @@ from ts.unsupported import names_for
 
 
 def is_available() -> bool:
-    """Whether there is a device to use: no."""
+    """Return False: no Metal backend exists."""
     return False
 
 
 def device_count() -> int:
-    """How many there are: none."""
+    """Return 0: no Metal backend exists."""
     return 0
 
 

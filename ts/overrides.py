@@ -46,7 +46,7 @@ __all__ = [
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Whether a class of these arguments, or a mode of the thread, overrides functions."""
+    """Return whether an argument's class or an active mode overrides functions."""
     return bool(modes.stack()) or bool(overriding_arguments(list(relevant_args)))
 
 
@@ -61,14 +61,14 @@ def has_torch_function_variadic(*arguments: Any) -> bool:
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether it is a Tensor, or of a class that has `__torch_function__`."""
+    """Return whether an object is a Tensor or defines `__torch_function__`."""
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
 def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """What modes of the thread, then classes of `relevant_args`, make of `public_api(*args, **kwargs)`.
+    """Dispatch `public_api(*args, **kwargs)` to the active mode, then to the classes of `relevant_args`.
 
     TypeError: none of them makes anything of it.
     """
@@ -134,20 +134,20 @@ def _spaces() -> dict[Any, dict[str, Any]]:
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """The functions that can be overridden, by the space that has them."""
+    """Return the overridable functions, by namespace."""
     return {space: list(functions.values()) for space, functions in _spaces().items()}
 
 
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """For each function that can be overridden, one that gives -1, for tests."""
+    """Return a dummy override that returns -1 for each overridable function, for tests."""
     every = [function for functions in _spaces().values() for function in functions.values()]
     return {function: lambda *args, **kwargs: -1 for function in every}
 
 
 @functools.cache
 def get_ignored_functions() -> set[Callable[..., Any]]:
-    """Functions of the package that take no tensor, or that nobody overrides."""
+    """Return the functions of the package that cannot be overridden."""
     overridable = {id(function) for function in get_testing_overrides()}
     members = [getattr(ts, name, None) for name in dir(ts) if not name.startswith("_")]
     functions = [m for m in members if callable(m) and id(m) not in overridable and not isinstance(m, type)]
@@ -175,7 +175,7 @@ def resolve_name(f: Callable[..., Any]) -> str | None:
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Whether it is a method of tensors, or reads or writes one of their attributes."""
+    """Return whether a function is a tensor method, or an accessor of a tensor attribute."""
     of_attribute = getattr(func, "__name__", "") in ("__get__", "__set__", "__delete__")
     return of_attribute or func in set(_spaces()[Tensor].values())
 

@@ -125,7 +125,7 @@ def _lowest_zeros(start: int, n: int) -> Numbers:
 
 
 def _directions(dimension: int) -> Numbers:
-    """The direction numbers of each dimension, by the recurrence of its polynomial over the first of them."""
+    """Return the Sobol direction numbers of each dimension, extended by the polynomial recurrence."""
     polynomials, first = _table()
     result = np.ones((dimension, _BITS), np.int64)
     for d in range(1, dimension):
@@ -145,7 +145,7 @@ def _directions(dimension: int) -> Numbers:
 
 @cache
 def _table() -> tuple[Numbers, Numbers]:
-    """The polynomials, and the first direction numbers of each."""
+    """Return the Sobol polynomials and initial direction numbers."""
     with resources.files("scipy.stats").joinpath("_sobol_direction_numbers.npz").open("rb") as file:
         held = np.load(file)
         return held["poly"], held["vinit"]

@@ -95,7 +95,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
 
 
 def _position(f: str | os.PathLike[str] | IO[bytes]) -> int | None:
-    """Where a file is read from; None for a pipe, which is read once."""
+    """Return the current read position of a file; None for a pipe."""
     if isinstance(f, (str, os.PathLike)):
         return 0
     try:
@@ -105,7 +105,7 @@ def _position(f: str | os.PathLike[str] | IO[bytes]) -> int | None:
 
 
 def is_zipfile(f: str | os.PathLike[str] | IO[Any]) -> bool:
-    """Whether it begins as a file in the format of 1.6 and later."""
+    """Return whether a file starts with the zip signature, the format of PyTorch 1.6 and later."""
     if isinstance(f, (str, os.PathLike)):
         return zipfile.is_zipfile(f)
     begin = f.tell()

@@ -1,4 +1,4 @@
-"""The types of the language and the schemas made of them, as objects.
+"""Types and schemas of the language, as objects.
 
 In: element types, or the text of a schema.  Out: what `graph`, `schema` and the passes show types as:
 

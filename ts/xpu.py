@@ -1,4 +1,4 @@
-"""Intel's GPUs, for which there is no backend.
+"""Intel GPUs, unsupported: no backend exists.
 
 ts.xpu.is_available()            False
 """
@@ -9,17 +9,17 @@ from ts.unsupported import names_for
 
 
 def is_available() -> bool:
-    """Whether there is a device to use: no."""
+    """Return False: no Intel GPU backend exists."""
     return False
 
 
 def device_count() -> int:
-    """How many there are: none."""
+    """Return 0: no Intel GPU backend exists."""
     return 0
 
 
 def is_initialized() -> bool:
-    """Whether one was used: no."""
+    """Return False: no Intel GPU backend exists."""
     return False
 
 

@@ -49,7 +49,7 @@ class MetaBackend(Backend):
         raise NotImplementedError(NO_DATA)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        """The record's shape rule, where it has one."""
+        """Return the record's shape rule as a kernel; None without a shape rule."""
         rule = record.shape
         return None if rule is None else lambda xp, *args: _results(rule(*args))
 

@@ -30,7 +30,7 @@ WHOLE = slice(None)
 
 
 class Flags(NamedTuple):
-    """How the elements would lie."""
+    """Memory layout flags of a meta array."""
 
     c_contiguous: bool
     f_contiguous: bool
@@ -99,7 +99,7 @@ class MetaArray:
     item = __bool__ = __int__ = __float__ = __complex__ = __index__ = _no_element
 
     def nonzero(self) -> tuple[MetaArray, ...]:
-        """Where elements are not zero, in each dimension: as many places as nobody knows."""
+        """Return index arrays of unknown length for the nonzero elements, one per dimension."""
         context = get_ctx()
         if context.new_size is None:
             self._no_elements()
@@ -391,7 +391,7 @@ def _axis(axis: int, rank: int) -> int:
 
 
 def _spelled_out(items: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
-    """A key with a whole slice for each dimension that it leaves out."""
+    """Complete an index with full slices for omitted dimensions."""
     used = 0
     place = len(items)
     for i, item in enumerate(items):
@@ -423,7 +423,8 @@ def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
 
 
 def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
-    """The same where an end follows from elements: a length that nobody knows, unless ends are in order."""
+    """Return the start, length and step of a slice with data-dependent ends; the length is a new symbol if
+    unprovable."""
     start = 0 if start is None else start
     if stop is None or (not size_guards.is_symbol(stop) and stop >= sys.maxsize):
         stop = n
@@ -475,7 +476,7 @@ def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
 
 
 def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shape | None:
-    """The strides with which a view has the wanted shape, of as many elements; None where none has.
+    """Return the strides of a view with shape `wanted`; None if a view is impossible.
 
     Dimensions that lie one within the other without gaps make a block, and each block's length has to be
     the product of some of the wanted lengths.
@@ -506,7 +507,7 @@ def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shap
 
 
 def elementwise(function: np.ufunc, inputs: Sequence[Any], out: Any = None, dtype: Any = None) -> Any:
-    """What a ufunc makes of these: the shapes broadcast, the dtypes that the ufunc has loops for."""
+    """Return the results of a ufunc: broadcast shapes, dtypes of the selected loop."""
     shape = size_guards.broadcast(*map(shape_of, inputs))
     if out is not None:
         return out
@@ -529,7 +530,7 @@ def in_order_of(inputs: Sequence[Any], shape: Shape, dtype: Any) -> MetaArray:
 
 
 def _kind(x: Any) -> Any:
-    """What NumPy's promotion looks at: a dtype, or the class of a Python number."""
+    """Return the operand of NumPy's type promotion: a dtype or the class of a Python number."""
     if hasattr(x, "dtype"):
         return x.dtype
     if isinstance(x, (int, float, complex)) and not isinstance(x, bool):
@@ -554,7 +555,7 @@ _REDUCING_UFUNCS = {
 
 @lru_cache(maxsize=1024)
 def _reduced_dtype(name: str, dtype: DType) -> DType:
-    """What NumPy gives for one element."""
+    """Return the result dtype of a NumPy reduction."""
     function = getattr(np, _REDUCING_UFUNCS.get(name, name))
     if isinstance(function, np.ufunc):
         return dtype
@@ -565,7 +566,7 @@ def _reduced_dtype(name: str, dtype: DType) -> DType:
 def reduced(
     name: str, x: MetaArray, axis: Any = None, keepdims: bool = False, dtype: Any = None
 ) -> MetaArray:
-    """What a reduction of this name makes of some dimensions, or of all."""
+    """Return the result of a reduction over `axis`, or over all dimensions."""
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     gone = {_axis(a, max(x.ndim, 1)) for a in axes}
     kind = _reduced_dtype(name, x.dtype) if dtype is None else dtype
@@ -575,7 +576,7 @@ def reduced(
 
 
 def matmul(a: Any, b: Any, **unused: Any) -> MetaArray:
-    """The product of matrices, of stacks of them, and of vectors."""
+    """Return the product of matrices, matrix stacks or vectors."""
     columns = b.shape[-1:] if b.ndim > 1 else ()
     rows = a.shape[-2:-1]
     if (

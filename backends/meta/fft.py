@@ -26,7 +26,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _transformed(name: str, x: MetaArray, lengths: Any, axes: Any) -> MetaArray:
-    """Of the last of the axes half is left by `rfft`, and is doubled by `irfft`."""
+    """Return the result of an FFT: `rfft` halves the last axis, `irfft` doubles it."""
     shape = list(x.shape)
     places = list(range(x.ndim)) if axes is None else [a % x.ndim for a in axes]
     if lengths is not None:

@@ -41,7 +41,7 @@ def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Formula], For
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
-    """How far `p` is from `q`: the mean over p of log p - log q."""
+    """Return the Kullback-Leibler divergence KL(p || q): the mean over p of log p - log q."""
     of_p, of_q = type(p).__mro__, type(q).__mro__
     found = next(((a, b) for a in of_p for b in of_q if (a, b) in _KL_REGISTRY), None)
     if found is None:

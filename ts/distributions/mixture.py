@@ -11,7 +11,8 @@ from ts.distributions.distribution import Distribution
 
 
 class MixtureSameFamily(Distribution):
-    """One of the distributions along the last batch dimension of another, chosen by a Categorical one."""
+    """Mixture of distributions along the last batch dimension, with a Categorical that selects the component.
+    """
 
     def __init__(
         self,
@@ -51,12 +52,12 @@ class MixtureSameFamily(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]
-        """What all parts may give."""
+        """Intersection of the supports of all components."""
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
     @property
     def mixture_distribution(self) -> Categorical:
-        """Which part is chosen."""
+        """Categorical distribution over the components."""
         return self._mixture_distribution
 
     @property
@@ -65,7 +66,7 @@ class MixtureSameFamily(Distribution):
         return self._component_distribution
 
     def _weights(self) -> Any:
-        """The probabilities of the parts, before the dimensions of an event."""
+        """Return the component probabilities, reshaped to broadcast over event dimensions."""
         probs = self._mixture_distribution.probs
         return probs.reshape((*probs.shape, *(1,) * self._event_ndims))
 

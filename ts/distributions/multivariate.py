@@ -35,12 +35,12 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """Whether the other one has."""
+        """Return whether the base distribution supports `rsample`."""
         return self.base_dist.has_rsample
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
-        """Whether the other one has: not for values with dimensions."""
+        """Return whether the base distribution supports enumeration and no dimensions are reinterpreted."""
         return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
 
     def _batch_of(self, name: str, batch_shape: Any) -> Any:
@@ -48,7 +48,7 @@ class Independent(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:  # type: ignore[override]
-        """That of the other one, for each number."""
+        """Support of the base distribution, applied to the reinterpreted dimensions."""
         support, count = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(support, count) if count and support is not None else support
 

@@ -93,14 +93,14 @@ class ExpRelaxedCategorical(Distribution):
 
 
 class _Relaxed(TransformedDistribution):
-    """A relaxed distribution over another one of logarithms."""
+    """Transformed distribution over a relaxed base distribution in log space."""
 
     has_rsample = True
     base_dist: Any
 
     @property
     def temperature(self) -> Any:
-        """How far from 0 and 1 samples are."""
+        """Relaxation temperature: small values push samples towards 0 and 1."""
         return self.base_dist.temperature
 
     @property

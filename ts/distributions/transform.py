@@ -40,7 +40,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """How many dimensions one value has, before and after."""
+        """Return the number of event dimensions if domain and codomain agree; raise ValueError otherwise."""
         if self.domain.event_dim != self.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
         return int(self.domain.event_dim)
@@ -56,11 +56,11 @@ class Transform:
 
     @property
     def sign(self) -> Any:
-        """1 where it grows with its argument, -1 where it falls; of numbers only."""
+        """Return the sign of the derivative of a monotonic scalar transform."""
         raise NotImplementedError
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        """The same with another size of the cache."""
+        """Return the transform with a different cache size."""
         if self._cache_size == cache_size:
             return self
         if type(self).__init__ is Transform.__init__:
@@ -99,7 +99,7 @@ class Transform:
         raise NotImplementedError
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of what it gives for values of a shape."""
+        """Return the output shape for an input shape."""
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
@@ -119,17 +119,17 @@ class _InverseTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """What the transform gives."""
+        """Codomain of the inverted transform."""
         return self._transform.codomain
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """What the transform takes."""
+        """Domain of the inverted transform."""
         return self._transform.domain
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Whether the transform is."""
+        """Return whether the inverted transform is bijective."""
         return self._transform.bijective
 
     @property
@@ -177,7 +177,8 @@ class ComposeTransform(Transform):
     __hash__ = object.__hash__
 
     def _end(self, parts: Sequence[Transform], into: str, out: str) -> Any:
-        """The constraint at one end: that of the part there, for as many dimensions as the others ask for."""
+        """Return the constraint at one end of the composition, extended to the event dimensions that the
+        other parts require."""
         if not parts:
             return constraints.real
         constraint = getattr(parts[0], into)
@@ -190,17 +191,17 @@ class ComposeTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """What the first part takes."""
+        """Domain of the first part, with the composition's event dimensions."""
         return self._end(self.parts, "domain", "codomain")
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """What the last part gives."""
+        """Codomain of the last part, with the composition's event dimensions."""
         return self._end(self.parts[::-1], "codomain", "domain")
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Whether all parts are."""
+        """Return whether all parts are bijective."""
         return all(part.bijective for part in self.parts)
 
     @property
@@ -271,17 +272,17 @@ class IndependentTransform(Transform):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """That of the other one, for each number."""
+        """Domain of the base transform, applied to the reinterpreted dimensions."""
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """That of the other one, for each number."""
+        """Codomain of the base transform, applied to the reinterpreted dimensions."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Whether the other one is."""
+        """Return whether the base transform is bijective."""
         return self.base_transform.bijective
 
     @property

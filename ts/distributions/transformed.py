@@ -1,4 +1,4 @@
-"""Distributions as transforms of others: TransformedDistribution, and those that are one by their nature."""
+"""TransformedDistribution, and the standard distributions that are implemented as transforms of others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EULER = 0.57721566490153286060
 
 
 class TransformedDistribution(Distribution):
-    """What transforms, one after the other, make of another distribution's samples."""
+    """Distribution of a base distribution's samples after a sequence of transforms."""
 
     def __init__(
         self,
@@ -66,12 +66,12 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """Whether the other distribution has."""
+        """Return whether the base distribution supports `rsample`."""
         return self.base_dist.has_rsample
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:  # type: ignore[override]
-        """What the last transform gives."""
+        """Codomain of the last transform, extended to the event dimensions."""
         if not self.transforms:
             return self.base_dist.support
         support = self.transforms[-1].codomain
@@ -188,7 +188,7 @@ class _Half(TransformedDistribution):
 
     @property
     def scale(self) -> Any:
-        """How wide it is."""
+        """Scale parameter, that of the base distribution."""
         return self.base_dist.scale  # type: ignore[attr-defined]
 
     @property
@@ -336,7 +336,7 @@ class Pareto(TransformedDistribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
-        """What is not below `scale`."""
+        """Interval from `scale` to infinity."""
         return constraints.greater_than_eq(self.scale)
 
     @property
@@ -414,12 +414,12 @@ class InverseGamma(TransformedDistribution):
 
     @property
     def concentration(self) -> Any:
-        """That of the gamma variable."""
+        """Concentration of the underlying gamma distribution."""
         return self.base_dist.concentration  # type: ignore[attr-defined]
 
     @property
     def rate(self) -> Any:
-        """That of the gamma variable."""
+        """Rate of the underlying gamma distribution."""
         return self.base_dist.rate  # type: ignore[attr-defined]
 
     @property

@@ -1,4 +1,5 @@
-"""What distributions share: parameters of one shape, probabilities and logits, values computed once."""
+"""Utilities of distributions: parameter broadcasting, conversion of probabilities and logits, lazy
+properties."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 class lazy_property:
-    """A property computed when it is first asked for, and an attribute from then on."""
+    """Property computed at first access and stored as an instance attribute."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         self.wrapped = wrapped
@@ -93,7 +94,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
 
 
 def _triangle(size: int, diag: int) -> int:
-    """How many numbers the lower triangle of a square matrix has, up to the diagonal `diag`."""
+    """Return the number of elements in the lower triangle of a square matrix, up to diagonal `diag`."""
     if diag < 0:
         rows = max(size + diag, 0)
         return rows * (rows + 1) // 2

@@ -1,4 +1,4 @@
-"""Transforms of vectors and matrices, and of parts of a value, each by its own."""
+"""Transforms of vectors and matrices, and transforms applied to parts of a value."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class StickBreakingTransform(_Alike):
 
 
 def _rest(like: Tensor, count: int) -> Any:
-    """How many pieces follow each of the first `count`: count, ..., 2, 1."""
+    """Return the descending sequence count, ..., 2, 1 as a tensor."""
     return ts.arange(count, 0, -1, dtype=like.dtype, device=like.device)
 
 
@@ -174,7 +174,7 @@ class _OfParts(Transform):
 
 
 class CatTransform(_OfParts):
-    """Transforms of pieces of the lengths given (one each where none are), concatenated again."""
+    """Transforms of consecutive slices with the given lengths (default 1), concatenated."""
 
     def __init__(
         self,
@@ -194,17 +194,17 @@ class CatTransform(_OfParts):
 
     @property
     def length(self) -> int:
-        """How long the dimension is."""
+        """Total length of the dimension."""
         return sum(self.lengths)
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Those of the pieces."""
+        """Concatenation of the parts' domains."""
         return constraints.cat([each.domain for each in self.transforms], self.dim, self.lengths)
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Those of the pieces."""
+        """Concatenation of the parts' codomains."""
         return constraints.cat([each.codomain for each in self.transforms], self.dim, self.lengths)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -238,12 +238,12 @@ class StackTransform(_OfParts):
 
     @property
     def domain(self) -> Any:  # type: ignore[override]
-        """Those of the elements."""
+        """Stack of the parts' domains."""
         return constraints.stack([each.domain for each in self.transforms], self.dim)
 
     @property
     def codomain(self) -> Any:  # type: ignore[override]
-        """Those of the elements."""
+        """Stack of the parts' codomains."""
         return constraints.stack([each.codomain for each in self.transforms], self.dim)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -266,5 +266,5 @@ class StackTransform(_OfParts):
 
 
 def _of_event(part: Transform, x: Any, y: Any, event_dim: int) -> Any:
-    """The Jacobian of values of as many dimensions."""
+    """Return the log-Jacobian of a part, summed to `event_dim` event dimensions."""
     return sum_rightmost(part.log_abs_det_jacobian(x, y), event_dim - part.event_dim)

@@ -1,4 +1,4 @@
-"""What annotations mean, for Python code around scripted functions.
+"""Type annotations: conversion of Python annotations and signatures to types of the language.
 
 In: annotations as objects, functions.  Out: types of `ts.types`.
 
@@ -37,7 +37,8 @@ __all__ = [
 
 
 def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type | None:
-    """The type that an annotation means; None if it means none.  A missing annotation means Tensor."""
+    """Return the type of an annotation; None for an unsupported annotation, Tensor for a missing one. A
+    missing annotation means Tensor."""
     if annotation is inspect.Signature.empty:
         return TensorType.get_inferred()
     return object_type(annotation)

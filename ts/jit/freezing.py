@@ -85,7 +85,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
 
 
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
-    """A module that computes what a scripted one in evaluation mode does, as fast as it can: frozen.
+    """Freeze and optimize a scripted module for inference.
 
     `other_methods` names methods that stay beside `forward`.
     """

@@ -1,4 +1,4 @@
-"""What the compiler's frontend raises and reads, under the names of `torch.jit.frontend`.
+"""Frontend errors and parser functions under the names of `torch.jit.frontend`.
 
 try:
     ts.jit.script(f)

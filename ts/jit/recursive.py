@@ -1,4 +1,4 @@
-"""How modules become scripted ones, for who makes them by hand.
+"""Script module construction with custom method inference, under the names of `torch.jit._recursive`.
 
 create_script_module(net, infer_methods_to_compile)      what script(net) does
 create_script_module(net, lambda module: [])             its attributes and submodules, without a method
@@ -36,7 +36,7 @@ def create_script_module(
 
 
 def unique_state_dict(module: Module, keep_vars: bool = False) -> OrderedDict[str, Any]:
-    """The state of a module with each tensor once, under its first name."""
+    """Return a module's state with each tensor listed once, under its first name."""
     seen: set[int] = set()
     found: OrderedDict[str, Any] = OrderedDict()
     for name, value in module.state_dict(keep_vars=True).items():

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
     class Scripted(ScriptFunction, Generic[P, R]):
-        """A function that is called as it was before it was scripted."""
+        """Scripted function with the original call signature."""
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
@@ -150,7 +150,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
 
 
 def _script_instance(obj: Any) -> Any:
-    """A handle of an object with the attributes of `obj`; itself if it is one."""
+    """Return a script object with the attributes of `obj`; a script object is returned unchanged."""
     from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 
     if isinstance(obj, RecursiveScriptClass):
@@ -173,7 +173,7 @@ def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
 
 
 def script_class(cls: type) -> type:
-    """Compile a class and all of its methods; it stays the class that it is."""
+    """Compile a class with all methods and return the class itself."""
     if not cls.__flags__ & _HEAP_TYPE:
         raise CompilationError(
             "TorchScript classes must be new-style classes. Please inherit from 'object'. "
@@ -211,7 +211,7 @@ class CompilationUnit:
             self.define(lang, _frames_up=_frames_up + 1)
 
     def define(self, lang: str, rcb: object = None, _frames_up: int = 0) -> None:
-        """Compile the functions in `lang`; they may call each other and those defined before."""
+        """Compile function definitions from source text; functions may call each other and earlier ones."""
         if not isinstance(lang, str):
             raise TypeError(
                 f"CompilationUnit takes the text of functions, not {type(lang).__name__}; "
@@ -226,7 +226,7 @@ class CompilationUnit:
                 raise for_users(error) from error.__cause__
 
     def _define_printed(self, lang: str) -> bool:
-        """Compile what `fn.code` showed; whether that is what it is."""
+        """Compile source printed by `fn.code`; return False if the text has another form."""
         from ts.frontend.compile import compile_all
         from ts.frontend.serialized_names import SerializedResolver, printed_defs
 

@@ -77,7 +77,7 @@ def load(
 
 
 def missing(f: str | os.PathLike[str] | IO[bytes]) -> list[MissingFeature]:
-    """What an archive needs and `ts` does not have: operators, overloads, classes, the version, backends.
+    """Return the operators, overloads, classes and other features that an archive needs and `ts` lacks.
 
     Nothing of the archive runs.  Each record has a `kind`, a `name`, and the `places` in the archive where it
     is named; as text it says all of that.

@@ -225,7 +225,7 @@ def _inputs(func: Any, inputs: Any, named: Mapping[str, Any] | None) -> tuple[An
 
 
 def _tuple_of(inputs: Any) -> tuple[Any, ...]:
-    """Arguments; a tensor or a dict is one of them."""
+    """Return the arguments as a tuple; wrap a single tensor or dict."""
     return (inputs,) if isinstance(inputs, Tensor | dict) else tuple(inputs)
 
 
@@ -252,8 +252,8 @@ def _check_types(inputs: tuple[Any, ...]) -> None:
 
 
 def _copies(x: Any, made: dict[int, Any] | None = None) -> Any:
-    """The same structure with copies of the tensors, so that in-place operators do no harm; a container that
-    is held twice is copied once."""
+    """Copy a structure and its tensors, so that in-place operators leave the originals unchanged; a container
+    referenced twice is copied once."""
     if isinstance(x, Tensor):
         return x.detach().clone().requires_grad_(x.requires_grad)
     if not isinstance(x, list | tuple | dict):

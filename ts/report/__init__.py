@@ -1,4 +1,4 @@
-"""A function or a model as one page: source beside graph, with what runs as one and where the time goes.
+"""HTML report of a function or model: source, graph, fusion groups and line timings.
 
     facts = collect(model.forward, (x,))         what there is to say, as data
     text = page(facts)                           the same as HTML

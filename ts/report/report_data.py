@@ -1,4 +1,4 @@
-"""What there is to say of a scripted function: its parts, their lines, and how long these take.
+"""Data of a function report: the functions involved, their source lines and timings.
 
 In: a function or a method, and arguments, if it is to be measured.  Out: `ReportData`, plain data:
 
@@ -70,7 +70,7 @@ class Line:
 
 @dataclass
 class Row:
-    """A piece of a graph's text: one line, but for graphs with several inputs."""
+    """Piece of a graph's text: usually one line, all input lines for graphs with several inputs."""
 
     text: str
     place: tuple[int, int] | None = None  # the number of a part, and of a line of it
@@ -94,7 +94,7 @@ class FunctionReport:
 
 @dataclass
 class Module:
-    """A module of a model: its name in its parent, its class, and what is in it."""
+    """Module of a model: attribute name, class, parameter count, methods and children."""
 
     name: str
     kind: str
@@ -115,7 +115,7 @@ class EventGroup:
 
 @dataclass
 class ReportData:
-    """What there is to say."""
+    """Contents of a report."""
 
     name: str
     parts: list[FunctionReport]
@@ -194,14 +194,14 @@ class _Parts:
         return FunctionReport(name, source.filename or "", lines)
 
     def rows(self, graph: Graph) -> list[Row]:
-        """The text of a graph, with the lines that its nodes are from."""
+        """Return the text rows of a graph, linked to the source lines of their nodes."""
         return [
             Row(text.rstrip("\n"), None if node is None else self._places.get(_place(node.range)))
             for text, node in to_pieces(graph, show_ranges=False)
         ]
 
     def picture(self, graph: Graph) -> str:
-        """A graph as a picture, whose boxes have the same lines; none where it is large."""
+        """Return an SVG drawing of a graph, with boxes linked to source lines; empty for large graphs."""
         if sum(1 for _ in graph.all_nodes()) > _MAX_DRAWN:
             return ""
         drawn = picture_of(graph)
@@ -330,7 +330,7 @@ def _total(pairs: Sequence[tuple[Event, FunctionEvent]]) -> float:
 
 
 def _is_called_for(raw: Event, event: FunctionEvent) -> bool:
-    """Whether an instruction called for it; what runs inside of such an operator is a part of it."""
+    """Return whether a bytecode instruction called this operator directly, not within another operator."""
     around = event.cpu_parent
     while around is not None and around.kind != "operator":
         around = around.cpu_parent
@@ -342,7 +342,7 @@ def _is_group(what: object) -> bool:
 
 
 def _stacks(raw: Event) -> list[Any]:
-    """The places that called for an operator; of a group, for each of those that are in it."""
+    """Return the call stacks of an operator event; for a fusion group, one per fused operator."""
     code = raw.code
     number = code.number_at(raw.instruction)
     if not code.lines:

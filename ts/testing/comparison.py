@@ -31,7 +31,7 @@ _DTYPE_OF_NUMBER: Final = {float: "torch.float64", complex: "torch.complex128"}
 
 @dataclass(frozen=True)
 class _Comparison:
-    """What counts as close."""
+    """Settings of a tensor comparison."""
 
     rtol: float | None
     atol: float | None

@@ -1,4 +1,4 @@
-"""Run a `ts` cluster inside the worker processes of an existing dask cluster.
+"""Cluster of `ts` agents inside the worker processes of an existing dask cluster.
 
     client = dask.distributed.Client("tcp://scheduler:8786")
     with on_dask(client, threads=4) as cluster:

@@ -49,7 +49,7 @@ class ClusterConfig:
 
 
 class ClusterSupervisor:
-    """Runs the scheduler in this process and supervises worker processes."""
+    """Supervisor of a cluster: runs the scheduler and manages worker processes."""
 
     def __init__(self, wanted: ClusterConfig, tell: Callable[[str], None] = lambda text: None) -> None:
         self.wanted = wanted

@@ -43,7 +43,7 @@ derive(
 
 
 def rectified(self: Tensor, weight: Tensor) -> Tensor:
-    """With the weights of the channels in their dimension."""
+    """Apply PReLU with the weight reshaped to the channel dimension."""
     if weight.dim() > 0 and self.dim() != 1:
         sizes = [1] * self.dim()
         if self.dim() > 1:
@@ -70,7 +70,7 @@ def of_elu(
 
 
 def of_gelu(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
-    """The distribution, and x times its density; by tanh, the same of what stands for it."""
+    """Gradient of GELU: `grad` times (cdf + x * pdf), or the derivative of the tanh approximation."""
     if approximate == "tanh":
         t = ts.tanh((self + self**3 * 0.044715) * ROOT_2_BY_PI)
         slope = (self * self * (3 * 0.044715) + 1) * ROOT_2_BY_PI
@@ -100,7 +100,7 @@ def of_softplus(
 
 
 def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
-    """Of the half that goes through, and of the half that is the gate."""
+    """Gradient of GLU for the value half and the gate half."""
     left, right = self.chunk(2, dim)
     gate = ts.sigmoid(right)
     return ts.cat([grad * gate, grad * left * gate * (1 - gate)], dim)
@@ -140,7 +140,7 @@ derive("aten::glu", self="of_glu(grad, self, dim)", result="ts.ops.aten.glu_jvp(
 
 
 def of_softmax(grad: Tensor, result: Tensor, dim: int) -> Tensor:
-    """What is left of the gradient without its mean, each element weighted by its part."""
+    """Gradient of softmax: `result * grad`, minus `result` times its sum along `dim`."""
     weighted = grad * result
     return weighted - result * weighted.sum(dim, True)
 

@@ -84,7 +84,7 @@ def elu_slope(
     input_scale: int | float | complex,
     is_result: bool,
 ) -> Tensor:
-    """The slope of elu where it bends, of what was put in or of what came out."""
+    """Derivative of ELU, computed from its input or its result."""
     bent = x * input_scale + alpha * scale * input_scale
     if not is_result:
         bent = (x * input_scale).exp() * (alpha * scale * input_scale)
@@ -203,7 +203,7 @@ derive(
 
 
 def of_masked_result(grad: Tensor, grad_output: Tensor, output: Tensor, mask: Tensor, dim: int) -> Tensor:
-    """For softmax's result, of what is not masked."""
+    """Gradient of masked softmax backward for `output`, zero at masked positions."""
     of_result, y = ts.where(mask, 0, grad), ts.where(mask, 0, output)
     forth, back = (grad_output * y).sum(dim, True), (of_result * y).sum(dim, True)
     return ts.where(mask, 0, of_result * (grad_output - forth) - grad_output * back)

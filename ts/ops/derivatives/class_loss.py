@@ -30,7 +30,7 @@ derive(
 
 
 def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    """Of one dimension of classes, or of images of them; what has more dimensions becomes images."""
+    """Negative log-likelihood loss; 3-d inputs and those above 4-d are reshaped to images."""
     if self.dim() < 3:
         return ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
     if self.dim() == 4:
@@ -91,7 +91,7 @@ def cross_entropy(
     ignore_index: int,
     label_smoothing: float,
 ) -> Tensor:
-    """Of classes by their numbers, or of probabilities for each class."""
+    """Cross entropy loss for class indices or class probabilities."""
     dim = 0 if self.dim() == 1 else 1
     scores = self.log_softmax(dim)
     if target.size() == self.size():
@@ -127,7 +127,7 @@ compose(
 
 
 def per_sample(grad: Tensor, samples: int, reduction: int) -> Tensor:
-    """The gradient of each sample's loss, as a column or for all of them."""
+    """Return the gradient of each sample's loss, as a column for reduction "none"."""
     each = share(grad, samples, reduction)
     return each.reshape([-1, 1]) if reduction == 0 else each
 

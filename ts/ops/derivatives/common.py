@@ -1,4 +1,4 @@
-"""What formulas of several families need."""
+"""Functions shared by the derivative formulas of several families."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
 
 
 def spread(grad: Tensor, sizes: list[int], dim: list[int] | None, keepdim: bool) -> Tensor:
-    """The gradient of a sum to each of its summands."""
+    """Gradient of a sum: broadcast `grad` to the input's sizes."""
     return restored(grad, dim, keepdim).expand(sizes)
 
 
@@ -53,7 +53,7 @@ def chosen(x: Tensor, dim: int, indices: Tensor, keepdim: bool) -> Tensor:
 
 
 def product_of_others(x: Tensor, dim: int) -> Tensor:
-    """For each element the product of all others along `dim`, without a division."""
+    """Return the product of all other elements along `dim` for each element, without division."""
     if x.dim() == 0:
         return ts.ones_like(x)
     n, one = x.size(dim), ts.ones_like(x.narrow(dim, 0, 1))

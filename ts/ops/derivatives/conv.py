@@ -1,4 +1,4 @@
-"""Derivatives of convolutions: one row, which the others are computed by.
+"""Derivatives of convolutions, based on the formula of `aten::convolution`.
 
 The way back of a convolution is one as well, from the gradient to the input; the second derivative takes both
 again, with the gradients of the gradients in the places of input and weight.
@@ -82,7 +82,8 @@ def _padded_by_name(
     dilation: list[int],
     groups: int,
 ) -> Tensor:
-    """What both sides get alike is the convolution's own padding; one more after is padded before that."""
+    """Convolution with string padding: the symmetric part is the convolution's own padding; an odd remainder
+    is padded first."""
     both: list[int] = []
     after: list[int] = []
     odd = 0

@@ -1,4 +1,4 @@
-"""Derivatives of what makes tensors: of most of them none, as they read no elements."""
+"""Derivatives of tensor constructors; most have none, because they read no elements."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def powers(x: Tensor, count: int) -> Tensor:
 
 
 def columns(x: Tensor, count: int, increasing: bool) -> Tensor:
-    """The powers, from the last one on unless `increasing`."""
+    """Return the columns of a Vandermonde matrix, highest power first unless `increasing`."""
     found = powers(x, count)
     return found if increasing else found.flip([-1])
 
 
 def rows(x: Tensor, N: int | None) -> Tensor:
-    """The powers of each element, as many as there are elements unless `N` says how many."""
+    """Return `N` powers of each element; the default is the number of elements."""
     return powers(x, x.size(-1) if N is None else N)
 
 

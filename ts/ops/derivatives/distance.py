@@ -15,7 +15,7 @@ TINY: Final = 1e-12  # keeps the cosine of a vector of zeros finite
 
 
 def length(x: Tensor, dim: int, eps: float) -> Tensor:
-    """The norm; where it is less than eps it is that, and has the gradient that it had."""
+    """Norm along `dim`, clamped to at least `eps` without changing the gradient."""
     norm = ts.linalg.vector_norm(x, 2, [dim], True)
     short = norm.detach()
     return norm + (short.clamp_min(eps) - short)
@@ -47,7 +47,7 @@ compose("aten::cosine_embedding_loss", "cosine_embedding(input1, input2, target,
 
 
 def apart(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
-    """The norm of the gap, no element of which is quite nothing."""
+    """Norm of `x1 - x2 + eps`; eps keeps the elements nonzero."""
     return ts.norm(x1 - x2 + eps, p, [-1], keepdim)
 
 
@@ -61,7 +61,7 @@ def triplet_margin(
     swap: bool,
     reduction: int,
 ) -> Tensor:
-    """What the positive is farther away than the negative, less a margin."""
+    """Triplet margin loss: positive distance minus negative distance plus margin, clamped at 0."""
     near, far = apart(anchor, positive, p, eps, False), apart(anchor, negative, p, eps, False)
     if swap:
         far = ts.minimum(far, apart(positive, negative, p, eps, False))
@@ -76,7 +76,7 @@ compose(
 
 
 def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
-    """The gradient of each element of the gap between two vectors; none where they are the same."""
+    """Gradient of a p-norm distance with respect to the difference vector; zero for equal vectors."""
     if p == 0:
         return ts.zeros_like(gap)
     if p == 1:
@@ -91,7 +91,7 @@ def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
 
 
 def of_first(grad: Tensor, x1: Tensor, x2: Tensor, p: float, result: Tensor) -> Tensor:
-    """The gradient of the first of two sets of vectors, from those to all of the second."""
+    """Gradient of pairwise distances with respect to the first set of vectors."""
     gap = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     return of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p).sum(-2)
 
@@ -103,7 +103,7 @@ derive(
 
 
 def of_products(grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor) -> Tensor:
-    """The same of Euclidean distances, by products."""
+    """Gradient of Euclidean pairwise distances with respect to the first set, by matrix products."""
     ratio = ts.where(result == 0, 0, grad / result)
     return x1 * ratio.sum(-1, True) - ratio @ x2
 

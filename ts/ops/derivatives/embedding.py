@@ -40,7 +40,7 @@ constant(
 def _bags(
     indices: Tensor, offsets: Tensor, include_last_offset: bool, padding_idx: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The bag of each index, whether it counts, and how many there are in each bag."""
+    """Return the bag of each index, a mask of counted indices, and the count per bag."""
     count = indices.numel()
     at = ts.arange(count, device=indices.device)
     starts = offsets.to(ts.int64)

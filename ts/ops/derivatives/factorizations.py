@@ -171,7 +171,7 @@ def _of_cholesky(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
 
 
 def _of_product(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
-    """Of a factor, as if none of it were left out, for the gradient of its product with its adjoint."""
+    """Gradient of F F^H (or F^H F) with respect to the full factor F."""
     both = grad + adjoint(grad)
     return factor.matmul(both) if upper else both.matmul(factor)
 
@@ -182,7 +182,7 @@ def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bo
 
 
 def _of_cholesky_inverse(grad: Tensor, inverse: Tensor, factor: Tensor, upper: bool) -> Tensor:
-    """Of one triangle: the other is not read."""
+    """Gradient of `cholesky_inverse` for the triangle of the factor that is read."""
     factor = factor.triu() if upper else factor.tril()
     found = -_of_product(inverse.matmul(grad).matmul(inverse), factor, upper)
     return found.triu() if upper else found.tril()

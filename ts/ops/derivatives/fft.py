@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def _other(norm: str | None) -> str:
-    """The normalisation that puts the same factor on the other direction."""
+    """Return the normalization mode that applies the same factor in the opposite direction."""
     if norm is None or norm == "backward":
         return "forward"
     return "backward" if norm == "forward" else norm
@@ -32,7 +32,7 @@ def _returned(x: Tensor, sizes: list[int], dim: int, is_complex: bool) -> Tensor
 
 
 def _of_half(grad: Tensor, sizes: list[int], n: int | None, dim: int, norm: str | None) -> Tensor:
-    """Of the frequencies of real numbers that do not follow from others."""
+    """Gradient of a one-sided real FFT along one dimension."""
     count = sizes[dim] if n is None or n == -1 else n
     return _returned(ts.fft.ifft(_fitted(grad, count, dim), None, dim, _other(norm)), sizes, dim, False)
 
@@ -119,7 +119,7 @@ compose("aten::fft_ihfftn aten::fft_ihfft2", "_to_half(self, s, dim, _other(norm
 
 
 def _whole(grad: Tensor, sizes: list[int], dim: list[int], normalization: int, onesided: bool) -> Tensor:
-    """Of the frequencies of real numbers, those of the last dimension all or half of them."""
+    """Gradient of a real FFT over several dimensions; `onesided` pads the last one."""
     if onesided:
         grad = _fitted(grad, sizes[dim[-1]], dim[-1])
     return ts.real(ts.ops.aten._fft_c2c(grad, dim, normalization, False))

@@ -13,7 +13,7 @@ def axes_of(self: Tensor, dim: int | None) -> list[int]:
 
 
 def even(self: Tensor, spacing: list[float], axes: list[int]) -> list[Tensor]:
-    """The same gap everywhere, for each of the dimensions: the one of all of them where there is one."""
+    """Return uniform spacing for each dimension; a single value applies to all dimensions."""
     return [
         self.new_full([self.size(axes[i]) - 1], spacing[i if len(spacing) > 1 else 0])
         for i in range(len(axes))

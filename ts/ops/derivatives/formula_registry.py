@@ -131,7 +131,7 @@ def derive(
     differentiable: str = "",
     **formulas: str,
 ) -> None:
-    """Declare the derivative of an operator, or of several that have the same.
+    """Declare the derivative formulas of one or several operators.
 
     `joint` has formulas that give a tuple: {"input, weight": "..."}; `differentiable` names the results that
     have gradients, "values", where not all have that are of floating point.
@@ -173,7 +173,7 @@ def _load(family: str) -> None:
 
 
 def derivative_of(record: OperatorRecord) -> Derivative | None:
-    """The row of an operator: its own, or that of what it computes with or is another name of."""
+    """Return the derivative of an operator, resolving base operators and aliases."""
     from ts.ops import registry
 
     _load(registry.home(record))
@@ -191,7 +191,7 @@ def derivative_of(record: OperatorRecord) -> Derivative | None:
 
 @cache
 def _renamed(row: Derivative | None, before: OperatorRecord, record: OperatorRecord) -> Derivative | None:
-    """A row of one operator for another name of it, whose arguments may have other names, too."""
+    """Return a derivative with argument names replaced by those of an alias operator."""
     old, new = ([a.name for a in r.schema.arguments] for r in (before, record))
     if row is None or old == new or len(old) != len(new):
         return row

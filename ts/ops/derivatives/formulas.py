@@ -1,4 +1,4 @@
-"""Rows of derivatives as functions: the text for the arguments that are wanted, and what it is compiled to.
+"""Compilation of derivative formulas: source text for the required arguments, and the compiled function.
 
 In: a record and the names of arguments.  Out: a `Formula`, whose function takes what was saved and gives
 the gradients.
@@ -61,7 +61,7 @@ class Result(NamedTuple):
 
 
 class FormulaParameter(NamedTuple):
-    """A parameter of a formula: an argument, result or gradient, or a fact of one without its elements."""
+    """Formula parameter: an argument, result, gradient, or a property such as sizes."""
 
     name: str  # self, self_size
     of: str  # self
@@ -87,7 +87,7 @@ class Formula(NamedTuple):
 
 
 class Inputs:
-    """The arguments and results of an operator by the names that formulas have for them."""
+    """Arguments and results of an operator, by their names in formulas."""
 
     def __init__(self, record: OperatorRecord) -> None:
         self.derivative = derivative_of(record)
@@ -112,7 +112,7 @@ class Inputs:
         )  # fmt: skip
 
     def annotation(self, name: str, absent: bool) -> str | None:
-        """The type of what a name means, None for a name that means nothing of the operator's."""
+        """Return the type annotation for a name in a formula; None for an unknown name."""
         if name in self.parameters:
             return _annotation(self.parameters[name])
         for i, result in enumerate(self.results):
@@ -140,7 +140,7 @@ def _gradient_type(kind: str, absent: bool) -> str:
 
 
 def gradient(record: OperatorRecord, wanted: Sequence[str]) -> Formula:
-    """The function that gives the gradients of the `wanted` arguments, and of those that come with them."""
+    """Return the gradient formula of the `wanted` arguments and those computed jointly with them."""
     inputs = Inputs(record)
     row = inputs.derivative
     assert row is not None
@@ -165,13 +165,13 @@ def gradient(record: OperatorRecord, wanted: Sequence[str]) -> Formula:
 
 
 def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
-    """That of the fact, of a list that of the tensors in it."""
+    """Return the type of a property; for a tensor list, a list of that type."""
     of_one = FACTS[read.fact][0]
     return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
 
 
 def _with_facts(text: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -> str:
-    """A formula that reads sizes and their like as parameters of their own, which are added to `reads`.
+    """Replace property reads such as `self.size()` in a formula by parameters, which are added to `reads`.
 
     Those of gradients, which are not saved, it asks for itself.  `tensors.size()` are the sizes of each.
     """
@@ -197,7 +197,7 @@ def _order(inputs: Inputs, read: set[str]) -> list[str]:
 
 
 def node_name(record: OperatorRecord) -> str:
-    """What PyTorch calls the node of an operator, or of one by another name: MulBackward0."""
+    """Return PyTorch's name for the backward node of an operator, such as MulBackward0."""
     row = derivative_of(record)
     if row is not None and row.name:
         return row.name
@@ -207,7 +207,7 @@ def node_name(record: OperatorRecord) -> str:
 
 
 def decomposed(record: OperatorRecord) -> Any:
-    """The function that an operator is computed by where it is differentiated: of the same arguments."""
+    """Return the decomposition of an operator as a function of the operator's arguments."""
     inputs = Inputs(record)
     row = inputs.derivative
     assert row is not None
@@ -224,7 +224,7 @@ def _compiled(name: str, text: str, namespace: dict[str, Any]) -> Any:
 
 
 def _defined(name: str, text: str, namespace: dict[str, Any]) -> FunctionType:
-    """A function of Python with that text, which whoever reads its source finds."""
+    """Define a Python function from source text, registered with `linecache`."""
     from ts import Generator, Tensor, device
 
     filename = f"<{name} {crc32(text.encode()):08x}>"

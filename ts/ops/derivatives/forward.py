@@ -35,7 +35,7 @@ from ts.ops.registry import OperatorRecord
 
 @cache
 def composite(record: OperatorRecord) -> Callable[..., Any] | None:
-    """What computes an operator by others: its parts, or its own kernel; None where it has a rule."""
+    """Return the decomposition or composite kernel of an operator; None if it has a derivative formula."""
     row = derivative_of(record)
     if row is not None and row.decomposition and not record.variant:
         return decomposed(record)  # type: ignore[no-any-return]
@@ -47,7 +47,7 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
 def tangents_of(
     record: OperatorRecord, primals: list[Any], tangents: list[Any], results: list[Any]
 ) -> list[Tensor | None]:
-    """The tangent of each result; None where it is zero.
+    """Return the tangent of each result; None for a zero tangent.
 
     NotImplementedError for an operator without a row.
     """
@@ -85,7 +85,7 @@ def _is_there(t: Any) -> bool:
 
 
 def _or_zero(x: Any, t: Any) -> Any:
-    """A tangent, or zeros for one that is absent."""
+    """Return the tangent; zeros replace None."""
     if isinstance(x, list):
         return [_or_zero(a, b) for a, b in zip(x, t, strict=True)]
     if t is not None or x is None:
@@ -127,13 +127,13 @@ def _elementwise(
 
 @cache
 def _gradient(record: OperatorRecord, name: str) -> tuple[Any, tuple[FormulaParameter, ...]]:
-    """The function that gives the gradient of one argument, and what it reads."""
+    """Return the gradient function of one argument, and the parameters it reads."""
     formula = gradient(record, [name])
     return formula.function(), formula.reads
 
 
 def _known(inputs: Inputs, primals: list[Any], results: list[Any]) -> dict[str, Any]:
-    """What names in formulas mean: arguments, numbers as tensors where the schema says so, and results."""
+    """Map formula names to arguments and results; numbers become tensors for Tensor parameters."""
     known: dict[str, Any] = {}
     for (name, parameter), x in zip(inputs.parameters.items(), primals, strict=False):
         if parameter.kind == "Tensor" and x is not None and not isinstance(x, Tensor):

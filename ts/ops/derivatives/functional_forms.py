@@ -1,4 +1,4 @@
-"""Derivatives of forms without aliases: those of the view, copied, and of what fills, which has none."""
+"""Derivatives of functional operators without aliases: view copies and functional fill operators."""
 
 from __future__ import annotations
 

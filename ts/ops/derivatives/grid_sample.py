@@ -1,4 +1,4 @@
-"""Derivatives of sampling at the places of a grid: of the images, and of the coordinates.
+"""Derivatives of grid sampling for the images and the grid coordinates.
 
 The second ones are those of the parts of the first: corner after corner, in operators that have rows.
 """
@@ -72,7 +72,7 @@ def _far_slope(t: Tensor) -> Tensor:
 def _taps(
     x: Tensor, size: int, mode: int, padding: int, align: bool
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """What coordinates read along one dimension: places, weights, and what these change by with the place."""
+    """Return the sample positions along one dimension, their weights, and the derivatives of the weights."""
     at = (x + 1) * ((size - 1) / 2) if align else (x + 1) * (size / 2) - 0.5
     if mode == 2:
         low = at.detach().floor()
@@ -158,7 +158,7 @@ def _gradients(
 
 
 def _homogeneous(size: list[int], align: bool, like: Tensor) -> Tensor:
-    """The places of a grid (places, n + 1), x first, with a one behind: what the maps are multiplied with."""
+    """Return the base grid of `affine_grid` in homogeneous coordinates, shape (positions, n + 1), x first."""
     n = len(size) - 2
     unit = ts.zeros([1, n, n + 1], dtype=like.dtype, device=like.device)
     for d in range(n):

@@ -13,7 +13,8 @@ def _interpolate(
     input: Tensor, size: list[int] | None, factors: list[float] | None, mode: str, align: bool,
     keeps_factors: bool,
 ) -> Tensor:  # fmt: skip
-    """To a size; factors are used as they are only where the caller asked for that."""
+    """Interpolate to a size or by scale factors; `keeps_factors` passes the factors to the kernel unchanged.
+    """
     n = input.dim() - 2
     if size is None and factors is not None and not keeps_factors:
         size = [math.floor(input.size(d + 2) * factors[d]) for d in range(n)]

@@ -15,7 +15,7 @@ MIN_DENOMINATOR: Final = 1e-12  # what keeps the slope of a probability of 0 or 
 
 
 def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
-    """What the gradient of a reduced loss is for the loss of each element."""
+    """Return the gradient of each element's loss from the gradient of the reduced loss."""
     return grad / elements if reduction == MEAN else grad
 
 
@@ -36,7 +36,7 @@ def of_mse(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor
 
 
 def of_smooth_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """The gap in parts of beta, not more than 1; without beta its sign, where there is none, too, -1."""
+    """Gradient of smooth L1 loss: clamped `(self - target) / beta`; for beta 0, the sign (-1 at 0)."""
     gap = self - target
     each = share(grad, gap.numel(), reduction)
     if beta == 0:
@@ -69,13 +69,13 @@ compose("aten::l1_loss", "reduced((self - target).abs(), reduction)")
 
 
 def of_soft_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """How far an element is on the wrong side."""
+    """Gradient of soft margin loss."""
     wrong = ts.sigmoid(-target * self)
     return -share(grad, wrong.numel(), reduction) * target * wrong
 
 
 def hinge_embedding(self: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
-    """What is alike as it is, what is not by what it lacks to the margin."""
+    """Hinge embedding loss: the input for target 1, `max(0, margin - input)` for target -1."""
     apart = ts.where(target != 1, (margin - self).clamp_min(0), 0)
     return reduced(apart + ts.where(target != -1, self, 0), reduction)
 
@@ -113,7 +113,7 @@ compose("aten::poisson_nll_loss", "poisson_nll(input, target, log_input, full, e
 
 
 def weighted(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
-    """The gradient of the loss of each element before it is weighted."""
+    """Return the gradient of each element's loss before weighting."""
     each = share(grad, self.numel(), reduction)
     return each if weight is None else each * weight
 
@@ -124,12 +124,12 @@ def of_probability(self: Tensor, target: Tensor) -> Tensor:
 
 
 def of_wanted_probability(self: Tensor) -> Tensor:
-    """Of the probability that it is held against."""
+    """Gradient factor of binary cross entropy for the target probability."""
     return ts.log1p(-self) - self.log()
 
 
 def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
-    """The same of a logit, where what holds may count for more."""
+    """Gradient factor of binary cross entropy with logits for the logit, with optional `pos_weight`."""
     if pos_weight is None:
         return ts.sigmoid(self) - target
     held = target * pos_weight
@@ -137,7 +137,7 @@ def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
 
 
 def of_wanted_logit(self: Tensor, pos_weight: Tensor | None) -> Tensor:
-    """Of the probability that it is held against."""
+    """Gradient factor of binary cross entropy with logits for the target."""
     if pos_weight is None:
         return -self
     return ts.nn.functional.logsigmoid(-self) - pos_weight * ts.nn.functional.logsigmoid(self)

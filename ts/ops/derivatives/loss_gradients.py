@@ -20,19 +20,19 @@ NONE = "ts.zeros_like(self)"
 
 
 def bent_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """Where the loss is square, over beta."""
+    """Second derivative factor of smooth L1 loss: 1 / beta in the quadratic region, 0 elsewhere."""
     gap = self - target
     return ts.where(gap.abs() < beta, share(grad, gap.numel(), reduction) / beta, 0)
 
 
 def bent_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    """Where the loss is square."""
+    """Second derivative factor of Huber loss: 1 in the quadratic region, 0 elsewhere."""
     gap = self - target
     return ts.where(gap.abs() <= delta, share(grad, gap.numel(), reduction), 0)
 
 
 def bent_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """How fast an element comes to the wrong side."""
+    """Second derivative factor of soft margin loss."""
     wrong = ts.sigmoid(-target * self)
     return share(grad, wrong.numel(), reduction) * target * target * wrong * (1 - wrong)
 
@@ -71,7 +71,7 @@ derive(
 
 
 def of_samples(slope: Tensor, grad_output: Tensor) -> Tensor:
-    """Summed up for each sample whose loss has a gradient of its own."""
+    """Sum per sample when each sample's loss has a gradient."""
     return slope.sum(-1) if grad_output.dim() > 0 else slope
 
 

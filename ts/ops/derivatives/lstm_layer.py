@@ -1,4 +1,4 @@
-"""Derivatives of an LSTM's layer: the way back is an operator, differentiated through its times."""
+"""Derivatives of an LSTM layer: the backward operator is differentiated through its time steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of LU factorisations, and of what is solved with them: the permutation is a constant."""
+"""Derivatives of LU factorizations and LU solves; the permutation is constant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ts.ops.derivatives.formula_registry import compose, derive
 
 
 def _of_factors(of_l: Tensor, of_u: Tensor, permutation: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
-    """Of the square part, with what the rest of a tall or wide matrix adds to it; then that of the rest."""
+    """Gradient of an LU factorization for square, tall and wide matrices."""
     k = lower.size(-1)
     rows, columns = lower.size(-2) - k, upper.size(-1) - k
     left, right = adjoint(lower.narrow(-2, 0, k)), adjoint(upper.narrow(-1, 0, k))
@@ -49,7 +49,7 @@ def _packed(of_l: Tensor, of_u: Tensor, sizes: list[int], unpack_data: bool) -> 
 
 
 def _solved(LU: Tensor, pivots: Tensor, B: Tensor, left: bool, turned: bool) -> Tensor:
-    """A X = B by both triangles, for A or its adjoint; from the right, by the adjoint of all."""
+    """Solve A X = B or A^H X = B from an LU factorization; the right-hand case solves the adjoint system."""
     if not left:
         return adjoint(_solved_left(LU, pivots, adjoint(B), not turned))
     return _solved_left(LU, pivots, B, turned)

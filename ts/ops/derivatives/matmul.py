@@ -109,7 +109,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _matmul(self: Tensor, other: Tensor) -> Tensor:
-    """One product of two matrices where one of them is the same for the whole batch."""
+    """Matrix product; an operand shared by the whole batch is multiplied by a single `mm`."""
     if self.dim() <= 2 and other.dim() <= 2:
         if self.dim() == 2:
             return self.mm(other) if other.dim() == 2 else self.mv(other)
@@ -219,7 +219,8 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | Non
 
 
 def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
-    """The letters of each operand, then of the result, then what is free; dots are letters like others."""
+    """Expand an einsum equation: subscripts of each operand and the result, then unused letters; ellipses
+    become letters."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     left, right = equation.replace(" ", ""), ""
     arrow = left.find("->")

@@ -30,7 +30,7 @@ def _matrix_norm_named(self: Tensor, ord: str, dim: list[int], keepdim: bool, dt
 
 
 def _kept(x: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
-    """With ones in the places of the matrices' dimensions."""
+    """Insert size-1 matrix dimensions if `keepdim`."""
     if not keepdim:
         return x
     return x.unsqueeze(min(rows, columns)).unsqueeze(max(rows, columns))
@@ -61,7 +61,7 @@ compose("aten::nuclear_norm.dim", "_matrix_norm_named(self, 'nuc', dim, keepdim,
 
 
 def _norm_of_rest(v: Tensor, pow: int, dim: int) -> Tensor:
-    """The norm of each slice along a dimension; of -1, of all."""
+    """Return the norm of each slice along `dim`; of the whole tensor for -1."""
     if dim == -1:
         return ts.norm(v, pow)
     rest = list(range(v.dim()))
@@ -76,7 +76,7 @@ def _scaled(v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 def _of_scaled(grad: Tensor, v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Of v what is across it, and of g what is along it."""
+    """Gradients of weight norm for `v` (orthogonal component) and `g` (parallel component)."""
     norms = _norm_of_rest(v, 2, dim)
     rest = list(range(v.dim()))
     rest.pop(dim)

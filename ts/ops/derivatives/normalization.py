@@ -20,13 +20,13 @@ def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor
 
 
 def of_normalised(grad: Tensor, result: Tensor, inverse: Tensor, dims: list[int]) -> Tensor:
-    """The gradient of x from that of the result."""
+    """Gradient of normalization for the input, given `grad` of the normalized result."""
     along = (grad * result).mean(dims, True)
     return (grad - grad.mean(dims, True) - result * along) * inverse
 
 
 def summed(x: Tensor, dims: list[int]) -> Tensor:
-    """The sum over dimensions, of which there may be none."""
+    """Sum over dimensions; an empty list returns the input."""
     return x if len(dims) == 0 else x.sum(dims)
 
 
@@ -156,7 +156,7 @@ def _of_group_norm(
     group: int,
     output_mask: list[bool],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Of the moments, too: they are results of their own."""
+    """Gradient of group norm, including gradients of the returned mean and rstd."""
     n, c, area = channels
     if grad is None:
         grad = ts.zeros_like(input)

@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 
 def packed(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:
-    """The rows of padded sequences of which so many run at each time."""
+    """Return the packed rows of padded sequences, with `batch_sizes` rows per time step."""
     rows = padded.transpose(0, 1) if batch_first else padded
     batch = ts.arange(rows.size(1), device=batch_sizes.device)
     return rows.narrow(0, 0, batch_sizes.size(0))[batch < batch_sizes.unsqueeze(1)]

@@ -63,7 +63,7 @@ derive("aten::fmod.Scalar", self="grad", result=ELEMENTWISE)
 
 
 def of_base(grad: Tensor, self: Tensor, exponent: int | float | complex) -> Tensor:
-    """The gradient of what is raised to a number; to 0 whatever is raised is 1."""
+    """Gradient of `self ** exponent` for the base; zero for exponent 0."""
     if exponent == 0:
         return ts.zeros_like(grad)
     if exponent == 2:
@@ -106,7 +106,7 @@ compose("aten::ldexp.Tensor", "self * ts.pow(2.0, other)")
 
 
 def larger(grad: Tensor, self: Tensor, other: Tensor) -> Tensor:
-    """The gradient of the larger of two, of each a half where they are equal; both where one is no number."""
+    """Gradient of `maximum` for `self`: half at ties, full if either operand is NaN."""
     return ts.where(self == other, grad / 2, ts.where(self < other, 0, grad))
 
 
@@ -133,7 +133,7 @@ derive(
 
 
 def atan2_grad(grad: Tensor, opposite: Tensor, adjacent: Tensor) -> Tensor:
-    """The part of the gradient along the side, by the square of the length; none where that is 0."""
+    """`grad * adjacent / (opposite² + adjacent²)`, and 0 at the origin."""
     square = opposite * opposite + adjacent * adjacent
     return ts.where(square == 0, 0, grad * adjacent / square)
 

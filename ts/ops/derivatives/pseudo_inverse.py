@@ -9,7 +9,8 @@ from ts.ops.derivatives.formula_registry import derive
 
 
 def of_pseudo_inverse(grad: Tensor, A: Tensor, inverse: Tensor) -> Tensor:
-    """That of an inverse, and two terms that vanish where A has as many columns, or rows, as its rank."""
+    """Gradient of the pseudo-inverse: the inverse's gradient plus two terms that vanish for full column or
+    row rank."""
     turned, back = adjoint(inverse), adjoint(grad)
     rows = back.matmul(inverse).matmul(turned)
     columns = turned.matmul(inverse).matmul(back)

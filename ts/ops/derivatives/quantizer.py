@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import derive
 
 
 def inside(grad: Tensor, number: Tensor, quant_min: int, quant_max: int) -> Tensor:
-    """The gradient where the number of an element is one that there is."""
+    """Pass the gradient for elements with a quantized value inside [quant_min, quant_max]."""
     return ts.where((number >= quant_min) & (number <= quant_max), grad, 0)
 
 

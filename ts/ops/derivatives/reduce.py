@@ -21,14 +21,15 @@ derive(
 
 
 def of_product(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """The gradient times the product of the others, which a division gives where no element is 0."""
+    """Gradient of a product along `dim`: division by the element, or products of the others if any element is
+    zero."""
     if bool(ts.ops.aten._is_any_true(x == 0)):
         return grad * product_of_others(x, dim).conj()
     return grad * (result / x).conj()
 
 
 def of_whole_product(grad: Tensor, x: Tensor, result: Tensor) -> Tensor:
-    """The same for the product of all."""
+    """Gradient of the product of all elements."""
     return of_product(grad, x.reshape(-1), result, 0).reshape(x.size())
 
 
@@ -52,7 +53,7 @@ derive(
 
 
 def mean_of_numbers(x: Tensor, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
-    """The sum of what is there, by its count."""
+    """Mean of elements that are not NaN."""
     count = x.isnan().logical_not().sum(dim, keepdim)
     return ts.nansum(x, dim, keepdim, dtype=dtype) / count
 
@@ -81,7 +82,7 @@ def of_deviation(
     correction: float,
     keepdim: bool,
 ) -> Tensor:
-    """Through the variance, whose root it is; 0 where it is 0."""
+    """Gradient of the standard deviation, computed by that of the variance; 0 for result 0."""
     half = (grad / (result * 2)).masked_fill(result == 0, 0)
     return of_variance(half, x, dim, correction, keepdim)
 
@@ -112,7 +113,7 @@ derive("aten::amax aten::amin", self="shared(grad, self, result, dim, keepdim)")
 
 
 def shared_along(grad: Tensor, x: Tensor, found: Tensor, dim: int | None, keepdim: bool) -> Tensor:
-    """The same along one dimension, or all."""
+    """Gradient of an extreme value along one dimension or all, shared equally among ties."""
     dims: list[int] = []
     return shared(grad, x, found, dims if dim is None else [dim], keepdim)
 

@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import constant, derive
 
 
 def of_dirichlet(grad: Tensor, shares: Tensor, a: Tensor) -> Tensor:
-    """Each share has a beta distribution, and the others give way to it."""
+    """Gradient of Dirichlet samples for the concentrations."""
     total = a.sum(-1, True).expand_as(a)
     return ts._dirichlet_grad(shares, a, total) * (grad - (shares * grad).sum(-1, True))
 

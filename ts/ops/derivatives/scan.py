@@ -8,7 +8,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def sums_from(x: Tensor, dim: int) -> Tensor:
-    """The sum from each element to the end."""
+    """Return the reverse cumulative sum along `dim`."""
     return x if x.dim() == 0 else x.flip([dim]).cumsum(dim).flip([dim])
 
 
@@ -16,7 +16,7 @@ derive("aten::cumsum", self="sums_from(grad, dim)", result=LINEAR)
 
 
 def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
-    """A result has an element's share of the product, which a division gives where nothing is 0.
+    """Gradient of cumprod: by division if no element is zero.
 
     Elsewhere an element's gradient is the product of those before it times what the later ones make of their
     gradients: s[i] = grad[i] + x[i + 1] * s[i + 1].

@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def filled(x: Tensor, sizes: list[int]) -> Tensor:
-    """The gradients of the first elements of a source, with zeros for those that the index did not reach."""
+    """Pad a gradient with zeros to the source's sizes, for elements beyond the index."""
     if x.size() == sizes:
         return x
     rest: list[int] = []
@@ -40,7 +40,7 @@ derive(
 
 
 def scattered(x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> Tensor:
-    """`scatter` with a name of what to do, by the names that `scatter_reduce` has."""
+    """Apply `scatter` with a reduction name by `scatter_reduce`."""
     names = {"add": "sum", "multiply": "prod"}
     return x.scatter_reduce(dim, index, source, names[reduce])
 
@@ -64,7 +64,7 @@ def of_product(
     include_self: bool,
     result: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Of products: the rest of each, a quotient; of one that is 0, the product without zeros."""
+    """Gradients of `scatter_reduce` with "prod": quotients, or products of the other elements at zeros."""
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0
     zeros = ts.zeros_like(x).scatter_add(dim, index, none.to(x.dtype)).gather(dim, index)
@@ -88,7 +88,7 @@ def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[
 def of_extreme(
     grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, result: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Of the largest or the smallest: equal shares of those that are."""
+    """Gradients of `scatter_reduce` with "amax" or "amin", shared equally among ties."""
     kept = (x == result).to(grad.dtype)
     given = (source == result.gather(dim, index)).to(grad.dtype)
     share = grad / kept.scatter_add(dim, index, given)
@@ -105,7 +105,7 @@ def of_reduced(
     include_self: bool,
     result: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """The gradients of a tensor and of what was reduced into it."""
+    """Gradients of `scatter_reduce` for the tensor and the source."""
     sizes, source = source.size(), reached(source, index)
     kept, given = grad, grad.gather(dim, index)
     if reduce == "prod":

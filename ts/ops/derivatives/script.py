@@ -1,4 +1,5 @@
-"""Gradients of what scripts need as operators: none is lost where nobody asked for a number.
+"""Derivatives of operators specific to scripts; implicit conversions to numbers raise an error for tensors
+that require grad.
 
     p: float = x        refused, where x wants a gradient: the number would be a constant
     p = float(x)        a constant, as it says

@@ -11,7 +11,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, compose, derive
 
 
 def parts(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
-    """The part of each tensor; one of the shape (0,) is joined with all shapes and has none."""
+    """Gradient of `cat`: the slice of each tensor; legacy empty tensors of shape (0,) get zeros."""
     found: list[Tensor] = []
     at = 0
     for size in sizes:
@@ -108,7 +108,7 @@ compose("aten::combinations", "choices(self, r, with_replacement)")
 
 
 def of_repeated(grad: Tensor, sizes: list[int], repeats: list[int]) -> Tensor:
-    """The sum over the copies: a dimension of their own for each that was repeated."""
+    """Gradient of `repeat`: the sum over all copies."""
     times = [1] * (len(sizes) - len(repeats)) + repeats
     lengths = [1] * (len(times) - len(sizes)) + sizes
     if len(times) == 0:
@@ -120,7 +120,7 @@ def of_repeated(grad: Tensor, sizes: list[int], repeats: list[int]) -> Tensor:
 
 
 def interleaved(x: Tensor, repeats: int, dim: int | None) -> Tensor:
-    """Each element so many times in a row."""
+    """Repeat each element `repeats` times consecutively along `dim`."""
     x = x.reshape(-1) if dim is None or x.dim() == 0 else x
     at = 0 if dim is None else dim % x.dim()
     sizes, apart = x.size(), x.size()

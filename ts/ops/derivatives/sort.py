@@ -1,4 +1,4 @@
-"""Derivatives of sorting and of what is found by order: the gradient at the places of the elements."""
+"""Derivatives of sorting and order statistics: gradients are scattered to the selected elements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ derive(
 
 
 def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
-    """Where the quantiles are among sorted values, which end with those that are no numbers."""
+    """Return the fractional positions of quantiles in sorted values, with NaNs at the end."""
     last = values.size(-1) - 1
     if ignore_nan:
         return q * (values.isnan().logical_not().sum(-1, True) - 1).clamp(min=0)

@@ -20,7 +20,7 @@ derive("aten::lift_fresh_copy", self="grad", result=LINEAR)
 
 
 def reach(sizes: list[int], strides: list[int]) -> int:
-    """The places from the first element to the last one."""
+    """Return the number of storage elements spanned by a tensor."""
     last = 0
     for n, step in zip(sizes, strides):
         if n == 0:
@@ -32,7 +32,7 @@ def reach(sizes: list[int], strides: list[int]) -> int:
 def of_storage(
     grad: Tensor, mine: tuple[list[int], list[int], int], view: tuple[list[int], list[int], int]
 ) -> Tensor:
-    """The gradient of a tensor that was looked at in its storage by other sizes, strides, and offset.
+    """Gradient of a tensor for a strided view of its storage with other sizes, strides and offset.
 
     A place that several elements of the view have gets the sum; where several elements of the tensor have
     one, each gets its share.
@@ -53,7 +53,7 @@ derive("aten::as_strided", self=f"of_storage(grad, {_MINE}, (size, stride, {_STA
 
 
 def in_storage(grad: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
-    """A copy of a gradient that lies as its tensor does, from the beginning of its storage on."""
+    """Return a copy of a gradient with its tensor's strides, starting at storage offset 0."""
     return grad.new_empty_strided(sizes, strides).copy_(grad)
 
 

@@ -26,7 +26,7 @@ _FACTS = {
 
 
 def rule_of(record: OperatorRecord) -> Rule:
-    """How an operator is differentiated."""
+    """Return the differentiation rule of an operator."""
     if record.name == KIND:
         return Rule(DifferentiationKind.LEFT)
     inputs = Inputs(record)
@@ -59,7 +59,7 @@ def _gives_tensors(record: OperatorRecord) -> bool:
 
 
 def _forms(record: OperatorRecord) -> dict[str, Any]:
-    """Of what is written, or several."""
+    """Return the indices of tensor results, the written argument, and whether results contain lists."""
     found = signature(record.schema_text)
     in_place = record.variant or not found.returns or record.name.endswith("_")
     written = [i for i, p in enumerate(found.parameters) if in_place and p.written and p.kind == "Tensor"]
@@ -94,7 +94,8 @@ def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Fo
 
 
 def _source(inputs: Inputs, read: formulas.FormulaParameter) -> tuple[int, int, bool]:
-    """Where a parameter comes from: which kind of thing, its number, whether a number stands for a tensor."""
+    """Return the source of a formula parameter: its kind, index, and whether a number is passed for a tensor.
+    """
     names = list(inputs.parameters)
     if read.fact:  # of an argument, or of a result, which are counted on
         everything = [*names, *(result.name for result in inputs.results)]

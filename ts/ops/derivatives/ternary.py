@@ -46,7 +46,7 @@ def within(
     min: int | float | complex | None,
     max: int | float | complex | None,
 ) -> Tensor:
-    """The gradient where an element is not beyond the bounds; on one it is not."""
+    """Gradient of `clamp`: passes elements inside the bounds, inclusive."""
     if min is None:
         return grad if max is None else ts.where(self <= max, grad, 0)
     if max is None:
@@ -55,7 +55,7 @@ def within(
 
 
 def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
-    """The same with bounds of each element."""
+    """Gradient of `clamp` with tensor bounds: passes elements inside the bounds, inclusive."""
     if min is None:
         return grad if max is None else ts.where(self <= max, grad, 0)
     if max is None:
@@ -64,7 +64,8 @@ def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) 
 
 
 def of_min(grad: Tensor, self: Tensor, min: Tensor, max: Tensor | None) -> Tensor:
-    """The gradient of the lower bound: where it was used, and the upper one not on top of it."""
+    """Gradient of `clamp` for the lower bound: nonzero for elements below it, unless the upper bound
+    overrides it."""
     used = self < min if max is None else (self < min) & (min < max)
     return ts.where(used, grad, 0)
 

@@ -1,4 +1,4 @@
-"""Derivatives of conversions: the gradient, which has the dtype and the device of the argument again."""
+"""Derivatives of conversions: gradients are converted to the argument's dtype and device."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from ts.ops.derivatives.formula_registry import LINEAR, derive
 
 
 def undone(dims: list[int]) -> list[int]:
-    """Where each dimension went."""
+    """Return the inverse permutation."""
     went = [0] * len(dims)
     for i, dim in enumerate(dims):
         went[dim] = i

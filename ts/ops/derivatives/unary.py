@@ -17,7 +17,8 @@ TWO_BY_ROOT_PI: Final = 2 / math.sqrt(math.pi)
 
 
 def of_sgn(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """What is left of a complex gradient across the direction of its element, by the element's length."""
+    """Gradient of `sgn`: zero for real tensors; for complex ones, the tangential component divided by the
+    magnitude."""
     if not self.is_complex():
         return ts.zeros_like(grad)
     along = ts.real(result.conj() * grad) * result

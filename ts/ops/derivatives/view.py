@@ -1,4 +1,4 @@
-"""Derivatives of the views: the gradient in the shape of what was looked at, zeros where nobody looked."""
+"""Derivatives of views: the gradient in the base's shape, with zeros outside the view."""
 
 from __future__ import annotations
 
@@ -56,20 +56,20 @@ derive(
 
 
 def evenly(x: Tensor, count: int, dim: int) -> list[Tensor]:
-    """So many parts, the first ones longer by one where it does not come out even."""
+    """Split into `count` parts whose sizes differ by at most one, longer parts first."""
     length, longer = x.size(dim) // count, x.size(dim) % count
     return between(x, [i * length + min(i, longer) for i in range(1, count)], dim)
 
 
 def between(x: Tensor, places: list[int], dim: int) -> list[Tensor]:
-    """The parts from each place to the next; they overlap where the next one is before it."""
+    """Split at the given positions; decreasing positions yield an empty part, and later parts overlap."""
     starts = [0] + places
     ends = places + [x.size(dim)]
     return [ts.ops.aten.slice(x, dim, start, end, 1) for start, end in zip(starts, ends)]
 
 
 def by_tensor(x: Tensor, where: Tensor, dim: int) -> list[Tensor]:
-    """As many parts as a number says, or from place to place of a vector."""
+    """Split by a tensor: a number of parts (0-d), or the split positions (1-d)."""
     if where.dim() == 0:
         return evenly(x, int(where), dim)
     places: list[int] = where.tolist()

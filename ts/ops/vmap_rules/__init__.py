@@ -1,4 +1,4 @@
-"""How operators work on batches: rows by key, in a file for each kind of operator.
+"""Batching rules of operators, one file per operator family.
 
 batch("aten::softmax.int aten::cumsum", along("dim"))       the same operator, one dimension further in
 batch("aten::mm", ROW)                                      ROW(call) gives the result, with the batch first

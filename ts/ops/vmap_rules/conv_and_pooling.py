@@ -16,12 +16,12 @@ from ts.ops.vmap_rules.rules import one_by_one
 
 
 def folded(x: Tensor) -> Any:
-    """The batch and the dimension behind it as one."""
+    """Merge the batch dimension with the next one."""
     return x.reshape([x.shape[0] * x.shape[1], *x.shape[2:]])
 
 
 def unfolded(x: Tensor, size: int, dim: int = 0) -> Any:
-    """The same back, the batch first."""
+    """Split the batch from dimension `dim` and move it to the front."""
     return x.unflatten(dim, [size, x.shape[dim] // size if size else 0]).movedim(dim, 0)
 
 
@@ -69,7 +69,7 @@ def convolved(
 
 
 def _examples(call: Call, i: int, single: bool) -> Any:
-    """An argument with its examples: the one that there is, if it is single."""
+    """Return an argument with an examples dimension, added if `single`."""
     x = call.values[i]
     return x.unsqueeze(int(call.wholes[i])) if single else x
 
@@ -90,7 +90,7 @@ def _convolution(call: Call) -> Any:
 
 
 def _convolution_back(call: Call) -> Any:
-    """The gradients of the convolution of the batch."""
+    """Return the gradients of a batched convolution."""
     single = call.rank(1) < call.rank(2)
     grad, input, weight = (call.expanded(i) for i in range(3))
     if single:

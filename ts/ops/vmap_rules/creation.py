@@ -1,4 +1,4 @@
-"""New tensors like those of a batch: there is one for each element, for programs write to them."""
+"""Batching rules of tensor constructors: one result per batch element, because programs write to results."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from ts.ops.vmap_rules.views import plain, room_of, sized
 
 
 def _full(call: Call) -> Any:
-    """full_like and its like where the number may be of the batch too."""
+    """Batching rule of `full_like`; the fill value may be batched."""
     return call.run([call.expanded(0), *call.values[1:]])
 
 
 def _new_empty_strided(call: Call) -> Any:
-    """One element behind the other, each with the strides that were asked for."""
+    """Batching rule of `new_empty_strided`: batch elements are consecutive, each with the requested strides.
+    """
     size, stride = call["size"], call["stride"]
     strides = [room_of(size, stride), *stride]
     return call.run([call.values[0], [call.size, *size], strides, *call.values[3:]])

@@ -96,7 +96,7 @@ def _index_select(call: Call) -> Any:
 
 
 def _index_write(name: str) -> Any:
-    """index_add and its like: by one index for all, or by each element's in rows below each other's."""
+    """Return the batching rule of `index_add` and similar operators, for shared or batched indices."""
 
     def rule(call: Call) -> Any:
         if call.is_whole("index"):
@@ -112,7 +112,7 @@ def _index_write(name: str) -> Any:
 
 
 def _index_rows(call: Call) -> Any:
-    """Elements along the dimension that is indexed lie one below the other, and so do what is written."""
+    """Move the indexed dimension to the front and merge it with the batch, for `self` and source."""
     if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
         return one_by_one(call)
     d = shift_dim(call["dim"], call.rank(0))
@@ -204,7 +204,7 @@ batch("fill.Tensor fill.Scalar copy", _fill)
 
 
 def _filled(call: Call) -> Any:
-    """The number to fill with may be another one for each of the batch."""
+    """Batching rule of `masked_fill`; the fill value may be batched."""
     if not call.is_whole("value"):
         return pointwise(call)
     x, mask, value = aligned(call, range(3))

@@ -13,7 +13,7 @@ from ts.ops.vmap_rules.views import of_last, plain
 
 
 def product(call: Call, i: int, j: int) -> Any:
-    """The matrix product of two arguments; one that is not of the batch is not repeated."""
+    """Return the matrix product of two arguments; an unbatched operand is not expanded."""
     a, b = call.values[i], call.values[j]
     if call.wholes[i] and not call.wholes[j] and b.dim() == 2 and a.dim() == 3:
         return (a.reshape(-1, a.shape[2]) @ b).reshape(a.shape[0], a.shape[1], b.shape[1])
@@ -86,7 +86,7 @@ def _addr(call: Call) -> Any:
 
 
 def _with_batch(call: Call, found: Tensor, rank: int) -> Tensor:
-    """A product in which nothing was of the batch broadcasts with what is."""
+    """Add a batch dimension of size 1 to an unbatched product."""
     return found if found.dim() == rank else found.unsqueeze(0)
 
 
@@ -116,7 +116,7 @@ batch(
 
 
 def _solve(call: Call) -> Any:
-    """A right side of one dimension is a vector, which a stack of them would not show."""
+    """Batching rule of `solve`; 1-d right-hand sides are temporarily unsqueezed to matrices."""
     values = [call.expanded(i) if isinstance(x, Tensor) else x for i, x in enumerate(call.values)]
     a, b = values[0], values[1]
     if b.dim() == a.dim() - 1:

@@ -100,7 +100,7 @@ def _nll(call: Call) -> Any:
 
 
 def _nll_back(call: Call) -> Any:
-    """What arrives at each loss goes to the element that it was of."""
+    """Batching rule of NLL loss backward: scatter each loss gradient to the target class."""
     grad, x, total = (call.expanded(call.at(name)) for name in ("grad_output", "self", "total_weight"))
     safe, each, counts = _targets(call)
     single = call.rank(call.at("self")) == 1
@@ -143,7 +143,7 @@ def _group_norm(call: Call) -> Any:
 
 
 def _by_examples(call: Call) -> Any:
-    """A loss of (examples, classes), or of one: the batch is their number."""
+    """Batching rule of losses over (examples, classes): the batch is merged with the examples."""
     if "weight" in call.names and call.is_whole("weight"):
         return one_by_one(call)
     x, target, reduction = call.expanded(0), call.expanded(1), call["reduction"]

@@ -1,4 +1,4 @@
-"""Reductions, and what goes along a dimension: dimensions count behind the batch."""
+"""Batching rules of reductions and scans; dimension arguments are shifted past the batch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def over_all(function: Callable[..., Any]) -> Callable[[Call], Any]:
 
 
 def _arg(name: str) -> Callable[[Call], Any]:
-    """argmax and its like: along a dimension, or where the largest of all is."""
+    """Return the batching rule of `argmax` or `argmin`, along a dimension or over all elements."""
 
     def rule(call: Call) -> Any:
         x: Tensor = call.values[0]

@@ -43,7 +43,7 @@ def rows() -> dict[str, Rule]:
 
 
 def row_of(record: OperatorRecord) -> Rule | None:
-    """The rule of an operator; one that is another name of another has that one's."""
+    """Return the batching rule of an operator, resolving aliases; None if it has none."""
     from ts.ops import registry
 
     record = record.base or record

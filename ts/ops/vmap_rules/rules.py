@@ -1,4 +1,4 @@
-"""Rules for operators on batches: the row, or by the record's kind, or one element after the other.
+"""Selection of batching rules: registered rule, generic rule by operator kind, or per-element loop.
 
 In: a `Call`; out: results with the batch first.
 """
@@ -26,7 +26,7 @@ _POINTWISE = frozenset({"activation_gradients", "polynomial"})
 
 @cache
 def composite(record: OperatorRecord) -> Callable[..., Any] | None:
-    """What computes an operator by others: its parts, or its own kernel; None where it needs a rule."""
+    """Return the decomposition or composite kernel of an operator; None if it has a batching rule."""
     by_forms = record.variant and not (record.nondeterministic and record.variant == "inplace")
     if by_forms or row_of(record) is not None:
         return None
@@ -39,7 +39,7 @@ def composite(record: OperatorRecord) -> Callable[..., Any] | None:
 
 
 def written_elsewhere(record: OperatorRecord) -> bool:
-    """Whether an operator writes to its first argument though it has no form that does not."""
+    """Return whether an operator writes to its first argument and has no functional variant."""
     found = record.operator.signature.parameters
     return bool(found) and found[0].written and not record.variant
 
@@ -59,13 +59,13 @@ def _is_pointwise(record: OperatorRecord) -> bool:
 
 
 def has_rule(record: OperatorRecord) -> bool:
-    """Whether an operator works on all elements at once."""
+    """Return whether an operator runs on the whole batch at once."""
     gives_tensors = any("Tensor" in r.kind for r in record.operator.signature.returns)
     return row_of(record) is not None or not gives_tensors or _is_pointwise(record)
 
 
 def call_once_for_batch(call: Call) -> Any:
-    """What is no tensor is the same for all elements, where the operator asks for dtypes and shapes.
+    """Run an operator with non-tensor results once for the whole batch, as dtypes and shapes are shared.
 
     RuntimeError for one that reads elements.
     """
@@ -91,12 +91,13 @@ def refuse_reading(call: Call, layer: Batched) -> None:
 
 
 def pointwise(call: Call) -> Any:
-    """Tensors with as many dimensions behind the batch broadcast as they do without it."""
+    """Batching rule of pointwise operators: ranks are aligned after the batch dimension, then operands
+    broadcast."""
     return call.run(aligned(call, range(len(call.values))))
 
 
 def aligned(call: Call, places: Any) -> list[Any]:
-    """The arguments; those of the batch at `places` have as many dimensions as the one with most."""
+    """Return the arguments with batched tensors at `places` padded to the maximum rank."""
     tensors = [i for i in places if isinstance(call.values[i], Tensor)]
     rank = max(call.rank(i) for i in tensors)
     values = list(call.values)
@@ -107,13 +108,13 @@ def aligned(call: Call, places: Any) -> list[Any]:
 
 
 def in_rows(x: Tensor) -> Tensor:
-    """A batch with all elements of each in one dimension."""
+    """Flatten each batch element to one dimension."""
     length = math.prod(x.shape[1:]) if size_guards.known_zero(x.shape[0]) else -1
     return x.reshape(x.shape[0], length)
 
 
 def padded(x: Tensor, rank: int) -> Tensor:
-    """A batch with ones behind its first dimension."""
+    """Insert size-1 dimensions after the batch up to rank `rank`."""
     missing = rank - x.dim()
     return x if missing <= 0 else x.reshape([x.shape[0], *[1] * missing, *x.shape[1:]])
 
@@ -138,7 +139,7 @@ def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
 
 
 def one_by_one(call: Call) -> Any:
-    """The operator on each element; RuntimeError for none."""
+    """Run the operator on each batch element in a loop; raise RuntimeError for an empty batch."""
     warn(
         "There is a performance drop because we have not yet implemented the batching rule for "
         f"{call.record.key}. "
@@ -201,7 +202,7 @@ DIFFERENT_IN_ONE = (
 
 
 def draws(record: OperatorRecord, args: list[Any]) -> bool:
-    """Whether an operator that may draw random numbers does, given these arguments."""
+    """Return whether a random operator draws numbers for these arguments."""
     for p, x in zip(record.operator.signature.parameters, args, strict=True):
         if (p.name in ("p", "dropout_p", "dropout") and x == 0) or (
             p.name in ("train", "training") and x is False
@@ -211,7 +212,7 @@ def draws(record: OperatorRecord, args: list[Any]) -> bool:
 
 
 def drawn(call: Call) -> tuple[Any, bool]:
-    """What an operator that draws gives, and whether it is of the batch.
+    """Run a random operator under vmap; return the result and whether it is batched.
 
     RuntimeError where the level says "error", or "same" for what would differ.
     """
@@ -242,7 +243,8 @@ def drawn(call: Call) -> tuple[Any, bool]:
 
 
 def _drawn_once(call: Call) -> tuple[Any, bool]:
-    """Numbers for one element, that all have; RuntimeError where they depend on the elements."""
+    """Draw random numbers once and share them across the batch; raise RuntimeError if they depend on batched
+    values."""
     first = [one_of(x) if call.wholes[i] is True else x for i, x in enumerate(call.values)]
     if call.record.name.endswith("_like"):
         return call.run_as_called(first), False
@@ -253,7 +255,7 @@ def _drawn_once(call: Call) -> tuple[Any, bool]:
 
 
 def _drawn_in_place(call: Call) -> tuple[Any, bool]:
-    """A tensor of the batch is filled for each element, or once for all of them."""
+    """Run an in-place random operator: fill each batch element, or all with the same numbers."""
     target, whole = call.values[0], call.wholes[0]
     others = any(call.is_whole(i) for i in range(1, len(call.values)))
     if call.level.random == "same":
@@ -272,7 +274,7 @@ _ARITHMETIC = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"
 
 
 def not_of_batch(call: Call) -> str:
-    """What is said where a tensor that is the same for all would be written with what is not."""
+    """Return the error message for an in-place write of a batched value into an unbatched tensor."""
     name = call.operator.name.removeprefix("aten::")
     if name in _ARITHMETIC or call.record.family == "dropout":
         name = "inplace arithmetic"

@@ -1,4 +1,4 @@
-"""Views, and what moves elements: sizes and dimensions count behind the batch."""
+"""Batching rules of views and data movement; sizes and dimensions are shifted past the batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ts.ops.vmap_rules.rules import padded
 
 
 def shift_dim(dim: int, rank: int) -> int:
-    """A dimension of an element as one of the batch.
+    """Convert a dimension of an element to a dimension of the batched tensor.
 
     IndexError where an element of `rank` dimensions has none such.
     """
@@ -26,7 +26,7 @@ def shift_dim(dim: int, rank: int) -> int:
 
 
 def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
-    """The same operator, where its arguments of these names are dimensions.
+    """Return a batching rule that shifts the dimension arguments `names`.
 
     whole   the name of one that is a list, or missing for all dimensions
     more    how many dimensions more there are to count in
@@ -64,7 +64,7 @@ def _is_tensors(x: Any) -> bool:
 
 
 def _without_one(found: Any) -> Any:
-    """Results of numbers without the dimension that was lent to them."""
+    """Remove the size-1 dimension that was added to 0-d elements."""
     if isinstance(found, Tensor):
         return found.squeeze(1) if found.dim() == 2 and found.shape[1] == 1 else found
     made = [_without_one(x) for x in found]
@@ -72,19 +72,19 @@ def _without_one(found: Any) -> Any:
 
 
 def sized(call: Call) -> Any:
-    """The same operator, where its second argument is the size of the result."""
+    """Batching rule of operators with the result size as second argument."""
     return call.run([call.expanded(0), [call.size, *call.values[1]], *call.values[2:]])
 
 
 def plain(call: Call) -> Any:
-    """The same operator: it looks at elements, or at the last dimensions only."""
+    """Batching rule of operators that run on batched tensors unchanged."""
     return call.run(
         [call.expanded(i) if isinstance(x, (Tensor, list)) else x for i, x in enumerate(call.values)]
     )
 
 
 def of_last(least: int) -> Callable[[Call], Any]:
-    """The same operator, on elements of so many dimensions; the operator itself refuses others."""
+    """Return a batching rule for operators that act on the last `least` dimensions."""
 
     def rule(call: Call) -> Any:
         from ts.ops.vmap_rules.rules import one_by_one
@@ -106,7 +106,7 @@ def _expand(call: Call) -> Any:
 
 
 def _like(function: str) -> Callable[[Call], Any]:
-    """view_as and its like: the shape is that of the other, whether that is of the batch or not."""
+    """Return the batching rule of `view_as` and similar operators; the other tensor may be batched."""
 
     def rule(call: Call) -> Any:
         shape = list(call.values[1].shape[int(call.wholes[1]) :])
@@ -135,7 +135,7 @@ def _transposed(call: Call) -> Any:
 
 
 def _transpose(call: Call) -> Any:
-    """Numbers have one dimension, which may be named as two: they stay what they are."""
+    """Batching rule of `transpose`; 0-d elements are returned unchanged."""
     if call.rank(0) == 0 and {call["dim0"], call["dim1"]} <= {0, -1}:
         return call.values[0]
     return along("dim0", "dim1")(call)
@@ -219,12 +219,13 @@ def _as_strided(call: Call) -> Any:
 
 
 def room_of(size: Sequence[int], stride: Sequence[int]) -> int:
-    """How many elements of memory a tensor reaches over."""
+    """Return the number of storage elements that a tensor spans."""
     return 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
 
 
 def _as_strided_scatter(call: Call) -> Any:
-    """Elements of the batch lie one after the other, each in memory as it does by itself."""
+    """Batching rule of `as_strided_scatter`: batch elements are consecutive in memory, each with its original
+    strides."""
     x, offset = call.values[0], call["storage_offset"]
     one = x.select(0, 0) if call.wholes[0] else x
     length = room_of(one.shape, one.stride())
@@ -321,7 +322,7 @@ batch("to.other type_as", lambda call: call.expanded(0).to(call.values[1].dtype)
 
 
 def _back(call: Call, *names: str) -> Any:
-    """The way back of a view: its sizes are those of the whole element."""
+    """Batching rule of view backward operators: the size argument includes the batch."""
     sizes = next(name for name in ("input_sizes", "input_size", "self_sizes") if name in call.names)
     values = list(call.values)
     values[0] = call.expanded(0)

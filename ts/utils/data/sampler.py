@@ -53,7 +53,7 @@ def _check_flag(name: str, value: Any, error: type[Exception]) -> None:
 
 
 class RandomSampler(Sampler[int]):
-    """Samples indices in random order, with or without replacement."""
+    """Sampler of indices in random order, with or without replacement."""
 
     def __init__(
         self,
