@@ -42,5 +42,5 @@ assert "(12, 18)" in run.transcript or "(18, 12)" in run.transcript
 
 # --8<-- [start:off]
 with ts.jit.optimized_execution(False):
-    outer(1)  # as it is written: is the optimiser at fault?
+    outer(1)  # without optimizations
 # --8<-- [end:off]

@@ -29,10 +29,10 @@ array = np.linspace(0, 1, 5)
 shared = torch.from_numpy(array)  # the same memory
 shared *= 2
 back = shared.numpy()  # and back, without a copy
-taken = torch.from_dlpack(array)  # whatever speaks DLPack: CuPy, JAX, PyTorch
+imported = torch.from_dlpack(array)  # any array with DLPack: CuPy, JAX, PyTorch
 # --8<-- [end:arrays]
 assert back is array or np.shares_memory(back, array)
-assert array[-1] == 2 and taken[-1] == 2
+assert array[-1] == 2 and imported[-1] == 2
 
 # --8<-- [start:sparse]
 edges = torch.tensor([[0, 1, 2], [1, 2, 0]])

@@ -4,27 +4,27 @@ import ts
 
 # --8<-- [start:archive]
 net = ts.nn.Sequential(ts.nn.Linear(8, 8), ts.nn.Tanh())
-ts.jit.save(ts.jit.script(net.eval()), "stranger.pt")
+ts.jit.save(ts.jit.script(net.eval()), "untrusted.pt")
 
-print(ts.jit.missing("stranger.pt"))  # [] if all that it needs is there
+print(ts.jit.missing("untrusted.pt"))  # [] if nothing is missing
 model = ts.jit.load(
-    "stranger.pt",
+    "untrusted.pt",
     limits=ts.limits(seconds=5, bytes=1 << 30),  # for reading, and for compiling each function
     allowed_ops={"aten::linear", "aten::tanh"},
 )
 with ts.limits(seconds=1, bytes=256 << 20, fuel=10_000_000):  # for one call
     model(ts.rand(3, 8))
 # --8<-- [end:archive]
-assert ts.jit.missing("stranger.pt") == []
+assert ts.jit.missing("untrusted.pt") == []
 
 # --8<-- [start:refused]
 try:
-    ts.jit.load("stranger.pt", allowed_ops={"aten::linear"})(ts.rand(3, 8))
+    ts.jit.load("untrusted.pt", allowed_ops={"aten::linear"})(ts.rand(3, 8))
 except RuntimeError as error:
     print(error)  # names aten::tanh
 # --8<-- [end:refused]
 try:
-    ts.jit.load("stranger.pt", allowed_ops={"aten::linear"})(ts.rand(3, 8))
+    ts.jit.load("untrusted.pt", allowed_ops={"aten::linear"})(ts.rand(3, 8))
     raise KeyError("it was allowed")
 except RuntimeError as error:
     assert "aten::tanh" in str(error)

@@ -25,9 +25,9 @@ x = torch.arange(4.0)
 rpc.rpc_sync("worker0", torch.add, args=(x, 1))  # tensor([1., 2., 3., 4.])
 future = rpc.rpc_async("worker0", squares, args=(x,))  # the code travels with the first call
 future.wait()  # tensor(14.)
-kept = rpc.remote("worker0", squares, args=(x,))  # an RRef: the result stays there
-kept.to_here()  # tensor(14.)
-kept.rpc_sync().add(1)  # tensor(15.), computed there
+rref = rpc.remote("worker0", squares, args=(x,))  # an RRef: the result stays there
+rref.to_here()  # tensor(14.)
+rref.rpc_sync().add(1)  # tensor(15.), computed there
 
 rpc.shutdown()  # when all have called it
 # --8<-- [end:calls]
@@ -42,13 +42,13 @@ from ts.distributed.rpc import RRef
 @torch.jit.script
 def ask(to: str, x: torch.Tensor) -> torch.Tensor:
     future = rpc.rpc_async(to, squares, (x,))  # Future[Tensor]
-    kept = rpc.remote(to, squares, (x + 1,), {}, 10.0)  # RRef[Tensor]; kwargs, seconds
-    return rpc.rpc_sync(to, squares, (x,)) + future.wait() + kept.to_here()
+    rref = rpc.remote(to, squares, (x + 1,), {}, 10.0)  # RRef[Tensor]; kwargs, seconds
+    return rpc.rpc_sync(to, squares, (x,)) + future.wait() + rref.to_here()
 
 
 @torch.jit.script
-def look(kept: RRef[torch.Tensor]) -> tuple[str, torch.Tensor]:
-    return kept.owner_name(), kept.to_here()
+def look(rref: RRef[torch.Tensor]) -> tuple[str, torch.Tensor]:
+    return rref.owner_name(), rref.to_here()
 
 
 ask("worker0", x)  # tensor(58.)
