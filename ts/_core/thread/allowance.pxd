@@ -28,7 +28,7 @@ cdef extern from *:
         long long resident
         long long texts
 
-# How many threads have an allowance: whoever allocates looks at this first, and does nothing at 0.
+# The number of threads with a memory budget; allocations skip accounting if it is 0.
 cdef int limited
 
 # Whether this one has.
@@ -39,9 +39,9 @@ cdef int take_bytes(Py_ssize_t size) except -1 nogil
 # When it is free again.
 cdef void give_bytes(Py_ssize_t size) noexcept nogil
 cdef enum:
-    TEXT_BYTES = 56              # of a string beside its characters
+    TEXT_BYTES = 56              # of a string in addition to its characters
 
-# Before a string or another object of Python's of so many bytes is made; nobody says when it is free.
+# Charge a new string or other Python object of this size; its release is not reported.
 cdef int take_text(Py_ssize_t size) except -1
 # What to raise instead of an error: MemoryExceeded where that is, or stands for, the MemoryError that NumPy raises when it is
 # refused an array; once for each refusal.

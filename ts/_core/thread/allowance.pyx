@@ -1,4 +1,4 @@
-"""Counting the bytes that a program holds, where `ts.limits(bytes=...)` is set.
+"""Accounting of a program's memory under `ts.limits(bytes=...)`.
 
     with ts.limits(bytes=1 << 20):     an allowance for this thread
     take_bytes(n)                      lists, dicts, tuples and objects, when they grow; fails when it is used up
@@ -154,7 +154,7 @@ cdef int refuse() except -1:
 
 
 cdef object refused_memory():
-    """Return the error for what this thread was refused last."""
+    """Return the error for the last refused allocation of this thread."""
     cdef MemoryBudget *a = allowance_here
     if refusal.size < 0:        # another thread was refused
         note_refusal(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
@@ -266,7 +266,7 @@ cdef int set_allowance(MemoryBudget *a) except -1:
         a = watching
     if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
-        if allowance_here == NULL:  # otherwise somebody has done it meanwhile, and left it so
+        if allowance_here == NULL:  # otherwise it was set meanwhile
             limited += 1
             Py_INCREF(handler)
             handler_before = <PyObject *>handler

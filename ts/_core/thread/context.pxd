@@ -47,7 +47,7 @@ cdef enum:
 
 cdef void want_gradients() noexcept nogil
 
-# Classes of tensors of this process that override functions (`__torch_function__`): at 0 nobody looks for them.
+# The number of tensor classes with `__torch_function__` in this process; 0 skips override checks.
 cdef int overriding
 
 # Set a flag in all threads, those that start later as well; a thread may clear its own afterwards.
@@ -57,7 +57,7 @@ cdef int set_process_flag(Flag flag) except -1
 cdef Context *context() noexcept nogil
 # Set or clear a flag of this thread; whether it was set.
 cdef bint set_flag(Flag flag, bint on) noexcept nogil
-# Make `flags` those of this thread, LIMITED apart; the result are those that it had.
+# Set the flags of this thread except LIMITED; return the previous ones.
 cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
 
 

@@ -1,8 +1,8 @@
-"""The context of each thread: one flag word that whatever an operator passes through may ask.
+"""Per-thread context: one word of mode flags, read on the operator path.
 
     set_grad_enabled(False)           of the calling thread, as all of these
     with GradMode(False): ...         the same for a block; `InferenceMode(True)` likewise
-    with TracedBy(tracer): ...        inside, `tracer` sees its operators, conversions to Python, scripted functions
+    with TracingScope(tracer): ...    inside, `tracer` sees its operators, conversions to Python, scripted functions
                                       and modules: a `ts.tracing.tracer.Tracer`, or None for nobody
     context_flags()                   in C: GRAD_DISABLED | TRACING
 

@@ -10,7 +10,7 @@ cdef double NO_DEADLINE
 cdef int charge_time(double nanoseconds) except -1
 # After so many items of something long: heeds signals and the deadline once in many thousands of them.
 cdef int worked(Py_ssize_t items) except -1
-# Raise what stops the thread: a signal's handler did (Ctrl-C), or the deadline is past.
+# Raise the exception of a signal handler (Ctrl-C), or TimeExceeded if the deadline has passed.
 cdef int check_time() except -1
 # Seconds until the deadline; -1 when there is none.
 cdef double seconds_left() noexcept

@@ -1,4 +1,4 @@
-"""Keeping to the time that a thread has, where `ts.limits(seconds=...)` is set.
+"""Deadline checks of a thread under `ts.limits(seconds=...)`.
 
     take_time(n)                   work of n nanoseconds at least is about to be done, or was; fails past the deadline
     spend(n, bytes)                the same for Python: compiling, loading and printing say here what they do

@@ -1,7 +1,6 @@
-"""Warnings that point to where the program called `ts`.
+"""Warnings attributed to the user's call of `ts`.
 
-Some come once in a process, however often what they are about happens: `torch.set_warn_always(True)` ends
-that.
+`warn_once` emits each warning once per process, unless `torch.set_warn_always(True)` was called.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Threads take turns with what is built once and then only read: tables of operators, types, graphs, code.
+"""Global lock for building shared tables that are read-only afterwards: operators, types, graphs, code.
 
 Much of that is seen before it is done: a class is declared before its methods are compiled, which use it. So
 a thread has it all to itself until it is through:
 
-    with my_turn():                       waits for the thread whose turn it is; may be entered again inside
+    with build_lock():                    waits for the thread that holds the lock; reentrant
         ...
         Thread(target=in_my_turn(work))   `work` is part of this, on another thread, and does not wait
 

@@ -1,4 +1,4 @@
-"""Dict: see `container.pxd` for what holds of every container."""
+"""Dict type and fast accessors; see `container.pxd` for properties of all containers."""
 
 cimport cython
 from cpython.ref cimport PyObject
@@ -49,7 +49,7 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 
 
 cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
-    """The value's place if `key` is the string that was found last, as in `if k in d: d[k] += 1`; else NULL."""
+    """Return the value's address if `key` is the cached string key (`if k in d: d[k] += 1`), else NULL."""
     if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).asked:
         return (<Dict>x).found
     return NULL
@@ -77,7 +77,7 @@ cdef inline bint dict_contains(PyObject *x, IValue *key) noexcept nogil:
 
 
 cdef inline int dict_get_item(PyObject *x, IValue *key, IValue *out) except -1 nogil:
-    """out := x[key], releasing what `out` held; KeyError as PyTorch words it."""
+    """Set `out` to x[key], releasing its old value; raise KeyError with PyTorch's message."""
     cdef IValue *place = dict_find(x, key)
     if place == NULL:
         return raise_key_error(key)

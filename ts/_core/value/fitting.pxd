@@ -1,4 +1,4 @@
-"""Types to each other, as typed instructions see them; see `fitting.pyx`."""
+"""Type relations for typed instructions; see `fitting.pyx`."""
 
 from ts._core.value.spec cimport TypeSpec
 
@@ -7,7 +7,7 @@ from ts._core.value.spec cimport TypeSpec
 cdef TypeSpec SOME_OBJECT
 # Whether whatever reads a value of `wanted` may be given one of `found`.
 cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1
-# The type of what is of one type or of the other.
+# The union of two types.
 cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
 # The type of a value that turns out not to be None.
 cdef TypeSpec not_none(TypeSpec spec)

@@ -24,7 +24,7 @@ from ts._core.value.tagged cimport TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_O
 @cython.final
 cdef class ObjectClass:
     def __cinit__(self, str name not None, describe, type=None):
-        """`describe()` gives (names, specs) of the attributes; asked when the first object is made."""
+        """Store `describe`, which returns (names, specs) of the attributes, called for the first object."""
         self.name = name
         self.describe = describe
         self.type = type

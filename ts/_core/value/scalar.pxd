@@ -136,7 +136,7 @@ cdef inline Status range_length(int64_t lo, int64_t hi, int64_t step, int64_t *o
 # ---------------------------------------------------------------- floats
 
 cdef inline double truediv(double a, double b) noexcept nogil:
-    """a / b by IEEE 754: division by zero gives inf or nan, as in PyTorch and unlike Python."""
+    """Return a / b by IEEE 754: division by zero gives inf or nan, as in PyTorch and unlike Python."""
     return a / b
 
 
@@ -192,7 +192,7 @@ cdef inline bint fits_int(double a) noexcept nogil:
 
 
 cdef inline int64_t int_from_float(double a) noexcept nogil:
-    """int(a), towards zero; what does not fit becomes the least int, as x86 and so PyTorch has it."""
+    """Truncate a float to int64; values out of range become the minimum, as on x86 and in PyTorch."""
     return <int64_t>a if fits_int(a) else INT64_MIN
 
 

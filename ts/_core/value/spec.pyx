@@ -1,4 +1,4 @@
-"""TypeSpec: what the core knows of a type.
+"""TypeSpec: the core's descriptor of a type.
 
 In: the kind, the element types and the text of a type of `ts.ir.types`.  Out: the descriptor that guides
 boxing, unboxing and the containers:
@@ -91,7 +91,7 @@ TENSOR_SPEC = TypeSpec(KIND_TENSOR, (), "Tensor")
 ANY_SPEC = TypeSpec(KIND_ANY, (), "Any")
 NUMBER_SPEC = TypeSpec(KIND_NUMBER, (), "number")
 DEVICE_SPEC = TypeSpec(KIND_DEVICE, (), "Device")
-# The element-less specs under their Python names, for whoever builds specs by hand.
+# Specs without children, exported under Python names.
 SPECS: dict = {
     s.text: s
     for s in (INT_SPEC, FLOAT_SPEC, BOOL_SPEC, COMPLEX_SPEC, STR_SPEC, NONE_SPEC, TENSOR_SPEC, ANY_SPEC, NUMBER_SPEC, DEVICE_SPEC)

@@ -63,13 +63,13 @@ cdef extern from *:
 
 
 cdef inline void release(IValue *x) noexcept nogil:
-    """Give back what `x` owns; `x` is unset afterwards and must be written before it is read."""
+    """Release the reference of `x`, which must be written before the next read."""
     if x.tag == TAG_OBJECT:
         Py_XDECREF(x.v.o)
 
 
 cdef inline void retain(IValue *x) noexcept nogil:
-    """Take one more reference to what `x` holds."""
+    """Add a reference to the object of `x`, if any."""
     if x.tag == TAG_OBJECT:
         Py_XINCREF(x.v.o)
 
@@ -84,7 +84,7 @@ cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
 
 
 cdef inline void move_value(IValue *dst, IValue *src) noexcept nogil:
-    """dst := src, which gives its reference away."""
+    """Move `src` to `dst`, transferring the reference; the old value of `dst` is released."""
     cdef IValue old = dst[0]
     assign(dst, src)
     release(&old)

@@ -1,4 +1,4 @@
-"""Texts of scripts, which are Python's `str`, looked at without Python: what instructions do with them."""
+"""String instructions on Python `str` objects, implemented without the Python API."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t

@@ -85,7 +85,7 @@ def register_future_type(type cls not None):
 
 
 def register_class_spec(function):
-    """Say what the classes of enums and scripted classes are: function(class) -> TypeSpec, or None."""
+    """Register the lookup of enum and scripted classes: function(class) -> TypeSpec or None."""
     global class_spec
     class_spec = function
 

@@ -216,7 +216,7 @@ cdef object order_of_class = None
 
 
 def register_object_order(function):
-    """Say how objects are sorted: function(ObjectClass) -> less(a, b), or an error for what has no order."""
+    """Register object ordering: function(ObjectClass) -> less(a, b), or an error for unordered classes."""
     global order_of_class
     order_of_class = function
 
@@ -286,7 +286,8 @@ cdef str tuple_text(Tuple x):
 
 
 cdef str joined(list texts):
-    """`a, b, c`; texts of what holds one container many times grow without bounds, so they are accounted for."""
+    """Join item strings as `a, b, c`, charged to the memory limit, as shared containers may repeat many
+    times."""
     worked(len(texts))
     if limited:
         take_text(sum(map(len, texts)) + TEXT_BYTES * (len(texts) + 1))
@@ -403,7 +404,7 @@ cdef object script_text = None
 
 
 def register_script_text(function):
-    """Say how `print` and `str()` of scripts show other objects (tensors): function(object) -> str."""
+    """Register the string conversion of other objects (tensors) in scripts: function(object) -> str."""
     global script_text
     script_text = function
 

@@ -21,5 +21,5 @@ cdef class Breakpoints(BreakpointsBase):
 
 @cython.final
 cdef class PausedProgram:
-    """A program that stands still; it may be looked at until the debugger lets it go on."""
+    """Program paused at a stop point, valid until the debugger resumes it."""
     cdef State *state

@@ -1,8 +1,7 @@
 """Stop points of the debugger, and inspection of stopped programs.
 
 In: a program at a BREAK instruction, which has the number of a stop point.  Out: the program continues, or
-`on_stop`
-is called with a `PausedProgram`; the program continues when it returns, and ends when it raises.
+`on_stop` is called with a `PausedProgram`; the program continues when it returns, and ends when it raises.
 
     breaks = Breakpoints(on_stop, on_failure)
     place = breaks.new_place(armed=False)       the lowering emits BREAK there
@@ -28,7 +27,7 @@ cdef enum:
 
 cdef class Breakpoints(BreakpointsBase):
     def __cinit__(self, on_stop, on_failure):
-        """`on_stop(stopped, place, armed)`, `on_failure(stopped, error)`."""
+        """Set the callbacks `on_stop(stopped, place, armed)` and `on_failure(stopped, error)`."""
         self.on_stop, self.on_failure = on_stop, on_failure
 
     def new_place(self, bint armed=False, bint at_return=False):

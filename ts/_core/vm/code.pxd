@@ -1,4 +1,4 @@
-"""Code: what the interpreter runs.  Verified when it is made, immutable afterwards.
+"""Code: bytecode of one function with its tables.  Verified on construction, immutable afterwards.
 
     registers    [ parameters | locals | constants ]        template: their first contents, tags included
 
@@ -37,7 +37,7 @@ cdef class Code:
     cdef readonly int size
     cdef int32_t *pool
     cdef int pool_size
-    cdef IValue *template             # owns what the constants hold
+    cdef IValue *template             # owns the references of constants
     cdef readonly int register_count
     cdef readonly int parameter_count
     cdef readonly int constant_count
@@ -57,9 +57,9 @@ cdef class Code:
     cdef readonly TypeSpec result
     cdef tuple rows                   # the instructions as they were given, for disassembly
     cdef Native native                # where ENTER_NATIVE goes
-    cdef readonly object machine_code # what keeps it in memory, or None
+    cdef readonly object machine_code # owner of the machine code's memory, or None
     cdef int64_t heat                 # backward jumps that it was found in
-    cdef bint offered                 # to who compiles, and it will not be offered again
+    cdef bint offered                 # already offered to the compiler
 
     cdef int fill_template(self, tuple constants) except -1
     cdef int fill_pool(self, tuple pool) except -1

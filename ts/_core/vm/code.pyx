@@ -197,7 +197,7 @@ cdef class Code:
             self.pool[i] = pool[i]
 
     cdef int fill_instructions(self) except -1:
-        """From the verified rows to what the loop reads."""
+        """Encode verified rows as the interpreter's instruction array."""
         cdef int i
         cdef int32_t words[3]
         self.instructions = <Instruction *>calloc(self.size, sizeof(Instruction))
@@ -229,7 +229,7 @@ cdef TypeSpec spec_of(object x):
 cdef class Callee:
     @property
     def made_code(self):
-        """The compiled Code, or None before the first call."""
+        """Compiled Code, or None before the first call."""
         return self.code
 
     def _prepare(self):

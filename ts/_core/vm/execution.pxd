@@ -13,7 +13,7 @@ cdef int execute(State *state) except -1
 
 cdef enum ExecutionState:
     """Of an Execution."""
-    QUEUED = 0                    # a worker will run it, unless who waits for it does so before
+    QUEUED = 0                    # waiting for a pool thread, or for a waiter that runs it
     RUNNING = 1
     PARKED = 2                    # waits for a future
     STOPPED = 3                   # suspended, or not begun

@@ -2,7 +2,7 @@
 
 
 cdef enum ExitStatus:
-    """Why the loop was left; numbers below 100 are those of `scalar.Status`."""
+    """Exit statuses of the interpreter loop; numbers below 100 are those of `scalar.Status`."""
     DONE = 100
     FAILED = 101                # an exception is set
     METER_ZERO = 102

@@ -18,9 +18,9 @@ from ts._core.value.ivalue cimport IValue, release
 
 cdef struct Frame:
     Frame *caller
-    PyObject *code                # borrowed: its Function, or who started the program, keeps it
+    PyObject *code                # borrowed from its Function or from the creator of the program
     const Instruction *pc         # the next instruction, while the frame does not run
-    int32_t result                # where the caller wants the result: byte offset of a register
+    int32_t result                # byte offset of the caller's result register
     int32_t padding
     # followed by the registers
 
@@ -39,8 +39,8 @@ cdef struct State:
     Chunk *chunk
     IValue result                 # of the whole program, when it is done
     PyThreadState *thread         # set while the program runs without the GIL
-    int64_t budget                # what was left of the meter when the loop was left
-    int64_t quantum               # what the meter was set to
+    int64_t budget                # remaining meter count at loop exit
+    int64_t quantum               # initial meter count
     double looked                 # when signals were last looked for
     int64_t slice                 # budget until the program is suspended, INT64_MAX for never
     bint suspending               # set by other threads: suspend it when it looks up next
@@ -80,7 +80,7 @@ cdef Frame *exchange_code(State *state, Code code) noexcept nogil
 
 
 cdef inline void release_registers(Frame *frame) noexcept nogil:
-    """Give back what the locals of a frame own."""
+    """Release the references of a frame's local registers."""
     cdef int32_t *owned = (<Code>frame.code).owned
     cdef int i
     for i in range((<Code>frame.code).owned_count):

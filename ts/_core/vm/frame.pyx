@@ -1,4 +1,4 @@
-"""States and the chunks of memory that their frames lie in.
+"""Allocation of States and of the stack chunks for their frames.
 
     state = take_state()          a State with an empty chunk, from the list of unused ones
     push_frame(state, code)       NULL when the chunk is full: enter_chunk(state, size), and again

@@ -10,7 +10,7 @@ cdef enum:
 
 
 cdef class Function(Callee):
-    """A compiled function that Python can call.  Subclasses give it its `_prepare`, which makes the Code."""
+    """Compiled function callable from Python.  Subclasses implement `_prepare`, which compiles the Code."""
     cdef readonly str declaration     # PyTorch's schema text, for messages
     cdef readonly tuple arguments     # (name, TypeSpec) or (name, TypeSpec, default) each
     cdef int argument_count
@@ -18,7 +18,7 @@ cdef class Function(Callee):
     cdef int positional_count
     cdef tuple names
     cdef dict defaults
-    cdef Function differentiated      # what runs where gradients are recorded, once somebody asked
+    cdef Function differentiated      # graph variant with gradients, or None before first use
     cdef object __weakref__
     cdef dict __dict__
 

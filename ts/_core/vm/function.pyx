@@ -192,7 +192,7 @@ cdef class Function:
 
     @property
     def by_name(self):
-        """Number of keyword-only arguments (the last ones)."""
+        """Number of trailing keyword-only arguments."""
         return self.argument_count - self.positional_count
 
     @property
@@ -229,7 +229,7 @@ cdef class Function:
         except BaseException as error:
             give_state(state)
             raise shortened(error)
-        result = state.result  # boxing runs Python code, and whoever calls meanwhile takes the state
+        result = state.result  # boxing runs Python code, whose calls may take the state
         give_state(state)
         try:
             return box(&result)

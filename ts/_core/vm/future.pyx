@@ -7,7 +7,7 @@ In: a result or an exception, once.  Out: the same to everybody who waits for it
     f.set_result(1)
     g.wait()                    2
 
-Who waits in a script parks its program (`execution`).  Who waits from Python blocks the thread, which first
+Waiting in a script parks its program (`execution`).  Waiting from Python blocks the thread, which first
 runs what the future depends on if no worker has begun it: a program that is forked and waited for at once
 changes no thread, and nested forks need no second one.
 """

@@ -1,4 +1,4 @@
-"""The threads that run forked programs.
+"""Thread pool for forked programs.
 
 In: Executions that were queued.  Out: nothing; each is given a turn by some thread.
 
@@ -24,7 +24,7 @@ _size = 0  # as set; 0 for the number of processors
 
 
 def submit(program: ScriptCoroutine) -> None:
-    """Have a thread give the program a turn."""
+    """Queue a program for a pool thread, starting one if needed."""
     if _running < get_num_interop_threads():
         _start_thread()
     _queue.put(program)

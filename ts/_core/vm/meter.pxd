@@ -20,5 +20,5 @@ cdef void drop_limits(void *limits) noexcept
 cdef void *exchange_limits(void *limits) noexcept
 # The message of StackExceeded where a call of the function `name` would be nested more than `depth` deep.
 cdef str stack_message(int depth, str name)
-# Raise what stops the program: a signal's handler did, or a limit is passed.
+# Raise the pending exception of a signal handler, or the error of an exceeded limit.
 cdef int check() except -1

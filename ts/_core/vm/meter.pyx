@@ -57,7 +57,7 @@ cdef inline Limits *innermost() noexcept nogil:
 
 
 cdef class LimitsBlock:
-    """Limits what programs of this thread may use inside; nothing interrupts its beginning or its end."""
+    """Context manager of `ts.limits`; `__enter__` and `__exit__` are not interruptible."""
 
     cdef readonly object fuel, seconds, bytes, depth
 
@@ -208,7 +208,7 @@ cdef str stack_message(int depth, str name):
 
 
 cdef int check() except -1:
-    """Raise what stops the program, if something does."""
+    """Raise the pending signal or limit error, if any."""
     cdef Limits *limits = innermost()
     check_time()
     while limits != NULL:

@@ -1,4 +1,4 @@
-"""The machine's side of machine code: the table of what it calls, and the offer of hot code to who compiles.
+"""Callback table of machine code, and requests to the compiler for hot code.
 
 In: a Code whose loops have turned often.  Out: a call of whatever `register_compiler` was given, with the Code.
 

@@ -34,7 +34,7 @@ cdef enum:
 cdef class Specializations:
     """The plans of a function.  They are never taken back, as frames borrow their codes."""
     cdef readonly str name
-    cdef readonly tuple specs      # of the function's parameters, and its result: what all codes take and give
+    cdef readonly tuple specs      # parameter types, shared by all specializations
     cdef readonly TypeSpec result
     cdef readonly object make      # gives the code for values of the guarded arguments, or None
     cdef object make_general       # gives the code for all
@@ -50,7 +50,7 @@ cdef class Specializations:
     cdef readonly int64_t left     # calls with arguments that there is no plan for
     cdef list held
 
-    # Make what `code_for` lacks for these arguments.
+    # Create the code that `code_for` lacks for these arguments.
     cdef int settle(self, IValue *r) except -1
     cpdef object code_for_all(self)
     cdef PyObject *adopt(self, object code) except NULL

@@ -113,7 +113,7 @@ cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept:
 
 cdef class Specializations:
     def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None, registers, make, make_general):
-        """`registers`: those of the guarded arguments.  ValueError where there are too many, or no such."""
+        """Guard the arguments in `registers`; raise ValueError for too many or invalid ones."""
         self.name, self.specs, self.result = name, specs, result
         self.make, self.make_general = make, make_general
         self.held = []

@@ -71,7 +71,7 @@ cdef str class_name(object x):
 
 @cython.final
 cdef class WarnOperator(Operator):
-    """A `warnings.warn` of a script, which carries the place of the call in the script."""
+    """Emit a script's `warnings.warn`, with the source location of the call."""
 
     cdef readonly str filename
     cdef readonly int line

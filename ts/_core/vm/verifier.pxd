@@ -1,4 +1,4 @@
-"""The proof that bytecode does what its table of opcodes says; see `verifier.pyx`."""
+"""Bytecode verifier: type checks of instructions against the opcode table; see `verifier.pyx`."""
 
 from ts._core.value.spec cimport TypeSpec
 from ts._core.vm.named cimport CalleeBase

@@ -1,4 +1,4 @@
-"""The proof that instructions are given what they take for granted: the loop looks at nothing again.
+"""Bytecode verifier: proves operand types and ranges once, so that the interpreter needs no checks.
 
 In: the parts of a `Code`.  Out: nothing, or an InternalError that says which instruction is wrong, and why.
 
