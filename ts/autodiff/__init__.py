@@ -1,4 +1,4 @@
-"""Parts of programs that are differentiated as one: what the tape does with them, written down as graphs."""
+"""Automatic differentiation of subgraphs: the tape's operations as forward and backward graphs."""
 
 from ts.passes.create_autodiff_subgraphs import set_subgraph_inlining
 

@@ -68,18 +68,18 @@ class _Planner:
         return DifferentiablePlan(forward, len(outputs), wants, bases, saves, self.backward)
 
     def hidden_base(self, place: Place) -> Place | None:
-        """What the output at a place is a view of, if the program does not see that."""
+        """Return the base of an output view if it is an intermediate value, else None."""
         start, trace = place, self.trace
         while place[0] >= 0 and _is_view(trace.lines[place[0]]):
             place = trace.place[identity(trace.lines[place[0]][1][0])]
         return None if place == start or trace.is_input(place) else place
 
     def read_by(self, roots: Sequence[Tensor]) -> list[Place]:
-        """The places of what the way back from some results reads."""
+        """Return the places that the backward graph of some results reads."""
         return backward_graph(self.trace, self.trace.back(roots), [])[1]
 
     def lessened(self, reads: list[Place]) -> list[Place]:
-        """Without those that are computed quickly from others that are read, or are arguments that are."""
+        """Remove places cheap to recompute from other saved places; the backward graph recomputes them."""
         kept = dict.fromkeys(reads)
         self.again: list[int] = []  # lines of the way there that the way back has, too
         for place in sorted(reads):
@@ -97,7 +97,7 @@ class _Planner:
         return all(self.trace.place.get(identity(x)) in known for x in args if isinstance(x, Tensor))
 
     def backward(self, given: tuple[int, ...]) -> BackwardVariant:
-        """The way back for the gradients of some of the results."""
+        """Build the backward variant for the gradients of the given results."""
         trace = Trace(self.rule.function, self.trace.inputs)
         outputs = [trace.place[identity(x)] for x in trace.outputs]
         roots = [trace.tensor([*outputs, *self.saved][k]) for k in given]
@@ -107,13 +107,13 @@ class _Planner:
 
 
 def _is_cheap(line: Line) -> bool:
-    """Whether it costs less to compute than to save: a view, or what makes no floats of integers."""
+    """Return whether recomputation costs less than saving: a view or a cheap ufunc."""
     record = line[0].record
     return _is_view(line) or bool(record.ufunc and record.promotion != "float")
 
 
 def _is_view(line: Line) -> bool:
-    """Whether the results may be views of the first argument."""
+    """Return whether the schema marks the result as an alias of the first argument tensor."""
     returned = line[0].schema.returns
     return bool(returned) and returned[0].alias is not None and isinstance(line[1][0], Tensor)
 

@@ -1,4 +1,4 @@
-"""Names of `torch.autograd` that programs use beside gradients.
+"""Public API of `torch.autograd`: gradients, custom functions, grad modes, profiler.
 
 with ts.autograd.profiler.record_function("attention"):     a label for what runs inside
 ts.autograd.Variable(x)                                     a tensor, under its older name
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _is_checkpoint_valid() -> bool:
-    """Return whether a checkpoint may start a backward pass: outside of one, or in one to all leaves."""
+    """Return whether a checkpoint may start a backward pass: outside any pass, or in a full pass."""
     return pass_number() == -1 or reaches_all_leaves()
 
 

@@ -28,26 +28,26 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether gradients that are nan are an error then."""
+    """Return whether NaN gradients raise an error in anomaly mode."""
     return _now[1]
 
 
 class set_detect_anomaly:
-    """Switches from here on; as a context manager, until its end."""
+    """Switch of anomaly detection, set at construction; as a context manager, until the block's end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = _now
         _switch(mode, check_nan)
 
     def __enter__(self) -> None:
-        """The switch was made when the object was."""
+        """Do nothing; the constructor sets the switch."""
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         _switch(*self._before)
 
 
 class detect_anomaly:
-    """A block in which it is searched."""
+    """Context manager that enables anomaly detection."""
 
     def __init__(self, check_nan: bool = True) -> None:
         self._check_nan = check_nan

@@ -22,7 +22,7 @@ __all__ = [
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A tensor and its tangent, None where it has none."""
+    """Primal tensor and its tangent, or None."""
 
     primal: Tensor
     tangent: Tensor | None
@@ -104,7 +104,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """The tensor without its tangent, and that, or None; outside of a level it has none."""
+    """Return the primal and tangent of a dual tensor; the tangent is None if absent or outside a level."""
     here = _here.level
     if here is None:
         return UnpackedDualTensor(tensor, None)

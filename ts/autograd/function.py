@@ -41,10 +41,10 @@ __all__ = [
 
 
 class FunctionCtx:
-    """What `forward` says of a call."""
+    """Context methods for `forward` of a custom function."""
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep arguments and results for `backward`, which finds them in `saved_tensors`."""
+        """Save arguments and results for `backward`, available as `saved_tensors`."""
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -66,17 +66,17 @@ class FunctionCtx:
         self.non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Let `backward` see None, not zeros, for gradients that nobody has."""
+        """Set whether `backward` receives zeros instead of None for undefined gradients."""
         self.materialize_grads = value
 
 
 class BackwardCFunction(FunctionNode, FunctionCtx):
-    """The class of all `ctx`: the node of a call in the graph of gradients."""
+    """Base class of `ctx` objects: the backward node of one call."""
 
     _forward_cls: type[_OneLevel]
 
     def apply(self, *gradients: Any) -> Any:
-        """What the function's `backward` gives, or its `vjp`."""
+        """Call the function's `backward` or `vjp`."""
         function = self._forward_cls
         if function.backward is _OneLevel.backward:
             return function.vjp(self, *gradients)
@@ -88,7 +88,7 @@ class BackwardCFunction(FunctionNode, FunctionCtx):
         return function.backward(self, *gradients)
 
     def apply_jvp(self, *tangents: Any) -> Any:
-        """What the function's `jvp` gives."""
+        """Call the function's `jvp`."""
         return self._forward_cls.jvp(self, *tangents)
 
 
@@ -112,12 +112,12 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Say what `backward` needs of a call, behind `forward`."""
+        """Store the state that `backward` needs in `ctx`, after `forward` has run."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments, for those of the results; None for what has none."""
+        """Return the gradients of the arguments from the results' gradients; None for no gradient."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
             "it with backward mode AD."
@@ -127,14 +127,14 @@ class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """The tangents of the results, for those of the arguments."""
+        """Return the tangents of the results from the arguments' tangents."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
 
 class Function(_OneLevel):
-    """A function with a derivative of its own: subclass it, and call `apply`."""
+    """Function with a custom derivative: subclass it, and call `apply`."""
 
     generate_vmap_rule = False
 
@@ -156,7 +156,7 @@ class Function(_OneLevel):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-        """What `vmap` does with the function: results and where their batches are."""
+        """Return the results under `vmap` and their batch dimensions."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."

@@ -33,7 +33,7 @@ Tensors = tuple[Tensor, ...]
 
 
 def _listed(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
-    """Whether there is a tuple, and its items."""
+    """Return whether `x` is a tuple, and its items as a tuple; raise TypeError for non-tensors."""
     several = isinstance(x, tuple)
     items = x if several else (x,)
     for i, item in enumerate(items):
@@ -497,7 +497,7 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
 
 
 def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
-    """Return the only item of a tuple if it is to be unpacked, by one flag or one for each level."""
+    """Unwrap one-item tuples at each level with a False flag in `to_unpack`."""
     if isinstance(to_unpack, tuple):
         if not to_unpack[1]:
             res = tuple(item[0] for item in res)

@@ -1,4 +1,4 @@
-"""Whether operations are recorded for gradients: blocks and decorators that say so for the calling thread.
+"""Grad modes: context managers and decorators that control gradient recording in this thread.
 
     with ts.no_grad():
         y = model(x)
@@ -6,7 +6,7 @@
     @ts.inference_mode()                 each call of the function; for a generator, each of its steps
     def predict(x): ...
 
-Other threads are not concerned; a program that is forked inside goes on as it is here.
+Other threads are unaffected; a task forked inside a block inherits its mode.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class enable_grad(_PlainBlock, context.GradMode):
 
 
 class set_grad_enabled(_Block, context.GradSwitch):
-    """Switches from here on; as a context manager, until its end."""
+    """Switch of gradient recording, set at construction; as a context manager, until the block's end."""
 
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, bool):
@@ -157,7 +157,7 @@ class set_grad_enabled(_Block, context.GradSwitch):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def clone(self) -> set_grad_enabled:
-        """Another block of the same kind; it switches when it is made."""
+        """Return a new block of the same mode; its construction switches the mode."""
         return set_grad_enabled(self.mode)
 
 

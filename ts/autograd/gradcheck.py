@@ -38,12 +38,12 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Whether the gradients of func(*inputs) for those `inputs` that want them are what differences say.
+    """Check the gradients of func(*inputs) against numerical differences; return True if they match.
 
     eps, atol, rtol         the step, and how close
-    raise_exception         GradcheckError says what is wrong; else the answer is False
+    raise_exception         raise GradcheckError with the cause; otherwise return False
     nondet_tol              how much two passes may differ
-    check_undefined_grad    results that nobody uses, and arguments without tangents, change nothing
+    check_undefined_grad    unused results and missing tangents act as zeros
     check_grad_dtypes       gradients have the dtypes of the arguments
     check_batched_grad      several passes at once give the same; check_batched_forward_grad: several tangents
     check_forward_ad        tangents too; check_backward_ad: gradients
@@ -113,7 +113,7 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """Whether the second gradients are what differences of the first ones say; as `gradcheck`.
+    """Check second-order gradients against numerical differences of first-order gradients, like `gradcheck`.
 
     grad_outputs                 gradients of the results that the first pass begins with; random where None
     gen_non_contig_grad_outputs  those do not lie in memory one element after the other

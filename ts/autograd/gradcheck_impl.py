@@ -1,4 +1,4 @@
-"""What `gradcheck` compares, and how.
+"""Comparison of analytical and numerical gradients for `gradcheck`.
 
 In: a function, its arguments, `Options`; out: nothing, or a GradcheckError that says what differs.
 """
@@ -29,7 +29,7 @@ from ts.errors import GradcheckError
 
 
 class Options(NamedTuple):
-    """What `gradcheck` was asked for."""
+    """Options of `gradcheck`."""
 
     eps: float
     atol: float
@@ -56,14 +56,14 @@ class Part(NamedTuple):
 
     @property
     def results(self) -> tuple[Tensor, ...]:
-        """Those that want gradients."""
+        """Results that require grad."""
         return differentiable(self.found)
 
 
 def first_pass(
     func: Function, inputs: Any, grad_outputs: Any, spread: bool
 ) -> tuple[Function, tuple[Any, ...]]:
-    """The gradients of `func` as a function of its arguments and of gradients of its results; and these."""
+    """Return the gradient function of `func`, and its arguments (inputs and result gradients)."""
     first = as_tuple(inputs)
     if grad_outputs is None:
         found = differentiable(func(*first))
@@ -162,7 +162,7 @@ def _real_results(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...
 
 
 def _real_arguments(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[Part]:
-    """The function, or where it has complex arguments that of their imaginary and of their real parts."""
+    """Split a function with complex arguments into functions of their imaginary and real parts."""
     places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.is_complex()]
     if not places:
         return [Part(func, inputs, found, True, {})]
@@ -348,7 +348,7 @@ def _check_zero(results: tuple[Tensor, ...], inputs: tuple[Any, ...], masked: bo
 
 
 def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
-    """Results that nobody uses: all, then each alone."""
+    """Check undefined gradients of results: of all results, then of each alone."""
     leaves = [inputs[i] for i in wanted(inputs)]
     n = len(differentiable(func(*inputs)))
     absent: list[Callable[[int], bool]] = [lambda k: True]
@@ -377,7 +377,7 @@ def _check_absent(func: Function, inputs: tuple[Any, ...]) -> None:
 
 
 class _NoGradient:
-    """A result whose gradient is None on the way back."""
+    """Result whose gradient is None in backward."""
 
     @staticmethod
     def of(y: Tensor) -> Tensor:
@@ -388,7 +388,7 @@ class _NoGradient:
 
 
 def _check_absent_tangents(part: Part) -> None:
-    """An argument without a tangent is as one whose tangent is zero."""
+    """Check that a missing tangent acts like a zero tangent."""
     places = wanted(part.inputs)
     us = [_direction(part.inputs[i], True).reshape(part.inputs[i].shape) for i in places]
     with forward_ad.dual_level():

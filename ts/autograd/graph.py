@@ -73,7 +73,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class _ClonedSavedTensors:
-    """What nodes saved, in memory that nobody writes to, for as long as they want it."""
+    """Clones of saved tensors, protected from in-place writes and alive as long as their nodes."""
 
     def __init__(self) -> None:
         self._by_place: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()
@@ -124,7 +124,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_ClonedSavedTensors]:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write to the memory of a tensor, or of several, that nobody saw."""
+    """Increment the version counter of one or more tensors, for unrecorded writes."""
     tensors: Any = [tensor] if isinstance(tensor, Tensor) else tensor
     for x in tensors:
         count_write(x)
@@ -134,7 +134,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 class GradientEdge(NamedTuple):
-    """A place in the graph that a gradient passes; `backward` and `grad` take it as they do tensors."""
+    """Edge of the autograd graph; `backward` and `grad` accept it like a tensor."""
 
     node: Node
     output_nr: int

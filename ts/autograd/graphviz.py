@@ -51,7 +51,7 @@ def _node(root: Any) -> Any:
 
 
 def _reached(nodes: list[Any]) -> list[Any]:
-    """The nodes in the order in which a search in breadth finds them."""
+    """Return all reachable nodes in breadth-first order."""
     order = dict.fromkeys(nodes)
     for node in (queue := list(order)):
         for to, _ in node.next_functions:

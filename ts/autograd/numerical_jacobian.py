@@ -1,15 +1,13 @@
-"""Derivatives by differences, and the same by the tape and by tangents, as matrices that may be compared.
+"""Jacobian matrices by finite differences, by backward passes and by tangents.
 
-In: a function of tensors, its arguments; out: for each argument and result a matrix, a row for each element
-of the
-argument and a column for each of the result.
+In: a function of tensors and its arguments; out: for each argument and result a matrix, with a row for each
+element of the argument and a column for each element of the result.
 
     by_differences(f, (x,), 0, eps)      [(3, 2) matrix]      of a result of two elements, x of three
-    by_tape(result, (x,), ...)           the same for one result, by passes back
+    by_tape(result, (x,), ...)           the matrices of one result, by backward passes
 
-Of a complex argument and a real result an entry is d/dx + i d/dy, as the tape has it.  With directions
-instead of
-`None` there is one row, or one column: the derivative along a direction.
+For a complex argument and a real result, an entry is d/dx + i d/dy, as in backward.  With directions instead
+of `None` there is one row, or one column: the derivative along a direction.
 """
 
 from __future__ import annotations
@@ -26,27 +24,27 @@ Function = Callable[..., Any]
 
 
 def as_tuple(x: Any) -> tuple[Any, ...]:
-    """Several as a tuple, one as a tuple of one."""
+    """Return a tuple unchanged, a list as a tuple, and another value as a one-item tuple."""
     return x if isinstance(x, tuple) else tuple(x) if isinstance(x, list) else (x,)
 
 
 def differentiable(found: Any) -> tuple[Tensor, ...]:
-    """The results that want gradients."""
+    """Return the results that require grad."""
     return tuple(x for x in as_tuple(found) if x.requires_grad)
 
 
 def wanted(inputs: tuple[Any, ...]) -> list[int]:
-    """The arguments that want gradients, by number."""
+    """Return the indices of the arguments that require grad."""
     return [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
 
 
 def has_tangents(x: Any) -> bool:
-    """Whether a result can have derivatives."""
+    """Return whether a value is a floating-point or complex tensor."""
     return isinstance(x, Tensor) and (x.is_floating_point() or x.is_complex())
 
 
 def unit_directions(x: Tensor) -> Iterator[Tensor]:
-    """For each element, the tensor that is one there and zero elsewhere."""
+    """Yield the unit tensors of the shape of `x`, one per element."""
     for k in range(x.numel()):
         direction = ts.zeros(x.numel(), dtype=x.dtype, device=x.device)
         direction[k] = 1
@@ -141,7 +139,7 @@ def _difference(a: Tensor, b: Tensor, eps: float, where: str) -> Tensor:
 
 
 class BackwardJacobian:
-    """What passes back gave: matrices, and whether they look like the arguments."""
+    """Jacobian matrices from backward passes, with flags for correct gradient sizes and dtypes."""
 
     def __init__(self, matrices: list[Tensor], sizes_hold: bool, dtypes_hold: bool) -> None:
         self.matrices = matrices
@@ -150,7 +148,7 @@ class BackwardJacobian:
 
 
 def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = None) -> BackwardJacobian:
-    """A matrix for each argument that wants a gradient, by a pass for each element, or for a direction."""
+    """Compute a matrix per argument that requires grad, by one backward pass per element or direction."""
     leaves = [inputs[i] for i in wanted(inputs)]
     if direction is None:
         directions = [d.contiguous() for d in unit_directions(result.detach())]

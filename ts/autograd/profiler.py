@@ -19,7 +19,7 @@ __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "kineto_available",
 
 
 class profile:
-    """What runs inside of the block, unless it is not `enabled`."""
+    """Context manager that profiles its block if `enabled`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class profile:
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The time of all events, each counted once."""
+        """Sum of the self CPU times of all events."""
         return self.function_events.self_cpu_time_total
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> EventList:

@@ -15,7 +15,7 @@ from ts._core.tensor.type_names import type_text
 
 
 class _Engine:
-    """What programs know of the engine: `queue_callback(function)`, which is called behind the pass."""
+    """Public interface of the engine: `queue_callback(function)`, called after the pass."""
 
     queue_callback = staticmethod(queue_callback)
 

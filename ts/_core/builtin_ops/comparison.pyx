@@ -272,7 +272,7 @@ cdef int sort_items(List x, bint descending) except -1:
 
 
 cdef int sort_tagged(List x, bint descending) except -1:
-    """Whoever looks at the list meanwhile finds it empty, as in Python: comparing objects runs scripts."""
+    """Sort a list, which appears empty to scripts run by comparisons, as in Python."""
     cdef Py_ssize_t size = x.size, capacity = x.capacity
     cdef void *items = x.items
     cdef bint changed
@@ -333,7 +333,7 @@ cdef int sort_numbers(List x, bint descending) except -1:
 
 
 cdef inline bint is_behind(Number x, Number y, bint descending) noexcept:
-    """Whether x has to stand behind y; no number is greater than any."""
+    """Return whether x must follow y in sort order; NaN is greater than any number."""
     if descending:
         x, y = y, x
     if Number is double:
@@ -435,7 +435,7 @@ cdef int max_list(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- the table
 
 cdef list element_rows(str t):
-    """Operators that have an overload for each element type that can be compared."""
+    """Return the operator rows of lists with element type `t`, for comparable types."""
     cdef void *data = of_tensors if t == "Tensor" else NULL
     search = "index.list_Tensor" if t == "Tensor" else f"index.list_{t}"
     return [

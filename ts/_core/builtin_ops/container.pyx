@@ -275,7 +275,7 @@ cdef inline bint is_true(IValue *x) except -1:
 
 
 cdef Py_ssize_t first_of_truth(List x, bint truth) except -2:
-    """The index of the first item that is true, or the first that is not; -1 where there is none."""
+    """Return the index of the first item with truth value `truth`, or -1."""
     cdef Py_ssize_t i
     cdef IValue value
     for i in range(x.size):

@@ -63,7 +63,7 @@ cdef int is_not_same(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int identity(Operator op, IValue *r, const int32_t *at) except -1:
-    """A number that no other living object has; None has 0."""
+    """Return a number unique among living objects (`id`); 0 for None."""
     set_int(&r[at[1]], <int64_t>r[at[0]].v.o if r[at[0]].tag == TAG_OBJECT else 0)
     return 0
 
@@ -134,7 +134,7 @@ cdef int unpacked(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int blank(Operator op, IValue *r, const int32_t *at) except -1:
-    """What a variable holds that no path of the program reads."""
+    """Write None, the value of a variable that no path of the program reads."""
     set_none(&r[at[0]])
     return 0
 
@@ -278,7 +278,7 @@ cdef int print_all(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int raise_exception(Operator op, IValue *r, const int32_t *at) except -1:
-    """The built-in exception of that name, a RuntimeError where there is none."""
+    """Raise the built-in exception named by the second argument, or RuntimeError."""
     name = "" if r[at[1]].tag == TAG_NONE else <str>r[at[1]].v.o
     kind = getattr(builtins, name.rpartition(".")[2], None)
     raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError)(<str>r[at[0]].v.o)
@@ -294,7 +294,7 @@ cdef int assert_number(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- futures
 
 cdef int wait(Operator op, IValue *r, const int32_t *at) except -1:
-    """In bytecode WAIT is in its place, which leaves the thread to others."""
+    """Block until the future completes, and take its value; bytecode uses WAIT instead."""
     set_none(&r[at[1]])
     (<Future>r[at[0]].v.o).block()
     (<Future>r[at[0]].v.o).take(ANY_SPEC, &r[at[1]])

@@ -1,11 +1,11 @@
-"""A container of modules asked for one of them by a key that is known at run time only.
+"""Submodule lookup in module containers by a key known only at run time.
 
 In: the container's object and a name or a number.  Out: the submodule:
 
     ContainerIndex(spec of a ModuleDict, {"a": 3, "b": 4}, result)        run on (dict, "b"): what slot 4 holds
     ContainerIndex(spec of a ModuleList, {0: 1, 1: 2, -1: 2}, result)     the numbers, counted from both ends
 
-What the slots hold fits the result's type: any key that is there is safe.
+All slots conform to the result's type, so every existing key is safe.
 """
 
 cimport cython

@@ -1,9 +1,9 @@
-"""One row of a table of operators written in C: schema text beside the kernel.
+"""Rows of tables of C operators: schema text and kernel.
 
     row("aten::len.t(t[] a) -> int", len_list)
 
-The tables of `prims_scalar`, `prims_container` and `prims_string` are lists of such rows.  A variadic
-operator (`aten::format(str self, ...) -> str`) takes what stands for the dots as one Tuple.
+The tables of `scalar`, `container` and `string` are lists of such rows.  A variadic operator
+(`aten::format(str self, ...) -> str`) takes its variadic arguments as one Tuple.
 """
 
 from cpython.ref cimport PyObject

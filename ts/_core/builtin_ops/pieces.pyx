@@ -93,7 +93,7 @@ cdef inline void cut(const uint8_t *bytes, Py_ssize_t n, Key *key) noexcept nogi
 
 
 cdef inline bint any_of(const uint8_t *flags, Py_ssize_t n) noexcept nogil:
-    """Whether one of the first n flags is set."""
+    """Return whether any of the first n flags is set."""
     cdef uint64_t mask[2]
     cdef uint64_t words[2]
     memcpy(mask, MASKS[n], READ)
@@ -157,7 +157,8 @@ cdef str substring(str text, Py_ssize_t start, Py_ssize_t end):
 # ---------------------------------------------------------------- words
 
 cdef inline Py_ssize_t short_word(const Char *s, Key *key) noexcept nogil:
-    """How long the word is that s begins with, and its key, if it is short and ASCII; else 0.  s[:READ] can be read."""
+    """Return the length of the short ASCII word that begins s, and write its key; else 0.  s[:READ] must be
+    readable."""
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]
     cdef uint8_t blank[READ]

@@ -28,12 +28,12 @@ MODULES = (
 
 
 def operators() -> list[Operator]:
-    """Every operator once, those of a module in the order of its table."""
+    """Return every operator once, in table order within a module."""
     return [op for module in MODULES for group in _of_module(module).values() for op in group]
 
 
 def named(name: str) -> list[Operator]:
-    """The operators of a name."""
+    """Return the operators with that name."""
     return [op for module in OPERATOR_TO_MODULES.get(name, ()) for op in _of_module(module)[name]]
 
 

@@ -347,7 +347,7 @@ cdef tuple argument_types(str overload):
 
 
 cdef Binary *functions(IntBinary of_int, FloatBinary of_real=NULL, ComplexBinary of_complex=NULL):
-    """The functions of an operator that has a result for all arguments."""
+    """Return the function table of an operator defined for all arguments."""
     cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
     data.of_int, data.of_real, data.of_complex = of_int, of_real, of_complex
     return data
@@ -431,10 +431,11 @@ cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1
 
 
 def c_function(Operator op not None):
-    """Of an operator of two numbers that is a C function: where it is in the operator's data, and what it is; or None.
+    """Return the location and signature of a two-number operator's C function, or None.
 
-    (offset, type of the result, type of the arguments, checked): one that is checked returns a Status, and gives the
-    result by a pointer, its last argument.
+    (offset in the operator's data, result type, argument type, checked): a checked function returns a Status
+    and
+    writes its result through a pointer, its last argument.
     """
     cdef Binary *f = <Binary *>op.data
     if not op.scalar:

@@ -14,7 +14,7 @@ import threading
 
 
 class AggregationType(enum.Enum):
-    """What a counter shows of the numbers that were added."""
+    """Aggregation of a counter's added values."""
 
     SUM = 0
     AVG = 1
@@ -44,7 +44,7 @@ class LockingLogger(NoopLogger):
             self._sums[key] = total + value, count + 1
 
     def get_counter_val(self, key: str) -> int:
-        """The sum, or the mean without its fraction."""
+        """Return the sum of the added values, or their integer mean."""
         with self._lock:
             total, count = self._sums.get(key, (0, 0))
             mean = self._kinds.get(key) is AggregationType.AVG

@@ -70,14 +70,14 @@ cdef inline str text_of(IValue *x):
 
 
 cdef inline int allow(Py_ssize_t length, int width=1) except -1:
-    """Before a string of so many characters, each of `width` bytes, is made."""
+    """Check the memory limit before creating a string of `length` characters of `width` bytes."""
     if not limited:
         return 0
     return take_text(TEXT_BYTES + (length * width if length < (<Py_ssize_t>1 << 60) else length))
 
 
 cdef inline int set_text(IValue *out, str text) except -1:
-    """For strings about as long as those that they are made of."""
+    """Store a string in a register after checking the memory limit."""
     allow(len(text), PyUnicode_KIND(text))
     set_object(out, text)
     return 0
@@ -89,7 +89,7 @@ cdef inline object method_of(Operator op):
 
 
 cdef inline int spend(double nanoseconds) except -1:
-    """Before work that takes so long at least, beside what the lengths of the arguments say."""
+    """Charge the time limit for an estimated duration before slow work."""
     return charge_time(nanoseconds) if timed else 0
 
 
@@ -320,7 +320,7 @@ cdef int in_binary(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int parse_int(Operator op, IValue *r, const int32_t *at) except -1:
-    """Digits with a sign, after blanks; Python would also take blanks behind and underscores within."""
+    """Parse a signed decimal integer; leading blanks are allowed, trailing blanks and underscores are not."""
     text = text_of(&r[at[0]])
     value = None
     if text.isascii() and text == text.rstrip() and "_" not in text:
@@ -335,7 +335,7 @@ cdef int parse_int(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int parse_float(Operator op, IValue *r, const int32_t *at) except -1:
-    """What C's strtod reads, hexadecimal included; Python would also take blanks behind and underscores within."""
+    """Parse a float like C's strtod, including hexadecimal; trailing blanks and underscores are errors."""
     text = text_of(&r[at[0]])
     value = None
     if text.isascii() and text == text.rstrip() and "_" not in text:

@@ -59,7 +59,7 @@ cdef List list_of_ints(object values):
 
 
 cdef List list_of_lengths(cnp.npy_intp *values, int n, Py_ssize_t unit):
-    """What an array of NumPy says of its dimensions; strides are in bytes, so they are divided."""
+    """Return NumPy dimensions, or strides divided by `unit`, as a list of ints."""
     cdef List result = list_new(list_spec(INT_SPEC), n)
     cdef int i
     for i in range(n):
@@ -181,7 +181,7 @@ cdef int device_number(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int is_on(Operator op, IValue *r, const int32_t *at) except -1:
-    """Whether the tensor is on the backend whose number the operator carries."""
+    """Return whether the tensor is on the backend given by the operator's data."""
     set_bool(&r[at[1]], tensor_of(&r[at[0]]).backend == <Py_ssize_t>op.data)
     return 0
 
@@ -203,7 +203,7 @@ cdef int is_leaf(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int never(Operator op, IValue *r, const int32_t *at) except -1:
-    """Kinds of tensors that there are none of here."""
+    """Return False for tensor kinds that do not exist here."""
     set_bool(&r[at[op.nargs]], False)
     return 0
 

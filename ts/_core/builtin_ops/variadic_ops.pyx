@@ -23,7 +23,7 @@ cdef str LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 cdef list tensors_of(Operator op, Tuple given, Py_ssize_t count):
-    """The first of the values, which have to be tensors."""
+    """Return the first `count` values; raise TypeError for a non-tensor."""
     cdef Py_ssize_t i
     for i in range(count):
         if not conforms(&given.items[i], TENSOR_SPEC):
@@ -49,7 +49,7 @@ cdef int stacked(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef str letters_of(object sublist):
-    """Letters for the numbers of dimensions, of which there are as many as letters."""
+    """Return the einsum subscripts for a list of dimension numbers; RuntimeError if out of range."""
     if not isinstance(sublist, list) or any(type(n) is not int or not 0 <= n < len(LETTERS) for n in sublist):
         raise RuntimeError(f"einsum(): expected a list of numbers from 0 to {len(LETTERS) - 1}, but got {sublist}")
     return "".join([LETTERS[n] for n in sublist])

@@ -83,7 +83,7 @@ cdef class OverloadSet:
         return _documentation(self.name, self.operators())
 
     def operators(self):
-        """The overloads, in the order in which they are tried."""
+        """Return the overloads in resolution order."""
         self.load()
         return [(<Binder>b).op for b in self.binders]
 
@@ -132,7 +132,7 @@ cdef class OverloadSet:
         raise self.error(args, kwargs)
 
     def resolve(self, tuple args not None, dict kwargs not None):
-        """What a call would run: the overload, its arguments converted, and as they were given."""
+        """Return the overload for a call, its converted arguments and the original arguments."""
         cdef Binder b
         cdef list values
         self.load()
@@ -145,7 +145,7 @@ cdef class OverloadSet:
         raise self.error(args, kwargs)
 
     def for_python(self, Operator op not None, result):
-        """What Python sees of a result of one of the overloads."""
+        """Convert an overload's result to its Python form."""
         cdef Binder b
         for b in self.binders:
             if b.op is op:
@@ -153,7 +153,7 @@ cdef class OverloadSet:
         return result
 
     cdef bint knows(self, PyObject *names):
-        """Whether all named arguments have the names of the schemas."""
+        """Return whether all keyword names occur in the schemas."""
         cdef Py_ssize_t i
         if names != NULL:
             for i in range(PyTuple_GET_SIZE(names)):
@@ -162,7 +162,7 @@ cdef class OverloadSet:
         return True
 
     def load(self):
-        """Look the overloads up; operators without a record only where there is no other."""
+        """Look up the overloads; operators without a record are used only without alternatives."""
         if self.binders is not None:
             return
         found = self.lookup(self.name)
@@ -197,12 +197,12 @@ cdef class OverloadSet:
         return result
 
     cdef bint takes_list_of_outputs(self) except -1:
-        """Whether `out=` is one argument, which holds tensors."""
+        """Return whether `out=` is one argument with a list of tensors."""
         cdef Binder b
         return any([(<Slot>s).name == "out" and (<Slot>s).kind == TENSOR_LIST for b in self.binders for s in b.slots])
 
     def error(self, tuple args, dict kwargs):
-        """The TypeError that says why no overload fits."""
+        """Return the TypeError for a call without a matching overload."""
         cdef Binder b
         cdef list why
         shown = [b for b in self.binders if not any([(<Slot>s).written and (<Slot>s).keyword_only for s in b.slots])]
@@ -235,7 +235,7 @@ cdef class OverloadSet:
 
 
 cdef str of_others(tuple args, dict kwargs):
-    """What makes tensors of the arrays of other libraries among the arguments, for the end of a message."""
+    """Return an error hint for arguments that are arrays of other libraries, or an empty string."""
     for x in (*args, *(kwargs or {}).values()):
         hint = conversion(x, "Tensor")
         if hint:
@@ -268,7 +268,7 @@ cdef dict suited_to_output(dict kwargs, list binders):
 
 
 cdef tuple by_name(list binders, tuple args, dict kwargs):
-    """The arguments with factors by name that stand between tensors, as calls had them once; None where none do.
+    """Convert deprecated positional factors to keyword arguments; None without such factors.
 
     add(x, 2, y) is add(x, y, alpha=2), addmm(3, x, 2, a, b) and x.addmm(3, 2, a, b) are addmm(x, a, b, beta=3, alpha=2).
     """
@@ -293,14 +293,14 @@ cdef int warn_of_deprecation(str name) except -1:
 
 
 cdef bint is_scripts_only(Binder b) except -1:
-    """Whether it writes into `out=` what a number gives, where Python takes the number for a tensor."""
+    """Return whether an `out=` overload takes a number that Python treats as a tensor."""
     if not b.numbers or b.op.record.variant != "out":
         return False
     return any([(<Slot>s).kind == SCALAR and not (<Slot>s).has_default for s in b.slots])
 
 
 cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, PyObject *names):
-    """A call as Python makes it, without a tuple or a dict; straight to the kernel in C where there is one."""
+    """Call by the vectorcall protocol, directly to a C kernel if possible."""
     cdef Py_ssize_t given = PyVectorcall_NARGS(count), i
     cdef Binder b
     cdef object result
@@ -395,7 +395,7 @@ def set_documentation(function):
 
 
 def overloads(str name not None):
-    """The callable for an operator name, with or without `aten::`; AttributeError where there is none."""
+    """Return the callable of an operator name, with or without `aten::`; AttributeError if unknown."""
     if "::" not in name:
         name = f"aten::{name}"
     found = _sets.get(name)

@@ -77,9 +77,10 @@ cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1:
 
 
 def overriding_arguments(list args not None):
-    """Arguments of classes that override functions, one of each, in the order in which these are asked.
+    """Return one argument per class with `__torch_function__`, in calling order.
 
-    The lists and tuples among them count by what they hold.  Classes come from left to right, but before what they derive from.
+    Items of lists and tuples count as arguments.  Classes are ordered from left to right, subclasses before
+    bases.
     """
     cdef list found = []
     if context_flags() & AS_TENSORS:
@@ -100,7 +101,7 @@ def overriding_arguments(list args not None):
 # ---------------------------------------------------------------- calls of them
 
 def call_overridden(function, list overriding not None, args, kwargs):
-    """What the first class of `overriding` makes of `function(*args, **kwargs)`; a TypeError where none makes anything."""
+    """Call the `__torch_function__` handlers of `overriding` in order; TypeError if all decline."""
     cdef tuple types = tuple([type(x) for x in overriding])
     for x in overriding:
         result = x.__torch_function__(function, types, args, kwargs)
@@ -110,7 +111,7 @@ def call_overridden(function, list overriding not None, args, kwargs):
 
 
 cdef object refused(object function, tuple types):
-    """The error of a function that all classes decline, in the words that PyTorch has for operators, and for the others."""
+    """Return PyTorch's TypeError for a function declined by all classes."""
     name = name_of(function)
     if isinstance(function, (Overridable, FunctionType)):
         return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")

@@ -1,4 +1,4 @@
-"""What an operator gives, by the types of what it is given; see `proving.pyx`."""
+"""Result types of operators from argument types; see `proving.pyx`."""
 
 from ts._core.dispatch.operator cimport Operator
 

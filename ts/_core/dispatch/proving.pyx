@@ -1,12 +1,13 @@
-"""What an operator gives, by the types of what it is given.
+"""Result types of operators, inferred from argument types.
 
-In: an operator and the TypeSpecs of its arguments, as the verifier of bytecode knows them.  Out: those of its results:
+In: an operator and the TypeSpecs of its arguments, as known to the bytecode verifier.  Out: the TypeSpecs of
+its results:
 
     aten::sub.int(int a, int b) -> int               int, int              int
     aten::append.t(t[](a!) self, t(c -> *) el)       List[str], str        List[str]
                                                      List[str], int        TypeError
 
-A variable (`t`) is what the first argument that mentions it says; others must fit that.
+The first argument that mentions a type variable (`t`) binds it; the others must conform.
 """
 
 from ts._core.dispatch.arguments cimport solved, spec_of_text
@@ -60,7 +61,8 @@ cdef tuple parameter_specs(Operator op):
 
 
 cdef bint matches(TypeSpec wanted, TypeSpec found, dict bound) except -1:
-    """Whether an argument fits, with what its type says of variables.  Lists that are read may hold something narrower."""
+    """Return whether an argument type fits `wanted`, and bind type variables.  Lists that are only read may
+    have narrower items."""
     cdef Py_ssize_t i
     cdef int kind = wanted.kind
     if wanted is ANY_SPEC or wanted is found:

@@ -1,4 +1,4 @@
-"""Who writes down what runs, and when: see `recorder.pyx`."""
+"""Event recorder of the profiler; see `recorder.pyx`."""
 
 from libc.stdint cimport int64_t
 

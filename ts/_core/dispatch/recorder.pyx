@@ -1,4 +1,4 @@
-"""Who writes down what runs, and when: the events of a profiler.
+"""Event recorder of the profiler: operators, functions, labels and compiler stages with times.
 
 In: operators that a watched thread runs, functions that it calls, labels, stages of the compiler.  Out: a list of `Event`.
 
@@ -8,8 +8,9 @@ In: operators that a watched thread runs, functions that it calls, labels, stage
     recorder.stop()
     recorder.events, recorder.most_bytes
 
-While nobody records, whoever runs an operator looks at the thread's flag word, as it would for limits, and no more.  One
-recorder is at work at a time in a process.  Stages of the compiler are written down on whatever thread they run.
+Without an active recorder, an operator only reads the thread's flag word, as for limits.  A process has at
+most one
+active recorder.  Compiler stages are recorded on every thread.
 """
 
 import sys
@@ -105,7 +106,7 @@ cdef class Recorder:
 
     @property
     def at_work(self):
-        """Whether it writes down now."""
+        """True while this recorder is active."""
         return active is self
 
     cdef Event begin(self, str kind, what):
@@ -192,7 +193,7 @@ cdef enum:
 
 
 cdef int note_by_record(Operator op, int backend) except -1:
-    """The operator that this thread is at has no kernel for these arguments."""
+    """Set the backend of the current operator's event, for arguments without a C kernel."""
     cdef Event event
     if active is None:
         return 0
@@ -206,7 +207,7 @@ cdef int note_by_record(Operator op, int backend) except -1:
 
 
 def library_of(size_t address):
-    """The file of the library that a kernel's address lies in; "" where there is none."""
+    """Return the library file that contains a kernel's address, or an empty string."""
     return library_at(<const void *>address).decode("utf-8", "replace")
 
 
@@ -243,7 +244,7 @@ operator.note_record = note_by_record
 # ---------------------------------------------------------------- labels and stages
 
 def enter_label(str name, str args=None):
-    """Begin the event of a label; its number, or -1 where nobody writes down what this thread does."""
+    """Begin the event of a label and return its number, or -1 if this thread is not recorded."""
     cdef Event event = begin_event("label", name)
     if event is None:
         return -1
@@ -263,7 +264,7 @@ def leave_label(Py_ssize_t number):
 
 
 def take_label(Py_ssize_t number):
-    """The event of the label of that number, which goes on until `end_call`; those inside of it end. None for no label."""
+    """Detach a label's event, which continues until `end_call`, and end nested labels; None for no label."""
     cdef list open
     cdef Event event
     if active is None or number < 0:
@@ -279,18 +280,18 @@ def take_label(Py_ssize_t number):
 
 
 def is_watched():
-    """Whether somebody writes down what this thread does."""
+    """Return whether this thread is recorded."""
     return active is not None and context_flags() & PROFILING != 0
 
 
 def begin_call(str name):
-    """The event of a call of another process, which other threads may end; None where nobody writes down what this thread
-    does."""
+    """Begin the event of a call to another process; any thread may end it.  None if this thread is not
+    recorded."""
     return begin_event("call", name)
 
 
 def end_call(Event event not None, detail):
-    """End it, with what is to be told of it."""
+    """End a call's event, with `detail` for its report."""
     if detail is not None:
         event.detail = detail
     end_event(event)

@@ -1,4 +1,4 @@
-"""What calling an operator needs to know of its schema text: parameters, their kinds, what is written.
+"""Operator signatures from schema text: parameters, kinds, written arguments.
 
 In: PyTorch's schema text; out: a `Signature`.  The full parser is `ts.ir.schema`, above the core; this
 one reads just enough to bind Python arguments and to wrap results, when an operator is first called.
@@ -118,7 +118,7 @@ def _split_schema(text: str) -> tuple[str, str, str]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas that are in no bracket and no string."""
+    """Split at commas outside brackets and strings."""
     parts: list[str] = []
     depth = start = 0
     for i, c in _brackets_and_commas(text):

@@ -54,7 +54,7 @@ def defined(cls: type[Tensor]) -> None:
 
 
 def _asking(member: Any) -> Any:
-    """A method or property of `Tensor` that asks classes first; None for what needs nothing more."""
+    """Wrap a `Tensor` method or property to dispatch to `__torch_function__`; None if unnecessary."""
     if isinstance(member, OverloadSet | Overridable | classmethod | staticmethod | type):
         return None
     if callable(member):

@@ -1,4 +1,4 @@
-"""How much an operator is about to do, asked while `ts.limits(seconds=...)` is on."""
+"""Work estimate of operators, checked under `ts.limits(seconds=...)`."""
 
 from libc.stdint cimport int32_t
 

@@ -62,7 +62,7 @@ cdef double estimate(object rule, list args) except -1:
 
 
 cdef bint of_meta(args) except -1:
-    """Whether tensors have no elements, so that nothing is computed; their sizes may be symbols."""
+    """Return whether any tensor among the arguments is on the meta backend, without elements."""
     for x in args:
         if isinstance(x, Tensor):
             if (<Tensor>x).backend == BACKEND_META:
@@ -79,7 +79,7 @@ cdef object rule_of(Operator op):
 
 
 cdef Py_ssize_t length(IValue *x) noexcept:
-    """How many items or characters, of what has them side by side."""
+    """Return the number of items or characters of a container or string; 0 for other values."""
     if x.tag != TAG_OBJECT or x.v.o == NULL:
         return 0
     o = <object>x.v.o

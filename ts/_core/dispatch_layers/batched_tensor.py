@@ -41,7 +41,7 @@ CANNOT_DETACH_VIEW = (
 
 
 class Batched(Layer):
-    """A batch, or a tensor that is the same for all elements of one."""
+    """Layer of a batched tensor, or of a tensor shared by all elements of a batch."""
 
     def __init__(self, level: int, inner: Tensor, whole: bool) -> None:
         super().__init__(level, inner)
@@ -50,7 +50,7 @@ class Batched(Layer):
         self.hides_elements = whole or has_hidden_elements(inner)
 
     def shown(self) -> str:
-        """`repr` of a tensor of the batch; one that is the same for all is shown as others are."""
+        """Return the `repr` of a batched tensor, or an empty string for an unbatched one."""
         if not self.whole:
             return ""
         inner = textwrap.indent(repr(self.inner), "    ")
@@ -105,30 +105,30 @@ class Batched(Layer):
 
 
 def the_same(level: Level, x: Tensor) -> Batched:
-    """The layer of a tensor that is the same for all elements of the batch."""
+    """Return the layer of a tensor shared by all elements of the batch."""
     return Batched(level.number, x, False)
 
 
 def one_of(inner: Tensor) -> Tensor:
-    """An element of a batch, which may be empty."""
+    """Return the first element of a batch, or an empty tensor of its shape for an empty batch."""
     with dispatch_modes.without_all() if dispatch_modes.is_active() else nullcontext():
         element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
     return element
 
 
 def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor:
-    """The batch whose elements lie along the first dimension of `inner`."""
+    """Return a batched tensor over the first dimension of `inner`."""
     return layered(inner, Batched(level.number, inner, True), viewed, of_batch=True)
 
 
 def parts(level: Level, x: Any) -> tuple[Any, bool]:
-    """What is below a tensor of the batch, and whether its first dimension is the batch's."""
+    """Return the inner tensor, and whether its first dimension is the batch dimension."""
     layer = of_level(x, level)
     return (x, False) if layer is None else (layer.inner, layer.whole)  # type: ignore[attr-defined]
 
 
 class Unbatched:
-    """What a rule gives that is the same for all elements."""
+    """Unbatched result of a batching rule."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -156,41 +156,41 @@ class Call:
         return self.values[self.names.index(name)]
 
     def at(self, name: str) -> int:
-        """Its number; -1 where the operator has none of that name."""
+        """Return the index of a parameter; -1 if the operator lacks it."""
         return self.names.index(name) if name in self.names else -1
 
     def is_whole(self, x: Any) -> bool:
-        """Whether an argument, by number or name, is of the batch, or something in it."""
+        """Return whether an argument, by number or name, is batched or contains a batched tensor."""
         found = self.wholes[x if isinstance(x, int) else self.names.index(x)]
         return any(found) if isinstance(found, list) else bool(found)
 
     def rank(self, i: int) -> int:
-        """The dimensions of a tensor without the batch."""
+        """Return the rank of a tensor without its batch dimension."""
         return int(self.values[i].dim()) - int(self.wholes[i])
 
     def expanded(self, i: int) -> Any:
-        """An argument with the batch first, whether it is of it or not."""
+        """Return an argument with a leading batch dimension, expanded if unbatched."""
         x, whole = self.values[i], self.wholes[i]
         if isinstance(x, list):
             return [self.spread(y, w) for y, w in zip(x, whole, strict=True)]
         return self.spread(x, whole)
 
     def spread(self, x: Any, whole: bool) -> Any:
-        """A tensor with the batch first."""
+        """Return a tensor with a leading batch dimension."""
         if whole or not isinstance(x, Tensor):
             return x
         return x.unsqueeze(0).expand([self.size, *x.shape])
 
     def parts(self, x: Any) -> tuple[Any, bool]:
-        """What is below an argument, and whether its first dimension is the batch's."""
+        """Return the inner tensor of an argument, and whether its first dimension is the batch dimension."""
         return parts(self.level, x)
 
     def run(self, values: list[Any]) -> Any:
-        """The operator, out of place, on other arguments."""
+        """Run the operator's functional variant on other arguments."""
         return self.record.operator.call_list(values)
 
     def run_as_called(self, values: list[Any]) -> Any:
-        """The operator, in place where it is, on other arguments."""
+        """Run the operator's called variant (possibly in-place) on other arguments."""
         return self.operator.call_list(values)
 
 
@@ -229,9 +229,9 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 
 
 def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
-    """The arguments of what draws: of the batch, if nothing is, so that each element has its numbers.
+    """Batch the arguments of an unbatched random operator, so that each element gets its own numbers.
 
-    RuntimeError for one that is to be written.
+    RuntimeError for in-place operators.
     """
     from ts.ops.vmap_rules.rules import draws, not_of_batch
 
@@ -262,7 +262,7 @@ def _wrapped(level: Level, found: Any, of_batch: bool, viewed: Tensor | None) ->
 
 
 def _in_place(call: Call, args: list[Any]) -> Any:
-    """Write what the operator gives elsewhere; a tensor that is not of the batch has no room for it."""
+    """Compute the operator out of place and write the result; RuntimeError for an unbatched target."""
     from ts.ops.vmap_rules.rules import not_of_batch, on_batch
 
     target = args[0]
@@ -351,7 +351,7 @@ def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
 
 
 def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
-    """What a tensor is below, with the batch at a dimension; repeated if it is of none."""
+    """Return the inner tensor with the batch dimension at `dim`, expanded if unbatched."""
     inner, whole = parts(level, x)
     with below_level(level):
         found: Tensor = inner if whole else inner.expand([level.size, *inner.shape])

@@ -42,9 +42,9 @@ from ts.errors import UserError
 
 
 class Dual(Layer):
-    """A tensor and its tangent, which may be None: zero.
+    """Layer of a dual tensor: primal and tangent, None for a zero tangent.
 
-    writes  how often the tangent was written
+    writes  number of writes to the tangent
     seen    of a view: `writes` of its base, when the tangent was taken from there
     """
 
@@ -87,7 +87,8 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
-    """`x`, with a tangent if there is one and it can have any; a view of `viewed`."""
+    """Return `x` as a dual tensor if it is floating-point or complex and has a tangent; a view of
+    `viewed`."""
     if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
@@ -99,13 +100,13 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
 
 
 def writes(level: Level, x: Tensor) -> int:
-    """How often the tangent of a tensor was written; of a view, that of its base."""
+    """Return the write count of a tensor's tangent; for a view, of its base's tangent."""
     layer = of_level(x if x._base is None else x._base, level)
     return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
 
 
 def fitting(tangent: Tensor, x: Tensor) -> Tensor:
-    """A tangent in the shape and dtype of its tensor, and in memory as that where views need it."""
+    """Convert a tangent to the shape and dtype of its tensor, and to contiguous memory for views."""
     if tangent.dtype is not x.dtype:
         tangent = tangent.real if tangent.is_complex() and not x.is_complex() else tangent.to(x.dtype)
     if tangent.shape != x.shape:
@@ -200,7 +201,7 @@ def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None
 
 
 def _turn(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
-    """A tensor is another view from now on, and so is its tangent."""
+    """Replace the inner view of a tensor and its tangent after a view-changing in-place operator."""
     layer: Any = of_level(target, level)
     made = Dual(level, inner, tangent, layer.writes, layer.seen)
     if not made.hides_elements:
@@ -209,9 +210,9 @@ def _turn(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> N
 
 
 def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None) -> None:
-    """What was written in place has another tangent, and so has what it is a view of, at that place.
+    """Store the new tangent of a tensor written in place, also in the tangent of its base.
 
-    Other views of that find theirs again when somebody asks (`parts`).
+    Other views of the base look up their tangents again on the next access (`parts`).
     """
     _, old = parts(level, target)
     if tangent is None and old is None:
@@ -233,9 +234,10 @@ def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None)
 
 
 def _has_room(old: Tensor, new: Tensor) -> bool:
-    """Whether a tangent can be written over another: not one of a batch over one that is the same for all.
+    """Return whether `new` can be copied into `old` in place; a batched tangent cannot overwrite an unbatched
+    one.
 
-    Where gradients are wanted it stays as it is, since somebody may have saved it.
+    A tangent that requires grad is not overwritten, since a backward node may have saved it.
     """
     if old.shape != new.shape or any(x.requires_grad or requires_grad_below(x) for x in (old, new)):
         return False
@@ -243,7 +245,7 @@ def _has_room(old: Tensor, new: Tensor) -> bool:
 
 
 def _batches(x: Tensor | None) -> set[int]:
-    """The levels of the batches that a tensor is of."""
+    """Return the levels of all batches that contain a tensor."""
     found = set()
     while x is not None and (layer := layer_of(x)) is not None:
         if getattr(layer, "whole", False):
@@ -253,13 +255,13 @@ def _batches(x: Tensor | None) -> set[int]:
 
 
 def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
-    """Whether the tangent of a view is itself a view of that of its base."""
+    """Return whether the tangent of a view is itself a view of its base's tangent."""
     of_base = getattr(of_level(base, level), "tangent", None)
     return of_base is not None and tangent._base is (of_base if of_base._base is None else of_base._base)
 
 
 def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
-    """Count a write to the tangent of a tensor that is no view; give it another."""
+    """Count a write to the tangent of a non-view tensor; replace the tangent if given."""
     layer: Any = of_level(x, level)
     if layer is None:  # from now on the tensor is the one with the tangent
         _turn_into(x, Dual(level, sunk(x, None), tangent, writes=1))

@@ -6,7 +6,7 @@ from ts.dtypes import strided
 
 
 cdef class Layer:
-    """What a tensor stands for beside its array, at a level."""
+    """Transform state of a tensor at one level, in addition to its array."""
 
     def __init__(self, int level, Tensor inner not None):
         if self.inner is not None:
@@ -46,5 +46,5 @@ cdef class Layer:
         return self.inner.device
 
     def element(self, Tensor x):
-        """The only element of a tensor whose array has none."""
+        """Return the only element of `x` as a Python number; RuntimeError for meta tensors."""
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")

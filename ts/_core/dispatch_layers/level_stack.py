@@ -102,7 +102,7 @@ def expect_subclasses() -> None:
 
 
 def expect_fakes(there_are: bool) -> None:
-    """Look for tensors of the level FAKES in this thread from now on, or no more."""
+    """Enable or disable dispatch of fake tensors (level FAKES) in this thread."""
     _here.fakes = there_are
     _watch()
 
@@ -140,7 +140,7 @@ set_before_marking(lambda: refuse("requires_grad_", "(or perhaps using torch.aut
 
 
 def depth(number: int) -> int:
-    """How many levels are open up to that one, which is among them."""
+    """Return the number of open levels up to and including level `number`."""
     return sum(level.number <= number for level in _here.open)
 
 
@@ -164,7 +164,7 @@ def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
 
 
 def pop(level: Level) -> None:
-    """Close a level, and those that were opened inside of it."""
+    """Close a level and all levels opened inside it."""
     at = _here.open.index(level)
     for closed in _here.open[at:]:
         closed.is_closed = True
@@ -191,7 +191,7 @@ class below_level:
 
 
 def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
-    """What computes an operator by others; what it says of what it refuses is what the operator says."""
+    """Run an operator's composite function; its errors appear as the operator's own."""
     try:
         return function(*args)
     except Exception as error:
@@ -213,13 +213,14 @@ def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: boo
 
 
 def of_level(x: Any, level: Level) -> Layer | None:
-    """The layer of a tensor if it is of that level."""
+    """Return the layer of a tensor if it belongs to that level, else None."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
     return layer if layer is not None and layer.level == level.number else None
 
 
 def tracked(x: Tensor) -> Tensor:
-    """The same, as a tensor that wants gradients at the innermost level; it leads on to `x` if that does."""
+    """Return `x` as a tensor that requires grad at the innermost level, linked to `x` if that requires
+    grad."""
     level = top()
     if level is not None and of_level(x, level) is None:
         x = layered(x, level.wrap(level, x))
@@ -227,7 +228,7 @@ def tracked(x: Tensor) -> Tensor:
 
 
 def requires_grad_below(x: Any) -> bool:
-    """Whether gradients are wanted of what a tensor is made from at the levels below its own."""
+    """Return whether the inner tensor of `x` requires grad at any lower level."""
     layer = layer_of(x) if isinstance(x, Tensor) else None
     return layer is not None and (layer.inner.requires_grad or requires_grad_below(layer.inner))
 
@@ -247,7 +248,7 @@ def _run(op: Any, args: list[Any], number: int) -> Any:
 
 
 def _without(x: Any, number: int) -> Any:
-    """A tensor whose level is closed is what it was made from."""
+    """Replace tensors of a closed level by their inner tensors."""
     if isinstance(x, list):
         return [_without(y, number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None

@@ -54,12 +54,12 @@ class SubclassLayer(Layer):
 
     @property
     def device(self) -> devices.device:
-        """The device that the tensor was constructed with."""
+        """Device passed to the tensor's constructor."""
         return self._device
 
     @property
     def layout(self) -> dtypes.layout:
-        """The layout that the tensor was constructed with."""
+        """Layout passed to the tensor's constructor."""
         return self._layout
 
     def element(self, x: Tensor) -> Any:

@@ -97,7 +97,7 @@ def _is_visible(op: Any) -> bool:
 
 
 def has_dispatched(values: Iterable[Any]) -> bool:
-    """Return whether there is such a tensor among `values` or in lists of them."""
+    """Return whether `values`, or nested lists, contain a tensor with a `__torch_dispatch__` handler."""
     return any(has_dispatched(x) if isinstance(x, list | tuple) else is_dispatched(x) for x in values)
 
 

@@ -1,11 +1,11 @@
-"""The gate: operators that take a tensor with layers, on their way from dispatch to those who know what to do.
+"""Transform dispatch: operators on tensors with layers run at their level or go to autograd first.
 
-In: an operator and its registers; out: whether it has run, or is the tape's to record first.
+In: an operator and its registers; out: whether it has run, or the tape has to record it first.
 
-    x a leaf, y of a batch    x * y: batch first, and the tape sees the operator on what is below
-    x a leaf and of a batch   x * y: the tape first, which keeps tensors with their layers
+    x a leaf, y of a batch    x * y: batching first; the tape records the operator on the inner tensors
+    x a leaf and of a batch   x * y: the tape first, which saves tensors with their layers
 
-So a history counts where the tensor itself is of the highest level among the arguments.
+So only the autograd histories of tensors at the highest level among the arguments count.
 """
 
 from cpython.object cimport PyObject
@@ -53,12 +53,12 @@ def set_runner(function):
 
 
 def enable_transform_dispatch(bint on):
-    """Let this thread's operators pass here, or no more; whether they did."""
+    """Enable or disable transform dispatch in this thread; return the previous state."""
     return bool(set_flag(LAYERED, on))
 
 
 cdef inline int level_of(Tensor t) noexcept:
-    """The level of its layer; of a view without one, that of what it is a view of, which was written since."""
+    """Return the level of a tensor's layer; for a view without layer, the level of its base."""
     if is_layered(t) and isinstance(t.history.layer, Layer):
         return (<Layer>t.history.layer).level
     if t.base is None:
