@@ -1,6 +1,6 @@
 """Report of the features that an archive needs and `ts` lacks, computed before any of its code runs.
 
-In: a path or an open file.  Out: a record for each thing that is missing, with its places:
+In: a path or an open file.  Out: a record for each missing feature, with its source locations:
 
     for each in missing("model.pt"):
         print(each)
@@ -11,8 +11,9 @@ In: a path or an open file.  Out: a record for each thing that is missing, with 
         code/__torch__/net.py:4
         data.pkl
 
-Names come first, by the syntax of the code and by the pickles.  Functions all of whose names are known are
-compiled to graphs, which tells the calls that no overload takes, and are forgotten; no code is made of them.
+Names are checked first, from the syntax of the code and from the pickles.  Functions whose names are all
+known
+are then compiled to graphs, which finds calls without a matching overload; no bytecode is generated.
 """
 
 from __future__ import annotations

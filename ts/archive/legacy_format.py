@@ -1,6 +1,6 @@
 """The format that `torch.save` wrote before 1.6, and writes with `_use_new_zipfile_serialization=False`.
 
-A file is five pickles in a row, and the storages behind them:
+A file consists of five consecutive pickles, followed by the storages:
 
     0x1950a86a20f9469cfc6c                  that it is such a file
     1001                                    the version of the format
@@ -9,7 +9,7 @@ A file is five pickles in a row, and the storages behind them:
     ["0", ...]                              the storages' names, in their order
     6 as eight bytes, and 24 bytes          each storage: the number of its elements, and these
 
-Every number is a claim about the file: it is held against what the value says and the bytes that are there.
+All numbers are untrusted: they are checked against the value and the size of the file.
 """
 
 from __future__ import annotations

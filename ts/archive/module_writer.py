@@ -1,13 +1,13 @@
-"""Writes archives: zip files that `ts.jit.load` and PyTorch's `torch.jit.load` read.
+"""Writer of TorchScript archives: zip files for `ts.jit.load` and PyTorch's `torch.jit.load`.
 
-In: the object behind a scripted module, and a path or an open file.  Out: the file:
+In: the object of a scripted module, and a path or an open file.  Out: the file:
 
     write(module.archived(), "model.pt", {"labels.txt": "cat\\ndog"})
     to_bytes(module.archived())                                         the same as bytes
 
 The layout is that of `ts.archive.module_reader`.  Contents of records begin at multiples of 64 bytes, so that
-they can be mapped into memory.  A file is written under another name beside the old one, which it replaces
-when it is complete.
+they can be mapped into memory.  A file is written under a temporary name in the same folder and
+replaces the old file when complete.
 """
 
 from __future__ import annotations

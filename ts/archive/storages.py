@@ -138,8 +138,7 @@ _IN_MODULES: Final = QUANTIZED | {name_in_modules(d): StorageType(d) for d in dt
 
 
 def storage_type(name: str, in_module: bool = False) -> StorageType | None:
-    """Return the storage type of a class name, or None; quantized types are accepted for modules only. Those
-    of quantized tensors are in modules only.
+    """Return the storage type of a class name, or None; quantized types are accepted for modules only.
     """
     found = _NAMES.get(name)
     if found is not None:

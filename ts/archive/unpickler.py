@@ -1,14 +1,14 @@
 """Restricted unpickler for archives: it builds only listed objects.
 
-In: the bytes of a pickle, what the names in it stand for, and what gives the tensors' storages.  Out: the
+In: the bytes of a pickle, a resolver of its global names, and a function that returns storages.  Out: the
 value:
 
     Unpickler(data, names, storages).load()
 
-Python's own unpickler would call whatever the pickle names.  Here `names(module, name)` gives a `Global`,
-which is called with the arguments of a REDUCE, makes an object for NEWOBJ or fills it for BUILD, or refuses
-to; and the machine allocates in proportion to the bytes that it has read.  Opcodes are those of protocol 2
-that PyTorch has ever written, and the short forms of protocol 4.
+Python's own unpickler calls any global that the pickle names.  Here `names(module, name)` returns a `Global`,
+which is called with the arguments of a REDUCE, creates an object for NEWOBJ or fills it for BUILD, or raises;
+allocations are proportional to the bytes read.  Supported are the opcodes of protocol 2 that PyTorch has
+written, and the short forms of protocol 4.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
 class ZipRecords:
     """The records of an archive by name, without the common top-level folder.
 
-    `scripted` says what it has to be: a module's, a value's, or (None) of any records.
+    `scripted` is the required kind of archive: True for a module, False for a value, None for any.
     """
 
     def __init__(self, file: IO[bytes], scripted: bool | None = True, mapped: bool = False) -> None:
@@ -141,7 +141,7 @@ class ZipRecords:
         return data
 
     def storage(self, name: str, size: int) -> NDArray[np.uint8]:
-        """The memory of a storage of that many bytes: mapped where that is possible, else read."""
+        """Return the memory of a storage of `size` bytes, mapped if possible and read otherwise."""
         mapped = self.mapped(name, size)
         return self.read(name, size) if mapped is None else mapped
 
@@ -179,7 +179,7 @@ class ZipRecords:
 
     @property
     def version_name(self) -> str:
-        """The record that holds the version."""
+        """The name of the record that contains the version."""
         return "version" if self.has("version") else ".data/version"
 
     @property

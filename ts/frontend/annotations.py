@@ -6,7 +6,7 @@ In: the annotation of an argument, return value or variable, as syntax or as a P
     to_type(syntax of "Dict[str, Tensor]", resolver)        Dict(str, Tensor)
 
 Syntax is read by name first (`List`, `Optional`, `Tensor` need no import, as in strings of source); any other
-name is looked up and the object behind it decides: an alias, a NamedTuple, a class.
+name is resolved to a Python object: an alias, a NamedTuple or a class.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ class Reader:
         return self.read(node), None
 
     def live(self, node: ast.expr, annotation: object) -> SizedType:
-        """The type of an argument of a live function, whose annotation may name what only its object knows.
+        """Return the argument type of a live function, falling back to the annotation object for local names.
 
-        A class defined beside the function is no free variable of it if only the annotation names it.
+        A local class that only the annotation refers to is not among the function's free variables.
         """
         try:
             return self.argument(node)

@@ -49,7 +49,7 @@ class CompiledGraph(NamedTuple):
     graph: Graph
     schema: FunctionSchema
     holds_breakpoint: bool = False
-    warned: bool = False  # whether who compiles it was told something
+    warned: bool = False  # whether compilation issued a warning
 
 
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
@@ -92,7 +92,7 @@ def compile_function(
     except Exception:
         if not emitter.noted.errors:
             raise
-    if emitter.noted.errors:  # what failed behind the first of them may be its consequence
+    if emitter.noted.errors:  # later failures may be consequences of the first error
         raise together(emitter.noted.errors) from None
     assert schema is not None
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint, emitter.warned)

@@ -1,14 +1,14 @@
 """Script definitions of the methods that `@dataclass` generates, which have no Python source.
 
-In: a dataclass.  Out: by name, the definition of each method that was generated and not written by the user:
+In: a dataclass.  Out: the definitions of its generated methods, by name:
 
     @dataclass(order=True)                  def __init__(self, x: __type_x, y: __type_y = __default_y):
     class Point:                                self.x = x
         x: int                      =>          self.y = y
         y: float = 0.5                      def __lt__(self, other: Point) -> bool: ...
 
-Types and defaults are the objects that the class holds, looked up by names that no program has.  Fields that
-may be None are compared as in Python, which the language has no operator for.
+Types and defaults are the class's own objects, bound to reserved names.  Optional fields are compared as in
+Python, by generated code, since the language has no operator for it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Collect the operator and definition names that archive source refers to, without compiling it.
+"""Names of operators and definitions referenced by archive source, collected without compiling it.
 
-In: a definition of a printed source file.  Out, `needs(definition, ranges)`: what its dotted names mean:
+In: a definition of a printed source file.  Out, `needs(definition, ranges)`: its references:
 
-    torch.relu(x)                   Need("operator", "aten::relu", range)
-    ops.quantized.linear(x, w)      Need("operator", "quantized::linear", range)
-    __torch__.net.Mode.FAST         Need("name", "__torch__.net.Mode.FAST", range)
+    torch.relu(x)                   Dependency("operator", "aten::relu", range)
+    ops.quantized.linear(x, w)      Dependency("operator", "quantized::linear", range)
+    __torch__.net.Mode.FAST         Dependency("name", "__torch__.net.Mode.FAST", range)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ts.ir.source import SourceRange
 
 
 class Dependency(NamedTuple):
-    """A name, where it stands."""
+    """A reference to a name, with its source range."""
 
     kind: str  # "operator", or "name" of a definition
     name: str
@@ -28,7 +28,7 @@ class Dependency(NamedTuple):
 
 
 def needs(definition: ast.AST, ranges: Ranges) -> Iterator[Dependency]:
-    """The operators and definitions that the syntax of a definition names."""
+    """Yield the operators and definitions that a definition refers to."""
     rest: list[ast.AST] = [definition]
     while rest:
         node = rest.pop()

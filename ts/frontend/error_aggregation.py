@@ -1,14 +1,14 @@
 """Aggregation of compilation errors across a function and its callees, each error reported once.
 
-In: the errors that compiling functions raises.  Out: one error with all of them:
+In: the errors raised while functions are compiled.  Out: one error that contains all of them:
 
     def f(x):
-        a = helper(x)      helper does not compile: noted, and the statements behind this one still tell
-        b = other(x)       that `other` does not compile either
-        return a + b       `a` and `b` are undefined now, which is no error of its own
+        a = helper(x)      helper does not compile: recorded, and emission continues after it
+        b = other(x)       `other` does not compile either: recorded, too
+        return a + b       `a` and `b` are undefined now, which is not reported separately
 
-A function that does not compile is not compiled again for its next caller: while a compilation is under way
-its error is kept, so that a program costs no more than its functions, however they call each other.
+Errors are cached for the duration of a compilation: a function that fails is not compiled again for its next
+caller, so that the cost is linear in the number of functions.
 """
 
 from __future__ import annotations

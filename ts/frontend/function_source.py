@@ -61,10 +61,11 @@ def text_of(function: FunctionType) -> FunctionText:
 def _block(lines: list[str], code: CodeType) -> list[str]:
     """Return the source lines of the function that starts at `lines[0]`.
 
-    `inspect.getblock` says the same, by an expression for tokens that takes milliseconds to make.
+    Equivalent to `inspect.getblock`, without its tokenizer, whose regular expression takes milliseconds to
+    compile.
     """
     column = _column(lines[0])
-    stop = max(_lines_of(code)) - code.co_firstlineno + 1  # behind what runs, and then what is further right
+    stop = max(_lines_of(code)) - code.co_firstlineno + 1  # after the last instruction; grows below
     while stop < len(lines) and (_is_comment(lines[stop]) or _column(lines[stop]) > column):
         stop += 1
     try:

@@ -1,6 +1,6 @@
 """Hints for error messages: one sentence on how to fix the program, printed after the source location.
 
-In: what an error is about.  Out: one sentence, or nothing where nothing helpful is known.
+In: the values and types of an error.  Out: one sentence, or "" if no hint is known.
 
     undefined value nmae:                                  Optional[int] where an int is wanted:
       File "x.py", line 3                                    ...

@@ -4,8 +4,8 @@
         c = len([i for i in range(a) if i > 2])
 
 In: such a `with` statement.  Out: a call of a Python function that is made of its body: what is marked "inp"
-are its parameters, what is marked "out" its results, each with its type.  The body may be any Python, and so
-only a live function can have one: in text, which may be a stranger's, such a statement is any other `with`.
+are its parameters, what is marked "out" its results, each with its type.  The body may be any Python code, so
+that only live functions may contain it: in source text, which may be untrusted, it is an ordinary `with`.
 """
 
 from __future__ import annotations

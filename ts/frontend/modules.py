@@ -231,7 +231,7 @@ def concrete_module(
 ) -> ConcreteModule:
     """Return the description of a module instance, reusing an equal one; traced modules omit hooks.
 
-    `around` are the modules that it is a part of.
+    `around` contains the enclosing modules, for the detection of cycles.
     """
     described = getattr(instance, "_concrete", None)
     if isinstance(described, ConcreteModule):

@@ -1,10 +1,10 @@
 """Registry of qualified names: each compiled type or function of a process has a unique name.
 
     qualified_name(f)             "__torch__.package.module.f"
-    unique_name(that)             the same, or one with a number where somebody has had it
+    unique_name(that)             the same, or one with a number if the name is taken
     note_live(script)             `live(name)` finds it from now on, while it lives
 
-What makes a method of a class is installed here, too: the scripted functions of the runtime, which is above.
+The constructor of script functions is registered here as well, since `ts.runtime` is a higher layer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _mangles = itertools.count()
 
 
 def install(make_function: MakeFunction) -> None:
-    """Say what functions and methods are: a scripted function of that name, compiled on demand."""
+    """Register the constructor of script functions, which are compiled on demand."""
     global _make_function
     _make_function = make_function
 
@@ -63,7 +63,7 @@ def qualified_name(named: Any) -> str:
 def unique_name(name: str) -> str:
     """Return a name unused in this process, mangled as in PyTorch if `name` is taken.
 
-    As there, it stays taken when its owner is gone or does not compile.
+    As in PyTorch, the name stays taken after its owner is deleted or fails to compile.
     """
     prefix, _, last = name.rpartition(".")
     asked = object()

@@ -233,7 +233,7 @@ _WRONG_PREFIX: Final = re.compile(r"#[\t ]*type[\t ]*:(?![\t ]*ignore)")
 def type_comment(text: str) -> str | None:
     """The signature in `# type:` comments of a definition's text, as one line; None if there is none.
 
-    Both forms of PEP 484: one `# type: (int, Tensor) -> int`, or one comment behind each argument and then
+    Both forms of PEP 484: one `# type: (int, Tensor) -> int`, or one comment after each argument and then
     `# type: (...) -> int`.
     """
     if "type" not in text:

@@ -1,7 +1,7 @@
-"""Names of the surrounding scope: what a free name of a scripted function stands for.
+"""Resolution of free names in scripted functions to Python objects.
 
 In: a function (its closure, globals and the builtins) or the frame that compiles a string.  Out: the Python
-object behind a name, `Resolver.lookup`, with everything of a module called `torch` replaced by its namesake
+object bound to a name, `Resolver.lookup`, with everything of a module called `torch` replaced by its namesake
 in `ts`, so that source which says `torch.relu` compiles whether or not PyTorch is there.
 
     import torch                    lookup("torch")         the module `ts`

@@ -7,7 +7,7 @@ In: the constants without a literal (`CONSTANTS.c0`), and a way to find what `__
     ops.prim.max(a, b)               the operator prim::max
     __torch__.model.helper(x, )      a function or class that `find` gives
     unchecked_cast(int, x)           the same value under another type
-    uninitialized(int)               the value of a variable on a path where nobody reads it
+    uninitialized(int)               the value of a variable on a path without reads
     __torch__.C.__new__(__torch__.C) an object without attributes
     ^log()(x)                        a call of the function of Python that `find("^log")` gives
     def task(): ... ; fork(task)     a program that is started; it sees the variables around it

@@ -6,8 +6,8 @@ In: the `Source` of a file.  Out: its functions and classes by name, a class wit
     file.definition("Net")              ast.ClassDef: bases and attributes
     file.methods("Net")                 [("forward", <function that gives its ast.FunctionDef>), ...]
 
-Loading needs the attributes of all classes and hardly a method.  Where definitions begin is seen by the lines
-that begin with `class` and `def`; a text that is not laid out as the printer does it is parsed as a whole.
+Loading needs the attributes of all classes, but few methods.  Definitions are located by lines that begin
+with `class` and `def`; text in another layout than the printer's is parsed as a whole.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ts.ir.source import Source
 
 Definition = ast.ClassDef | ast.FunctionDef
 
-_MAX_LINES: Final = 4_000  # of a text whose parts are parsed alone, behind empty lines for those before
+_MAX_LINES: Final = 4_000  # limit for parsing parts separately, with preceding lines left empty
 _UNUSUAL: Final = re.compile(r'"""|\'\'\'|\\\n|[\r\f\t]')  # with which a line may be no beginning
 _TOP: Final = re.compile(r"^(?:(?:class|def) (\w+)|([^\s#]))", re.MULTILINE)
 _CLASS: Final = re.compile(r"class \w+(?:\(Module\))?:\n( +)")
@@ -114,7 +114,7 @@ def _definitions(text: str) -> dict[str, _Part] | None:
 
 
 def _members(text: str) -> tuple[str, list[tuple[str, int]]] | None:
-    """Of a class: the indentation of its body, and its methods with their offsets, behind all else."""
+    """Return the body indentation of a class and its method offsets, if the methods come last."""
     head = _CLASS.match(text)
     if head is None:
         return None

@@ -1,13 +1,13 @@
 """Syntax of printed source beyond Python's grammar.
 
-In: text.  Out: Python's syntax tree of it, in which these names are spelled as in the text:
+In: text.  Out: its Python syntax tree, which keeps the spelling of these names:
 
     ^tally()(xs, 2)                    a function of Python: the name `^tally` is called, then what it gives
     ^<lambda>()(x)                     the same without a name of its own
     __torch__.programs.elif.sign       an attribute that is a keyword
     Tuple[]                            the type of (), as archives of older versions spell it
 
-A word of the same length takes the place of each, so that every place in the tree is one in the text.
+Each is replaced by a word of equal length before parsing, so that source locations stay valid.
 """
 
 from __future__ import annotations

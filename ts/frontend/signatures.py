@@ -31,7 +31,7 @@ from ts.ir.types import Type
 class Parameter(NamedTuple):
     """One parameter of a scripted function; `default` is NO_DEFAULT for required parameters.
 
-    `size` is how often a single value for a list is repeated: 2 for `BroadcastingList2[int]`.
+    `size` is the list length to which a single value is expanded: 2 for `BroadcastingList2[int]`.
     """
 
     name: str

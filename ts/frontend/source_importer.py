@@ -111,7 +111,7 @@ class ArchiveUnit:
                 try:
                     found = self._found[name] = self._define(name, definition, file)
                 except FrontendError:
-                    self._found.pop(name, None)  # half made: whoever looks again sees the error
+                    self._found.pop(name, None)  # incomplete: the next lookup raises the error again
                     raise
                 finally:
                     self._begun.discard(begun)

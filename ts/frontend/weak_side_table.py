@@ -1,12 +1,12 @@
 """Side tables of compilation results, stored on the Python functions and classes themselves.
 
-In: a function or a class, and what was made of it.  Out: the same again, as long as both live:
+In: a function or class, and its compilation result.  Out: the result, while the key is alive:
 
-    scripted = Attached("script")
+    scripted = WeakSideTable("script")
     scripted[f] = ScriptFunction(...)        scripted.get(f)
 
-A dictionary with weak keys would not do: what is made of a function leads back to it (by the classes that
-it uses, whose methods see the same globals), so that the dictionary would keep both alive for ever.
+A `WeakKeyDictionary` would leak: the result refers to its key (through used classes, whose methods share the
+globals), so that the dictionary would keep both alive forever.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class WeakSideTable(Generic[V]):
         self.name = f"__ts_{name}__"
 
     def get(self, key: Any) -> V | None:
-        """The value, or None. `functools.wraps` copies attributes: those of another function do not count."""
+        """Return the value of a key, or None; ignore values copied from other keys by `functools.wraps`."""
         owner, value = getattr(key, "__dict__", {}).get(self.name, (None, None))
         return value if owner is not None and owner() is key else None
 

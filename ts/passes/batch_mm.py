@@ -1,4 +1,4 @@
-"""Many small products become a large one.
+"""Batching of many small matrix products into one large product.
 
     a sum of at least four products                  %s : Tensor = prim::MMTreeReduce(%a, %c..., %b, %d...)
       %x : Tensor = aten::mm(%a, %b)            =>      the left factors side by side, times the right ones
@@ -8,8 +8,8 @@
       %x : Tensor = aten::mm(%a, %b)            =>     prim::MMBatchSide[side=0](%a, %b, %c...)
       %y : Tensor = aten::mm(%a, %c) ...             (side=1: the right factor is the common one)
 
-Unrolled loops have such products. A sum is added in another order then, so its last bits differ: the pass is
-for those who ask for it. What anybody writes to is left alone.
+Unrolled loops contain such products. The summation order changes, and with it the rounding, so that the pass
+is opt-in. Values with writers are not batched.
 """
 
 from __future__ import annotations

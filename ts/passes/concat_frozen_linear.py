@@ -1,13 +1,12 @@
-"""Linear layers of one input become one layer with the weights of all.
+"""Concatenation of frozen linear layers with a common input into one layer.
 
     %y : Tensor = aten::linear(%x, %w, %b)            %a : Tensor = aten::linear(%x, %wv, %bc)
     %z : Tensor = aten::linear(%x, %v, %c)     =>     %y : Tensor = aten::slice(%a, %-1, %0, %3, %1)
                                                       %z : Tensor = aten::slice(%a, %-1, %3, %8, %1)
 
-For graphs of frozen modules, whose weights are constants: of one dtype, on one device, all with a bias.  As
-in PyTorch, on `cuda` only unless `everywhere` is said: what reads the parts reads them with gaps, and one
-product is quicker than several only where they do not fill the device.  Nobody may write to the input or to
-the results.
+Applies to frozen modules with constant weights of one dtype, on one device, all with a bias.  As in PyTorch,
+it is limited to `cuda` unless `everywhere` is set: readers of the slices see strided memory, and one product
+is faster than several only if these do not fill the device.  Inputs or results with writers are skipped.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class _Pool:
             return True
         self._only_read.discard(existing)
         if isinstance(type, ListType):
-            return False  # somebody may ask which list it is
+            return False  # the identity of the list may be tested
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())

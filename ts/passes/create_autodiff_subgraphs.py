@@ -1,4 +1,4 @@
-"""Operators that are differentiated together become differentiable graphs.
+"""Grouping of differentiable operators into differentiable graphs.
 
     %t : Tensor = aten::mul(%x, %w)        %y : Tensor = prim::DifferentiableGraph_0(%x, %w)
     %y : Tensor = aten::tanh(%t)     =>    with prim::DifferentiableGraph_0 = graph(%x : Tensor, %w : Tensor):
@@ -6,14 +6,13 @@
                                              %y : Tensor = aten::tanh(%t)
                                              return (%y)
 
-Such a graph has operators on tensors that write to nothing, and the lists of tensors that they read.  It
-collects what comes until somebody else reads its results, writes, branches or acts on the world, and stands
-there.  What it is given beside tensors has to be the same in call after call, as attributes, sizes and
-constants are: how it is differentiated is worked out for such values (`ts.autodiff`).  A tensor of which
-the program itself asks for the gradient (`torch.autograd.grad`, `y.grad`) is the result of one and an
-argument of another.
+Such a graph contains functional tensor operators and the tensor lists that they read.  It grows until another
+node reads its results, writes, branches or has side effects, and is placed there.  Non-tensor inputs must be
+equal in all calls, like attributes, sizes and constants: the differentiation is specialized to such values
+(`ts.autodiff`).  A tensor whose gradient the program itself requests (`torch.autograd.grad`, `y.grad`) is the
+result of one graph and an argument of another.
 
-Whether somebody wants a gradient is seen when the program runs.
+At run time, the inputs decide whether gradients are recorded.
 """
 
 from __future__ import annotations

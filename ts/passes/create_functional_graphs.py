@@ -4,9 +4,10 @@
     %b : Tensor = aten::add(%a, %y, %one)      =>    with prim::FunctionalGraph_0 = graph(%x, %y):
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
-A node belongs to such a part if it neither writes, nor acts outside, nor has results that are written to or
-escape; a branch or loop belongs to it if all its nodes do. Nodes move together as far as their order with
-everything else allows (`ts.analysis.reorder`). `inline_functional_graphs` undoes it, in PyTorch's order.
+A node is functional if it does not write and has no side effects, and its results are not written to and do
+not
+escape; a branch or loop is functional if all its nodes are. Nodes are moved together as far as dependencies
+allow (`ts.analysis.reorder`). `inline_functional_graphs` undoes it, in PyTorch's order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Dead code elimination.
 
 A node stays if one of its outputs is needed, if it acts on the outside world, or if it writes to memory
-that a needed value may read. Outputs of ifs and loops that nobody reads are removed with what computes them.
+that a needed value may read. Unused outputs of ifs and loops are removed with their computation.
 
     %y : int = aten::mul(%x, %x)          (gone)
     %z : int = aten::neg(%x)        =>    %z : int = aten::neg(%x)

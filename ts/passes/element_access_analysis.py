@@ -1,13 +1,14 @@
 """Analysis of loops that access tensor elements: finds tensors that can be replaced by numbers.
 
-In: a `prim::Loop`.  Out: an `Elements`, from which `passes.element_versions` makes a version of the loop.
+In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` creates a version of the loop.
 
     for i in range(1, n):                     a     comes from outside, has one dimension, is written
         a[i] = t * (a[i - 1] + a[i])          a[i]  a view of a that is an element: loaded, stored
         t = t + a[i]                          t     a number like those of a, one for each turn
 
-Nothing here knows dtypes: tensors that meet in an operator are of one set, whose elements are of one dtype.
-What nothing is known about stays as it is, and takes numbers as tensors (`boxed`).
+The analysis is independent of dtypes: operands of one operator belong to one set, whose elements share a
+dtype.
+Unknown operators stay unchanged and receive numbers as tensors (`boxed`).
 """
 
 from __future__ import annotations

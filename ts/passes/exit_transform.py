@@ -58,9 +58,9 @@ def exit_transform(graph: Graph) -> bool:
 class _Exits:
     """The nodes that contain early exits, so that other ifs and loops need not be visited.
 
-    around      the nodes that an exit, or an exception, lies in
-    continues   whether one is a `prim::LoopContinuation` or an exception
-    enters      whether there is a `with`
+    around      the nodes that contain an exit or an exception
+    continues   True if one of them is a `prim::LoopContinuation` or an exception
+    enters      True if the graph contains a `with`
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -101,8 +101,8 @@ class _ExitPair(NamedTuple):
     """The early exit of a block: `taken` is a run-time boolean, `values` are the values that the exit
     returns.
 
-    The transformer's own constants stand for certainty: its true is ALWAYS, its false is NEVER, and an
-    uninitialised boolean is RAISES, as nobody will look at it.
+    Three values of `taken` encode statically known exits: the transformer's constant true is ALWAYS, its
+    constant false is NEVER, and its uninitialized boolean, which is never read, is RAISES.
     """
 
     taken: Value
@@ -199,7 +199,7 @@ class _ExitTransformer:
             return _ExitPair(self._raises, ())
         if status is _ExitStatus.NEVER:
             return self._never
-        # A branch that does not exit has nothing to carry: nobody reads its values.
+        # A branch without exit has no exit values: they are never read.
         for i, other in ((0, 1), (1, 0)):
             if statuses[i] in (_ExitStatus.NEVER, _ExitStatus.RAISES):
                 branches[i] = _ExitPair(branches[i].taken, self._uninitialized_like(branches[other].values))
@@ -388,7 +388,7 @@ class _Merger:
                 for inner in node.blocks():
                     self.run(inner)
             lasts = [inner.return_node().prev() for inner in node.blocks()]
-            while self._merge_with_next(node):  # the same node may decide the one behind, too
+            while self._merge_with_next(node):  # the same node may determine later ones, too
                 for inner, last in zip(node.blocks(), lasts, strict=True):
                     self.run(inner, last)
                 lasts = [inner.return_node().prev() for inner in node.blocks()]

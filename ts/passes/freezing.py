@@ -14,8 +14,8 @@ where
 - it is handed to a forked task, or returned by one, or handed to a call that is not seen through,
 - its module is in training mode, or no graph can hold its value.
 
-Following what a value may be part of is done here, forwards from each attribute, and not by `AliasDb`: there,
-what comes from a module is memory that anybody may have, and one write to a tensor would keep all of them.
+Aliases are tracked here, forwards from each attribute, instead of by `AliasDb`: there, module attributes are
+wildcard memory, and a single write to a tensor would keep all of them.
 """
 
 from __future__ import annotations
@@ -458,7 +458,7 @@ class _AttributeEscapeAnalysis:
         self._origins: dict[Value, _Origin] = {}
         self.touched: set[Attribute] = set()  # assigned, written to, or handed on
         self.written: set[Attribute] = set()
-        self.modules: list[Object] = []  # that somebody may have who is not seen through
+        self.modules: list[Object] = []  # that escape to unknown code
 
     def follow(self, graph: Graph) -> None:
         """Go through the graph until nothing new is found: loops carry values back."""

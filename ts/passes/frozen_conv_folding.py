@@ -3,9 +3,9 @@
     %c : Tensor = aten::conv2d(%x, %w, %b, ...)              %c : Tensor = aten::conv2d(%x, %w2, %b2, ...)
     %y : Tensor = aten::batch_norm(%c, ...)          =>      (%c instead of %y)
 
-Only where weight and bias are constants, nobody else reads the elements of the convolution's result, and what
-is folded is constant too: in graphs of frozen modules.  Batch normalisation by running statistics, sums and
-differences, products and quotients with one number, or with one a channel.  Values change by rounding.
+Applies to frozen modules: weight, bias and the folded operands are constants, and the elements of the
+convolution's result have no other reader.  Folds batch normalization with running statistics, and sums,
+differences, products and quotients with a scalar or with one number per channel.  Results differ by rounding.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
     %m : Float(*, *) = aten::mm(%x, %w)
     %y : Tensor = aten::add(%m, %b, %one)      =>    %y : Tensor = aten::addmm(%b, %x, %w, %one, %one)
 
-For graphs whose tensors have types (`propagate_types`): all three are of one floating dtype, and what is
-added has at most two dimensions, along which `addmm` expands it to the product.  It does not expand the
-product, as `add` does: where lengths do not rule that out, the two stay, which PyTorch joins.
-Nobody may write to what is read, or to the product.  Sums are rounded otherwise; `decompose_ops` goes back.
+Requires typed tensors (`propagate_types`): all three have one floating dtype, and the summand has at most two
+dimensions, which `addmm` expands to the product's shape.  `addmm` does not expand the product, as `add` does:
+unless the sizes rule that out, the nodes stay unfused (PyTorch fuses them).
+The operands and the product must have no writers.  Rounding differs; `decompose_ops` is the inverse.
 """
 
 from __future__ import annotations

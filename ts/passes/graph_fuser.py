@@ -1,4 +1,4 @@
-"""Pointwise operators that feed each other become groups.
+"""Fusion of connected pointwise operators into fusion groups.
 
     %c : Tensor = aten::mul(%a, %b)            %d : Tensor = prim::FusionGroup_0(%a, %b)
     %d : Tensor = aten::tanh(%c)        =>     with prim::FusionGroup_0 = graph(%a : Tensor, %b : Tensor):
@@ -6,12 +6,12 @@
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
-What reads whole rows (`softmax`, a norm, a sum) may end a group, and nothing of the group reads its result.
-Views that nobody else reads (`chunk`, `x[:, 1]`) go with the group that does.
+Row-wise operators (`softmax`, a norm, a sum) may end a group, in which their result has no reader.
+Views (`chunk`, `x[:, 1]`) move into the group that is their only reader.
 
-Whether a group runs as one is seen when it runs, by its inputs: the nodes stay in its subgraph for where it
-does not.  A group collects what joins it and stands where its first result is needed, or something is
-written: its nodes sink, and nothing moves past a node that writes.
+At run time, the inputs decide whether a group runs fused: its subgraph keeps the nodes for the other case.  A
+group is placed where its first result is needed or memory is written: its nodes sink, and no node moves past
+a node that writes.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Fuser:
         self.refused = refused
         self.open: dict[Value, _Group] = {}  # results of nodes of groups that more may join
         self.place: dict[Node, int] = {}  # of these nodes, in the order of the block
-        self.views: dict[Node, None] = {}  # since somebody wrote: those that a group may take with it
+        self.views: dict[Node, None] = {}  # views since the last write, which a group may absorb
         self.changed = False
 
     def run(self) -> bool:

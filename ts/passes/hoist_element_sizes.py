@@ -1,4 +1,4 @@
-"""Hoisting of size queries out of specialized loop versions (`element_versions`).
+"""Hoisting of size queries out of specialized loop versions (`loop_versioning`).
 
     %ok : bool = prim::HasElements[dtype=7, rank=2, written=0](%a)
      = prim::If(%ok)
@@ -9,8 +9,7 @@
               %n : int = aten::__getitem__(%sizes, %one)               = prim::Loop(%n, %true)
                = prim::Loop(%n, %true)                                  ...
 
-Nothing in a version gives a tensor another shape, and how many dimensions it has is known: none of this
-fails.
+A version never changes the shape of a tensor, and ranks are known, so that the queries cannot fail.
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@
                                                          %p : Tensor = aten::mm(%h, %v)
                                                          -> (%true, %p)
 
-Nobody sees whether it is one view or many: operators read it and keep nothing of it. A view may fail, so
-that none is made where the loop does not run, or where the first iteration does anything before that others
-could see.
+The number of views is unobservable, since operators only read them. Views may raise, so that they are hoisted
+only if the loop runs, and if they precede all side effects of the first iteration.
 """
 
 from __future__ import annotations

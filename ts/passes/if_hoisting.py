@@ -12,8 +12,8 @@
       block0(): -> (%a)
       block1(): -> (%b)
 
-A node moves if nothing before it in its branch, of what stays there, acts, writes or may raise; two ifs join
-where nothing stands between them but constants.
+A node moves if no remaining node before it in its branch has side effects, writes or may raise; two ifs are
+merged if only constants are between them.
 """
 
 from __future__ import annotations

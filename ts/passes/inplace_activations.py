@@ -1,10 +1,10 @@
 """Conversion between in-place and functional activations where the difference is unobservable.
 
     functional_to_inplace_activation     %y : Tensor = aten::relu(%x)     =>    aten::relu_(%x)
-    inplace_to_functional_activation     the way back
+    inplace_to_functional_activation     the inverse
 
-The first holds for new memory that only the activation reads: then nobody sees the old numbers. Functions of
-one tensor only, whose result has its dtype whatever that is.
+The first requires newly allocated memory read by the activation only, so that overwritten elements are never
+observed. Both are limited to functions of one tensor whose result always has its dtype.
 """
 
 from __future__ import annotations

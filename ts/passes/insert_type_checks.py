@@ -9,8 +9,9 @@
         block0():                                      dtype, device, sizes, strides, requires_grad
           ...
 
-What the type does not know is not asked. Whether a tensor wants a gradient is asked under the grad mode,
-where none does without it; `insert_gradient_check` asks for the tensor's own mark. Both are PyTorch's ways.
+Unknown properties of the type are not checked. The check of `requires_grad` depends on the grad mode: without
+it,
+no tensor requires grad. `insert_gradient_check` tests the tensor's own flag. PyTorch has both checks.
 """
 
 from __future__ import annotations

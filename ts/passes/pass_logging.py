@@ -53,7 +53,7 @@ _ALIASES: Final = {
     "tensorexpr_fuser": "graph_fuser",
 }
 
-# What stands beside the passes.
+# Modules of this package that are not passes.
 _NO_PASSES: Final = frozenset(
     {
         "__init__",
@@ -76,8 +76,9 @@ def configure(
 ) -> None:
     """Configure the logged passes and optimization limits, in the syntax of the environment variables.
 
-    A name that no pass has is warned about; it may be one of PyTorch's that has no counterpart.  `source`
-    is where the limits stand, for the message where they are no numbers.
+    Warn about unknown pass names, which may be passes of PyTorch without counterpart.  `source` is the name
+    of
+    the limits' origin, for the error message about invalid numbers.
     """
     global _stream
     _levels.clear()

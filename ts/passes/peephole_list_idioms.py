@@ -7,8 +7,8 @@
     %m : Tensor[] = aten::add(%l, %k)                   =>    prim::ListConstruct(%a, %b, ...)
     %s : Tensor[] = aten::slice(%l, %zero, %one, %one)  =>    prim::ListConstruct(%a)
 
-Nobody may write to the sum or the slice either: the list in its place is not in the analysis. As a pass of
-its own, for PyTorch's name:
+The sum or slice must have no writers either, since the alias analysis lacks its replacement. As a separate
+pass under PyTorch's name:
 
     peephole_list_idioms(graph)
 """

@@ -3,8 +3,8 @@
     %q : int = aten::floordiv(%a, %b)        (gone from `fn.graph`, as in PyTorch)
     return (%a)                              (raises when %b is 0, as in Python)
 
-The frontend's passes run between `remember_failing_code` and `settle_failing_code`.  If they dropped such a
-node, the graph as it was before them is what runs, `faithful(graph)`, until the function's graph is edited.
+The frontend's passes run between `remember_failing_code` and `settle_failing_code`.  If they removed such
+a node, the graph from before them is executed, `faithful(graph)`, until the function's graph is edited.
 """
 
 from __future__ import annotations

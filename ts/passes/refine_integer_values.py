@@ -7,7 +7,7 @@ branch.
         %z : int = aten::mul(%n, %n)          =>          %z : int = aten::mul(%four, %four)
         -> (%z)                                           -> (%z)
 
-`len(x) == 4` and `x.dim() == 2` make more of programs known than they look. The other branch of `ne` alike.
+Tests such as `len(x) == 4` and `x.dim() == 2` enable further folding. For `ne`, the false branch is refined.
 """
 
 from __future__ import annotations

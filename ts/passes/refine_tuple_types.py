@@ -2,7 +2,7 @@
 
     %t : (Tensor, Tensor) = prim::TupleConstruct(%i, %x)      =>    %t : (int, Float(2, 3)) = ...
 
-Where a pass knows more of the parts than whoever made the tuple did.
+Applies after a pass has refined the types of the elements.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     %2 : Tensor = aten::add_(%x, %y, %1)      =>      %2 : Tensor = aten::add(%x, %y, %1)
 
-`remove_mutation` asks first whether anybody sees the difference; this is for formats without such operators.
+For formats without in-place operators. `remove_mutation` first checks that the difference is unobservable.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     %x : Tensor = aten::relu(%y)                        %x : Tensor = aten::relu(%y)
     %z : Tensor = aten::add_(%x, %b, %1)                %z : Tensor = aten::add(%x, %b, %1)
 
-That holds if the memory was made in the same block, and its making can move to just before the mutation: then
-nothing in between has seen it.
+Requires memory allocated in the same block whose allocation can move to just before the mutation, so that no
+node in between has accessed it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ tensor that changes its shape.  What a loop carries is of the shape that it has 
 of that only dtype and device are entered.
 
 `propagate_types` starts from the types that the graph's inputs have, and knows some lengths of a tensor and
-not others, as `complete_shape_analysis` does behind a loop or a branch:
+not others, as `complete_shape_analysis` does after a loop or a branch:
 
     %x : Float(2, *), %w : Float(*, 3)      =>      %y : Float(2, 3) = aten::mm(%x, %w)
 

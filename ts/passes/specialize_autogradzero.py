@@ -7,8 +7,7 @@
     %b : bool = prim::AutogradAnyNonZero(%z, %z)        =>    false
     %y : Tensor = prim::If(%b)                                then the branch that is taken
 
-Inputs of the graph may be absent: their types say whether they are (`undefined`). The results of operators
-are there.
+Graph inputs may be undefined, as given by their types (`undefined`). Results of operators are always defined.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ def asked_arguments(graph: Graph) -> list[int]:
 def specialize_to_arguments(graph: Graph, known: Mapping[int, Type]) -> bool:
     """Fold the queries that the given input types decide; return whether the graph changed.
 
-    `known`: what the inputs with these numbers are, dtype, rank and device of tensors, no lengths.  The types
-    that the graph's inputs are declared with stay.
+    `known` maps input numbers to types; tensor types have dtype, rank and device, but no sizes.  The declared
+    types of the graph's inputs are restored.
     """
     return optimization_allowed("specialize_to_arguments") and _specialize(graph, known)
 

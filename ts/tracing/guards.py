@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> None:
-    """A tensor becomes a value of Python: a warning now, and a guard in the trace."""
+    """Warn that a tensor is converted to a Python value, and insert a guard into the trace."""
     if only_complains(program_frame()):
         return
     if kind in messages.ESCAPES:
@@ -51,14 +51,15 @@ def guard_python_value(tracer: Tracer, x: Tensor, kind: str, number: Any) -> Non
 
 
 def guarded(tracer: Tracer) -> bool:
-    """Return whether a trace is to look at values that left it."""
+    """Return whether the trace guards values converted to Python."""
     return FAILURES[tracer.options.guards] is not None
 
 
 def guard(tracer: Tracer, value: Value, expected: Any, told: tuple[str, str] | None = None) -> None:
-    """Let the trace fail where `value` is another one than now.
+    """Insert a check into the trace that fails if `value` differs from its recorded value.
 
-    `told` is what a message says that it was and is, where it is no number.
+    `told` has the descriptions of the recorded and the actual value for the message, if these are not
+    numbers.
     """
     fail = FAILURES[tracer.options.guards]
     if fail is None:

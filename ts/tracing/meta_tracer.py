@@ -1,7 +1,7 @@
 """Base tracer for fake tensors: answers metadata queries without executing operators.
 
-Between tracers that record what they see (`ts.export.tracer`) and those that only look (previews of control
-flow, `ts.fake`) only the operators differ.
+Recording tracers (`ts.export.tracer`) and non-recording ones (previews of control flow, `ts.fake`) differ in
+their handling of operators only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Source location of the traced program: frame, line and evaluated expression.
 
-frame = program_frame()          the innermost frame of Python that is not the recorder's
+frame = program_frame()          the innermost Python frame outside the tracer
 expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
-only_complains(frame)            whether the answer can do no more than end in an error or a warning
+only_complains(frame)            True if the test selects an error or a warning only
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def expression(frame: FrameType) -> str:
     if first is None or last is None or begin is None or end is None:
         return linecache.getline(code.co_filename, frame.f_lineno).strip()
     parts = [line.encode() for line in linecache.getlines(code.co_filename)[first - 1 : last]]
-    if parts:  # places in a line count bytes
+    if parts:  # column offsets are in bytes
         parts[-1] = parts[-1][:end]
         parts[0] = parts[0][begin:]
     return " ".join(part.decode().strip() for part in parts)
 
 
 def only_complains(frame: FrameType) -> bool:
-    """Return whether a test of `ts`'s own functions is evaluated that chooses an error or a warning at most.
+    """Return whether the frame evaluates a test in `ts` itself that only selects an error or a warning.
 
-    Of users' functions no test is: what they raise is part of what they do.
+    False for tests in user functions, whose errors are part of their behaviour.
     """
     if not is_own(frame.f_globals.get("__name__")):
         return False

@@ -1,13 +1,13 @@
-"""Functions defined inside of functions, which sources in strings may have.
+"""Nested function definitions, supported in source strings.
 
     def f(x):
         y = torch.tanh(x)
-        def backward(grad):             compiled, so that its errors are told; nothing can call it
+        def backward(grad):             compiled to report its errors; it cannot be called
             return grad * (1 - y * y)
         return y
 
-As in PyTorch the name stands for a closure, which is no function that a program calls.  Live functions are
-refused inner functions by the parser.
+As in PyTorch, the name refers to a closure, which programs cannot call.  The parser rejects nested functions
+in live functions.
 """
 
 from __future__ import annotations

@@ -4,10 +4,12 @@ In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's 
 
     emitter.statements(node.body)         emits statements
     emitter.expr(node)                    emits an expression, gives its `Value`
-    emitter.sugared(node)                 the same, for what may be no value (a module, a range, a function)
+    emitter.sugared(node)                 the same, for expressions that need not be values (a module, a
+    range)
 
-The functions that emit each kind of node live in the modules beside this one (`statements`, `flow`, `loops`,
-`expressions`, `calls`, `subscripts`); they enter themselves in the tables below by class of syntax node.
+The functions that emit each kind of node live in the other modules of this package (`statements`,
+`conditionals`,
+`loops`, `expressions`, `calls`, `subscripts`) and register in the tables below by class of syntax node.
 The order in which they create values is part of the graph's text (values are numbered), so it is PyTorch's,
 also where another order would be more natural.
 """
@@ -177,8 +179,8 @@ class Emitter:
     def again(self, emit: Callable[[], _T]) -> _T:
         """Emit an operand again, as PyTorch does, discarding the copy if it has side effects.
 
-        Its copies are dead code, but they take numbers.  PyTorch then also runs their effects twice
-        (`xs.pop() % 2` pops two elements); here those copies go.
+        The copies are dead code, but they affect value numbers.  PyTorch also executes their effects twice
+        (`xs.pop() % 2` pops two elements); here copies with effects are removed.
         """
         scope = self.scope
         marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
@@ -311,7 +313,7 @@ class Emitter:
             first = next(iter(self.graph.nodes()), None)
             self.graph.set_insert_point(self.graph.block() if first is None else first)
             found = self._numbers[key] = self.graph.insert_constant(value, range)
-            # A graph that was empty has its first node now, and what comes next goes behind it.
+            # An empty graph has its first node now; later nodes are inserted after it.
             self.graph.set_insert_point(saved)
         return found
 

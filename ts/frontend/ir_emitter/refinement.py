@@ -1,13 +1,14 @@
 """Type refinement: the variable types implied by a condition being true or false.
 
-In: a value's type and the types it is tested against.  Out: what it is where the test holds and where not.
+In: a value's type and the tested types.  Out: its refined types in the true and the false branch.
 
     x : Union[int, str, None]
     x is None               true: nothing        false: x is Union[int, str]
     isinstance(x, int)      true: x is int       false: x is Union[str, None]
 
-`a and b` tells what both tell where it holds, and what they agree on where it does not; `or` the other way
-round.  The emitter turns what holds in a branch into `prim::unchecked_cast` at its beginning.
+For `a and b`, the true branch has the refinements of both operands, the false branch their common ones; `or`
+is
+the dual.  The emitter inserts refinements as `prim::unchecked_cast` at the beginning of a branch.
 """
 
 from __future__ import annotations

@@ -336,10 +336,9 @@ def _is_constructing(em: Emitter, type: Type) -> bool:
 def overloaded(
     em: Emitter, range: SourceRange, method: str | None, args: Sequence[Value], kwargs: Kwargs | None = None
 ) -> Value | None:
-    """Emit an operator as a method call on its first operand; return None for operands other than objects. As
-    in Python, `__ne__` is derived from `__eq__`.
+    """Emit an operator as a method call on its first operand; return None for operands other than objects.
 
-    A class that says what is equal says what is not, as in Python.
+    As in Python, `__ne__` is derived from `__eq__` unless the class defines it.
     """
     if method is None or not args or not isinstance(args[0].type(), OBJECT_TYPES):
         return None

@@ -1,6 +1,6 @@
 """Compile-time values of `range`, `zip`, `enumerate`, `reversed` and `slice` calls, without run-time objects.
 
-In: what they are called with.  Out: sugared values that loops, comprehensions and subscripts take apart.
+In: the call's arguments.  Out: sugared values, which loops, comprehensions and subscripts decompose.
 
     for i in range(2, n)         RangeValue: length aten::__range_length, elements aten::__derive_index
     for a, b in zip(xs, ys)      IterableTree([SimpleValue(%xs), SimpleValue(%ys)])

@@ -1,7 +1,7 @@
 """Sugared values: the compile-time meaning of expressions, including those without a graph value.
 
-In: an expression that was emitted, or a Python object around the function.  Out: a `SugaredValue`, which
-knows how it is called, iterated, indexed and asked for attributes:
+In: an emitted expression, or a Python object of an enclosing scope.  Out: a `SugaredValue`, which implements
+calls, iteration, indexing and attribute access:
 
     x                SimpleValue(%x)                       x.relu     BuiltinFunction("aten::relu", %x)
     (a, b)           SugaredTuple, if its elements are no values   torch.relu BuiltinFunction("aten::relu")
@@ -379,7 +379,7 @@ class WarnFunction(BuiltinFunction):
     ) -> SugaredValue:
         result = super().call(em, range, args, kwargs, n_binders)
         node = em.graph.insert_point().prev()
-        while node.kind() != self.name:  # behind it there is what stands for its result
+        while node.kind() != self.name:  # the nodes after it represent its result
             node = node.prev()
         node.set("warn_id", next(_warnings))
         return result
@@ -431,7 +431,7 @@ class TensorCast(SugaredValue):
 
 
 class SpecialForm(SugaredValue):
-    """A callee that inspects the syntax of its arguments (`emit.calls`)."""
+    """A callee that inspects the syntax of its arguments (`ir_emitter.calls`)."""
 
     kind = "special form"
 
