@@ -37,16 +37,16 @@ Line = tuple[Operator, list[Any], list[Any]]
 
 
 class UntraceableError(TsError):
-    """What ran cannot be written down as operators on tensors."""
+    """Error for a run that cannot be expressed as tensor operators."""
 
 
 def is_untraceable(error: Exception) -> bool:
-    """Whether an error says that there is no trace: what ran needs elements, has no derivative, or fails."""
+    """Return whether an error means a failed trace: missing elements, no derivative, or a failing run."""
     return not isinstance(error, LimitExceeded | InternalError)
 
 
 class Input(NamedTuple):
-    """An argument: a tensor, of which this is known, or a value, which is known."""
+    """Description of an argument: the metadata of a tensor, or another value itself."""
 
     value: Any  # None for a tensor
     dtype: Any = None  # None: it is no tensor
@@ -57,7 +57,7 @@ class Input(NamedTuple):
 
     @staticmethod
     def of(x: Any, wanted: bool) -> Input:
-        """What there is to know about an argument."""
+        """Return the description of an argument; `wanted`: whether its gradient is requested."""
         if not isinstance(x, Tensor):
             return Input(list(x) if type(x).__name__ == "List" else x)
         return Input(None, x.dtype, tuple(x.shape), tuple(x.stride()), x.device, wanted)
@@ -76,7 +76,7 @@ class Input(NamedTuple):
 
 
 class Trace:
-    """One run of a function, and the way back from some of its results."""
+    """Record of one function run on meta tensors, and the backward graphs of some of its results."""
 
     def __init__(self, function: Any, inputs: Sequence[Input]) -> None:
         self.inputs = inputs
@@ -106,7 +106,7 @@ class Trace:
                 yield identity(x), (number, i)
 
     def _check_outputs(self) -> None:
-        """UntraceableError for a result that has, or lacks, the gradient of what it shares elements with."""
+        """Raise UntraceableError if a result shares elements with a tensor of different `requires_grad`."""
         seen: dict[int, set[bool]] = {}  # by identity
         for found, place in self._places():
             seen.setdefault(found, set()).add(self.tensor(place).requires_grad)
@@ -114,7 +114,7 @@ class Trace:
             raise UntraceableError("a result is detached from another tensor, or another from it")
 
     def is_input(self, place: tuple[int, int]) -> bool:
-        """Whether the tensor at a place is an argument."""
+        """Return whether the tensor at a place is an argument."""
         return place[0] < 0
 
     def tensor(self, place: tuple[int, int]) -> Tensor:
@@ -124,7 +124,7 @@ class Trace:
         return found
 
     def back(self, roots: Sequence[Tensor]) -> BackwardGraph:
-        """The way back from `roots`, which have gradients."""
+        """Record the backward pass from `roots`, which require grad."""
         grads = [aten.empty(list(x.shape), dtype=x.dtype, device="meta") for x in roots]
         wanted = [x for x, i in zip(self.blanks, self.inputs, strict=True) if i.wanted]
         with GradMode(True), self._writer() as writer:
@@ -133,11 +133,11 @@ class Trace:
 
 
 class BackwardGraph(NamedTuple):
-    """A way back."""
+    """Recorded backward pass."""
 
     grads: list[Tensor]  # of the roots
     lines: list[Line]
-    found: list[Tensor | None]  # of the arguments that want one
+    found: list[Tensor | None]  # of the arguments that require grad
 
 
 def _is_group(operator: Operator) -> bool:
@@ -183,13 +183,13 @@ class GraphBuilder:
         return TensorType(x.dtype.code, tuple(x.shape), None, str(self.trace.device))
 
     def missing(self, x: Tensor) -> Value:
-        """The value of a tensor that no line has made; a constant where it has elements."""
+        """Return a constant for a tensor that no line produced; UntraceableError for a meta tensor."""
         if x.is_meta:
             raise UntraceableError("a tensor comes from nowhere")
         return self.graph.insert_constant(x)
 
     def value_of(self, x: Any, kind: Type = ANY) -> Value:
-        """The value of an argument, of that type where `x` does not say."""
+        """Return the graph value of an argument; `kind` is the type of an empty list."""
         if isinstance(x, Tensor):
             found = self.values.get(identity(x))
             return self.missing(x) if found is None else found
@@ -236,12 +236,12 @@ def _present(kind: Type) -> Type:
 
 
 class BackwardGraphBuilder(GraphBuilder):
-    """The graph of a way back: what it reads of the way there becomes inputs, or is computed again."""
+    """Graph builder for a backward pass: forward values that it reads become inputs or are recomputed."""
 
     def __init__(self, trace: Trace, again: Sequence[int]) -> None:
         super().__init__(trace)
-        self.again = again  # lines of the way there
-        self.reads: dict[tuple[int, int], Value] = {}  # places of the way there
+        self.again = again  # recomputed lines of the forward graph
+        self.reads: dict[tuple[int, int], Value] = {}  # by place in the forward graph
 
     def missing(self, x: Tensor) -> Value:
         place = self.trace.place.get(identity(x))
@@ -256,7 +256,7 @@ class BackwardGraphBuilder(GraphBuilder):
 
 
 def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
-    """The way there: all arguments to the outputs, and then what else is saved."""
+    """Build the forward graph: all arguments to the outputs, followed by the saved values."""
     writing = GraphBuilder(trace)
     for i, x in zip(trace.inputs, trace.blanks, strict=True):
         if i.dtype is None:
@@ -273,9 +273,10 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 def backward_graph(
     trace: Trace, back: BackwardGraph, again: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
-    """The way back; where what it reads beside the roots' gradients is; which arguments it has results for.
+    """Return the backward graph, the places of forward values that it reads, and the differentiated
+    arguments.
 
-    `again`: the lines of the way there that it computes anew.
+    `again`: the forward lines that it recomputes.
     """
     reading = BackwardGraphBuilder(trace, again)
     for x in back.grads:

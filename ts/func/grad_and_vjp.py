@@ -28,9 +28,9 @@ Argnums = int | tuple[int, ...]
 
 
 class RecordedCall:
-    """A call that is recorded, and what comes of it.
+    """Recorded function call, with its leaves and results.
 
-    leaves   the tensors that gradients are taken by
+    leaves   the tensors of which gradients are computed
     found    the results, recorded
     results  the same as others may have them
     """
@@ -49,7 +49,7 @@ class RecordedCall:
         self.attached = self.outer_grad and any(x.requires_grad for x in given)
 
     def goes_on(self, tensors: list[Any]) -> bool:
-        """Whether somebody outside wants gradients of these."""
+        """Return whether gradients of `tensors` may be requested outside this call."""
         return (
             self.attached
             or self.recorder is not None
@@ -83,7 +83,7 @@ class RecordedCall:
 
 
 def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
-    """Whether the history of tensors has other leaves than these."""
+    """Return whether the history of tensors reaches leaves other than `leaves`."""
     level = top()
     own = {id(x) for x in leaves}
     stack = []
@@ -110,7 +110,7 @@ def _leads_outside(tensors: list[Any], leaves: list[Tensor]) -> bool:
 
 
 def checked_argnums(argnums: Any, count: int) -> Any:
-    """Numbers of arguments, from the front; RuntimeError for those that are not."""
+    """Return argument indices as non-negative numbers; RuntimeError for invalid indices."""
     if isinstance(argnums, tuple):
         made = tuple(_checked_argnum(i, count) for i in argnums)
         if not made:

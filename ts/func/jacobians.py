@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 
 
 def units(tensors: list[Tensor]) -> list[Tensor]:
-    """The rows of the identity over all elements, in the shapes of the tensors."""
+    """Return the identity matrix's rows over all elements, in the shapes of the tensors."""
     total, before, made = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         part = ts.zeros(total, x.numel(), dtype=x.dtype, device=x.device)
@@ -98,9 +98,9 @@ def jacrev(
 def jacfwd(
     func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """The same as `jacrev`, in forward mode: faster where there are more results than arguments.
+    """Compute Jacobians like `jacrev`, in forward mode: faster for more results than arguments.
 
-    randomness  what `vmap` does where `func` draws random numbers
+    randomness  behaviour of `vmap` for random numbers in `func`
     """
 
     @functools.wraps(func)

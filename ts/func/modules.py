@@ -22,7 +22,7 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other tensors in place of those it has; it has its own again afterwards."""
+    """Call a module with replaced parameters and buffers, and restore the originals afterwards."""
     given = parameter_and_buffer_dicts
     tensors = dict(given) if isinstance(given, dict) else {k: v for part in given for k, v in part.items()}
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)

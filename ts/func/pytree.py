@@ -15,7 +15,7 @@ LEAF = "*"
 
 
 class TreeSpec:
-    """How a tree branches: the kind of its root, what names the branches, their shapes; a leaf has none."""
+    """Tree structure: type of the root, names of the branches and their specs; a leaf has type None."""
 
     def __init__(self, kind: Any, names: tuple[Any, ...], children: tuple[TreeSpec, ...]) -> None:
         self.kind = kind
@@ -65,7 +65,7 @@ def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
 
 
 def flatten(x: Any) -> tuple[list[Any], TreeSpec]:
-    """The leaves of a tree, in order, and how it branches."""
+    """Return the leaves of a tree in order, and its TreeSpec."""
     found = _branches(x)
     if found is None:
         return [x], _LEAF_SHAPE
@@ -80,7 +80,7 @@ def flatten(x: Any) -> tuple[list[Any], TreeSpec]:
 
 
 def unflatten(leaves: Iterable[Any], shape: TreeSpec) -> Any:
-    """A tree of that shape; there are as many leaves as it has."""
+    """Build a tree of the given structure from its leaves."""
     rest = iter(leaves)
 
     def build(shape: TreeSpec) -> Any:
@@ -105,7 +105,7 @@ def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def broadcast(x: Any, shape: TreeSpec) -> list[Any] | None:
-    """A leaf for each of `shape`: one of `x` counts for the whole branch; None where they do not fit."""
+    """Expand `x` to one value per leaf of `shape`, repeating a leaf over its branch; None for a mismatch."""
     if shape.kind is None:
         return [x] if _branches(x) is None else None
     found = _branches(x)

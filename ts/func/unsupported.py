@@ -1,4 +1,4 @@
-"""What is not there, by name."""
+"""Unsupported functions of `torch.func`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """NotImplementedError: who takes writes in place out of a function needs its graph."""
+    """Raise NotImplementedError: removing in-place writes from a function requires its graph."""
     raise NotImplementedError(
         "functionalize is not supported: `ts.jit.trace` or `ts.jit.script` give a graph, whose passes remove "
         "mutations"

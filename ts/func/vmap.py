@@ -1,9 +1,9 @@
-"""A function on each element of a batch, all at once.
+"""Vectorized map of a function over a batch dimension.
 
 >>> vmap(ts.dot)(ts.ones(5, 3), ts.ones(5, 3))
 tensor([3., 3., 3., 3., 3.])
 
-Inside, tensors stand for the batch (`ts._core.dispatch_layers.batched_tensor`).
+Inside the function, batched tensors represent the whole batch (`ts._core.dispatch_layers.batched_tensor`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def vmap(
 
 
 def name_of(func: Any) -> str:
-    """What messages call a function."""
+    """Return a function's name for error messages."""
     if hasattr(func, "__name__"):
         return str(func.__name__)
     if isinstance(func, functools.partial):

@@ -79,7 +79,7 @@ class Adafactor(Optimizer):
 
 
 def _memory(grad: Tensor) -> dict[str, Tensor]:
-    """Zeros for what is remembered of a parameter with such a gradient."""
+    """Return zero-initialized second-moment state for a parameter's gradient."""
     if grad.dim() < 2:
         return {"variance": ts.zeros_like(grad)}
     *others, rows, columns = grad.shape

@@ -81,7 +81,7 @@ class Muon(Optimizer):
 
 
 def _rate(lr: float, how: str | None, rows: int, columns: int) -> float:
-    """The rate for a matrix of this shape."""
+    """Return the learning rate for a matrix of this shape."""
     if how == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))
     return lr * math.sqrt(max(1, rows / columns))

@@ -27,7 +27,7 @@ __all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(Optimizer):
-    """Steps as long as those before, over the root of the mean square."""
+    """Adadelta: adaptive steps scaled by running averages of squared updates and gradients."""
 
     def __init__(
         self,

@@ -144,7 +144,7 @@ class LBFGS(Optimizer):
 
 
 def _direction(state: State, grad: Tensor, change: Tensor, step: Tensor, most: int) -> Tensor:
-    """Where to go: the gradient times an inverse of the curvature that is remembered (two loops)."""
+    """Return the L-BFGS search direction by two-loop recursion, after updating the curvature history."""
     changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
     product = change.dot(step)
     if product > FLAT:

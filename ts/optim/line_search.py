@@ -29,7 +29,7 @@ class LineSearchPoint:
 
 
 def cubic_minimum(a: LineSearchPoint, b: LineSearchPoint, bounds: tuple[Any, Any] | None = None) -> Any:
-    """Where the cubic through two places has its minimum, within bounds; their middle where it has none."""
+    """Return the minimum of the cubic through two points within bounds; the midpoint if there is none."""
     low, high = bounds if bounds is not None else (a.at, b.at) if a.at <= b.at else (b.at, a.at)
     d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.at - b.at)
     square = d1**2 - a.slope * b.slope

@@ -53,12 +53,12 @@ def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
 
 
 def _get_value(x: Any) -> Any:
-    """Return the number of a tensor without dimensions, and other numbers as they are."""
+    """Return `x.item()` for a tensor, another value unchanged."""
     return x.item() if isinstance(x, Tensor) else x
 
 
 def _stack_if_compiling(x: Any) -> Any:
-    """Return the argument: no compiler traces the steps of optimizers."""
+    """Return the argument unchanged: no compiler traces optimizer steps."""
     return x
 
 
@@ -70,7 +70,7 @@ def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
 
 
 def _to_scalar(x: Any) -> Any:
-    """Return a tensor of one element without dimensions, and other objects as they are."""
+    """Return a one-element tensor squeezed to zero dimensions, another value unchanged."""
     return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
 
 
@@ -105,7 +105,7 @@ required = _Required()
 
 
 class Optimizer:
-    """What all rules share; `update` changes one parameter."""
+    """Base class of optimizers; `update` changes one parameter."""
 
     takes_sparse_gradients: ClassVar[bool] = False  # False: `step` raises RuntimeError(`sparse_refusal`)
     sparse_refusal: ClassVar[str] = ""  # "": a default text with the class name
@@ -207,7 +207,7 @@ class Optimizer:
         self.param_groups.append(param_group)
 
     def _take_names(self, group: Group) -> None:
-        """Names that come beside the parameters become an entry of the group."""
+        """Move the names given with the parameters to the group's `param_names`."""
         params = group["params"]
         named = [isinstance(x, tuple) for x in params]
         if any(named):
@@ -266,32 +266,32 @@ class Optimizer:
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[dict[str, Any]], group: Group
     ) -> None:
-        """Change the parameters of a group that have gradients; `update` for one after the other."""
+        """Update all parameters of a group that have gradients, by one `update` per parameter."""
         for x, grad, state in zip(params, grads, states, strict=True):
             grad = -grad if group.get("maximize") else grad
             change = self._update_complex if x.is_complex() else self.update
             change(x, grad, state, group)
 
     def _scaler(self) -> dict[str, Any]:
-        """What a scaler of gradients has hung on the optimizer for this step."""
+        """Return the gradient scaler's attributes (`grad_scale`, `found_inf`) set for this step."""
         held = {name: getattr(self, name, None) for name in ("grad_scale", "found_inf")}
         return {name: value for name, value in held.items() if value is not None}
 
     def _update_complex(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        """A complex parameter is two real ones."""
+        """Update a complex parameter through its real view."""
         real = {name: ts.view_as_real(v) if v.is_complex() else v for name, v in state.items()}
         self.update(ts.view_as_real(x), ts.view_as_real(grad), real, group)
         for name, value in real.items():
             state[name] = ts.view_as_complex(value) if value.dim() > x.dim() else value
 
     def update(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
-        """Change one parameter; what is remembered of it stands in `state`."""
+        """Update one parameter; `state` holds its optimizer state."""
         raise NotImplementedError
 
     # ---- its state
 
     def state_dict(self) -> dict[str, Any]:
-        """What is remembered and the options of the groups, with numbers for the parameters."""
+        """Return the state and group options, with parameters replaced by indices."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}
@@ -445,7 +445,7 @@ def _replaced(given: Any, before: Any) -> Any:
 
 
 def _suited(value: Any, x: Tensor, name: str = "") -> Any:
-    """What was saved for a parameter, in its dtype and on its device; a count of steps stays as it is."""
+    """Convert a saved value to the dtype and device of its parameter; step counts stay unchanged."""
     if isinstance(value, Tensor):
         if name == "step":
             return value

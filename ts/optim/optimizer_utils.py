@@ -1,7 +1,7 @@
-"""What the rules of optimizers share: checks of options, memories that begin, complex parameters, counts.
+"""Helpers of optimizers: option checks, state initialization, complex parameters, step counts.
 
 begin(state, x, "exp_avg", "exp_avg_sq")         {"step": tensor(0.), "exp_avg": zeros, "exp_avg_sq": zeros}
-steps = counted(state_steps)                     one more each; as floats
+steps = counted(state_steps)                     incremented; as floats
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _CAPTURED = ("cuda", "xpu", "hpu", "privateuseone")
 
 
 def check_range(what: str, value: Any, holds: bool) -> None:
-    """Refuse an option that is out of its range."""
+    """Raise ValueError if an option is out of range (`holds` is False)."""
     if not holds:
         raise ValueError(f"Invalid {what}: {value}")
 
 
 def check_rate(lr: Any, foreach: bool | None = False, capturable: bool = False) -> None:
-    """Refuse a rate that is no number of at least 0, nor a tensor that is one."""
+    """Raise ValueError unless the learning rate is a non-negative number or one-element tensor."""
     if isinstance(lr, Tensor):
         if foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
@@ -35,7 +35,7 @@ def check_rate(lr: Any, foreach: bool | None = False, capturable: bool = False) 
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
-    """Refuse what cannot be had together."""
+    """Raise RuntimeError for incompatible options."""
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
@@ -57,37 +57,37 @@ def check_capturable(
 
 
 def zero_step() -> Tensor:
-    """The count of steps before the first one."""
+    """Return a step counter with value 0."""
     double = ts.get_default_dtype() == ts.float64
     count: Tensor = ts.tensor(0.0, dtype=ts.float64 if double else ts.float32)
     return count
 
 
 def begin(state: State, x: Tensor, *names: str) -> None:
-    """Before the first step of `x`, its count and its memory: zeros like it."""
+    """Initialize the state of `x` before its first step: a step counter and zeros like `x`."""
     if not state:
         state["step"] = zero_step()
         state.update((name, ts.zeros_like(x)) for name in names)
 
 
 def of(states: Sequence[State], name: str) -> list[Tensor]:
-    """What all states remember under a name."""
+    """Return the entry `name` of all states."""
     return [state[name] for state in states]
 
 
 def count(state_steps: Tensors) -> None:
-    """This is one step more."""
+    """Increment the step counters."""
     ts._foreach_add_(list(state_steps), 1)
 
 
 def counted(state_steps: Tensors) -> list[float]:
-    """The numbers of this step, which is counted."""
+    """Increment the step counters and return them as floats."""
     count(state_steps)
     return [step.item() for step in state_steps]
 
 
 def real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
-    """Parameters and what belongs to them, complex ones as pairs of real numbers."""
+    """Return parameters and their state, with complex tensors viewed as real."""
     lists = (params, *others)
     if not any(x.is_complex() for x in params):
         return [list(several) for several in lists]
@@ -95,14 +95,14 @@ def real(params: Tensors, *others: Tensors) -> list[list[Tensor]]:
 
 
 def scaler_options(grad_scale: Tensor | None, found_inf: Tensor | None) -> dict[str, Tensor | None]:
-    """What a fused step is told of a scaler of gradients, if there is one."""
+    """Return the options of a fused step for a gradient scaler, if any."""
     if grad_scale is None and found_inf is None:
         return {}
     return {"grad_scale": grad_scale, "found_inf": found_inf}
 
 
 def number(x: Any) -> Any:
-    """A number of an option that may be a tensor; where gradients are wanted, it stays one."""
+    """Return an option as a float; a tensor stays a tensor while gradients are enabled."""
     return float(x) if isinstance(x, Tensor) and not ts.is_grad_enabled() else x
 
 

@@ -27,7 +27,7 @@ __all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(Optimizer):
-    """Steps over the root of the mean square, or of the variance where it is `centered`."""
+    """RMSprop: gradients scaled by the root of their mean square, or of their variance if `centered`."""
 
     def __init__(
         self,

@@ -99,7 +99,7 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> None:
-    """One step; where there is a momentum, the buffers that are None begin with this gradient."""
+    """Run one step; momentum buffers that are None start with the current gradient."""
     check_fused(fused, foreach, False)
     options = {
         "weight_decay": number(weight_decay), "momentum": momentum, "lr": number(lr), "dampening": dampening,

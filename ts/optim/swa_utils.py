@@ -86,7 +86,7 @@ def _check_decay(decay: float) -> None:
 
 
 class AveragedModel(nn.Module):
-    """A copy of a model whose parameters are an average of those that `update_parameters` was given."""
+    """Copy of a model with averaged parameters, updated by `update_parameters`."""
 
     n_averaged: Tensor
 
@@ -110,11 +110,11 @@ class AveragedModel(nn.Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the averaged model gives."""
+        """Return the output of the averaged model."""
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: nn.Module) -> None:
-        """Take the parameters of `model` into the average."""
+        """Add the parameters of `model` to the average."""
         averaged, current = self._tensors(self.module), self._tensors(model)
         current = [x.detach().to(mean.device) for mean, x in zip(averaged, current, strict=True)]
         averaged = [mean.detach() for mean in averaged]
@@ -181,7 +181,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
-        """How much of the rate at a step is `swa_lr`."""
+        """Return the fraction of `swa_lr` in the learning rate at `step`."""
         part = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return part if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * part)) / 2
 

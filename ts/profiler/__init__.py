@@ -1,4 +1,4 @@
-"""What a program does with its time and memory, under PyTorch's names.
+"""Profiler of time and memory, with PyTorch's API.
 
     from ts.profiler import ProfilerActivity, profile, record_function
 
@@ -9,8 +9,8 @@
     print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
     prof.export_chrome_trace("trace.json")        # for chrome://tracing and ui.perfetto.dev
 
-Events are operators, groups of them that run as one, functions called from Python, labels, and stages of
-the compiler.  A program that nobody profiles pays nothing for it.
+Events are operators, fusion groups, functions called from Python, labels, and compiler stages.  Without an
+active profiler, an operator only checks a flag.
 """
 
 from ts.profiler.profile import (

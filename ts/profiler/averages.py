@@ -1,4 +1,4 @@
-"""Events by what they are: sums, averages, and the list that shows them.
+"""Sums and averages of profiler events by name, and their table.
 
 events.key_averages().table(sort_by="self_cpu_time_total")
 events.total_average()
@@ -80,7 +80,7 @@ class EventList(list[Any]):
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
     ) -> EventList:
-        """One row for each name; with the further arguments, for each name and those."""
+        """Group events by name, and optionally by input shapes, stack or overload name."""
         found: dict[tuple[Any, ...], FunctionEventAvg] = {}
         for event in self:
             shapes = str(event.input_shapes) if group_by_input_shape else ""

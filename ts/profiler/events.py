@@ -1,12 +1,12 @@
-"""What happened, as PyTorch's `FunctionEvent`: from the recorder's events, with who called whom.
+"""Profiler events as `FunctionEvent`, built from recorded events and nested by time.
 
     forward                 0 .. 90 us        cpu_children = [aten::linear, fused relu_mul]
       aten::linear          5 .. 60           cpu_parent = forward
       fused relu_mul       61 .. 80
 
-An event inside of another one's time, on the same thread, is its child.  What begins a label in a script ends
-inside of it: then neither is the other's.  Calls of other processes (`is_async`) have no children: the thread
-does other things meanwhile.
+An event within the time range of another event on the same thread is its child.  The operator that begins a
+label in a script ends within the label: neither is a child of the other.  Calls to other processes
+(`is_async`) have no children, since their thread does other work meanwhile.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ts._core.dispatch.recorder import Event, library_of
 
 
 class DeviceType(Enum):
-    """Where an event took place."""
+    """Device of an event."""
 
     CPU = 0
     CUDA = 1
@@ -38,7 +38,7 @@ class Interval:
     end: float
 
     def elapsed_us(self) -> float:
-        """How long it is."""
+        """Return the duration in microseconds."""
         return self.end - self.start
 
 
@@ -68,27 +68,27 @@ class FunctionEvent:
 
     @property
     def key(self) -> str:
-        """What it is averaged under."""
+        """Key for averages: the event's name."""
         return self.name
 
     @property
     def is_user_annotation(self) -> bool:
-        """Whether the program gave it its name."""
+        """True if the event is a user-defined label."""
         return self.kind == "label"
 
     @property
     def cpu_time_total(self) -> float:
-        """From its begin to its end."""
+        """Duration in microseconds."""
         return self.time_range.elapsed_us()
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The same without its children."""
+        """Duration without the children's time, in microseconds."""
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property
     def self_cpu_memory_usage(self) -> int:
-        """What it took and did not give back, its children apart."""
+        """Net allocated bytes without the children's memory."""
         return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
 
     cpu_time = cpu_time_total
@@ -127,7 +127,7 @@ def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
 
 
 def nest(events: Iterable[FunctionEvent]) -> None:
-    """Tell each event who it is a child of."""
+    """Set the parent and children of each event, by time range."""
     open: dict[int, list[FunctionEvent]] = {}
     for event in events:
         around = open.setdefault(event.thread, [])
@@ -146,7 +146,7 @@ def _inside(inner: Interval, outer: Interval) -> bool:
 
 
 def name_of(raw: Event) -> str:
-    """What a person calls it."""
+    """Return the display name of an event."""
     what = raw.what
     if isinstance(what, Operator):
         program = getattr(what.record, "program", None)
@@ -157,9 +157,9 @@ def name_of(raw: Event) -> str:
 
 
 def kernel_of(raw: Event) -> str:
-    """What computed an operator: the library of the backend's array, or that of its kernel in C.
+    """Return the library that computed an operator: the backend's array library or its C kernel's.
 
-    A kernel that leaves its arguments to the record, for their dtypes or layout, does not count.
+    A C kernel that falls back to the record's kernel, for dtypes or layout, is not reported.
     """
     if raw.backend >= 0:
         backend = backends.at(raw.backend)
@@ -191,5 +191,5 @@ def _frame(name: str, range: Any) -> str:
 
 
 def walk(events: Iterable[FunctionEvent]) -> Iterator[FunctionEvent]:
-    """Those that are nobody's children."""
+    """Return an iterator over the events without parent."""
     return (event for event in events if event.cpu_parent is None)

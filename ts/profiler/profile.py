@@ -27,7 +27,7 @@ Schedule = Callable[[int], ProfilerAction]
 
 
 class ProfilerActivity(Enum):
-    """What a profiler may look at; here the CPU's work is all there is."""
+    """Activities of PyTorch's profiler; only CPU is supported."""
 
     CPU = 0
     XPU = 1
@@ -38,17 +38,17 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """Those that are recorded."""
+    """Return the recorded activities."""
     return {ProfilerActivity.CPU}
 
 
 def kineto_available() -> bool:
-    """Whether PyTorch's library for traces of devices is there: it is not."""
+    """Return False: PyTorch's device tracing library is not available."""
     return False
 
 
 class ProfileWindow:
-    """One stretch of time that is recorded, and its events."""
+    """One recorded time window, and its events."""
 
     def __init__(self, record_shapes: bool, profile_memory: bool, with_stack: bool) -> None:
         self.profile_memory = profile_memory
@@ -73,12 +73,12 @@ class ProfileWindow:
 
     @property
     def most_bytes(self) -> int:
-        """The memory that was held at most at once of what was taken meanwhile."""
+        """Peak of the memory allocated during the recording, in bytes."""
         return self._recorder.most_bytes
 
 
 class profile:
-    """What runs inside of the block: operators, groups, functions, labels, stages of the compiler."""
+    """Context manager that profiles operators, fusion groups, functions, labels and compiler stages."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ class profile:
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
 ) -> Callable[[profile], None]:
-    """What writes a trace into a folder, under a name of its own: for `on_trace_ready`."""
+    """Return a trace writer for `on_trace_ready`, with a unique file name per trace in `dir_name`."""
 
     def handler(prof: profile) -> None:
         os.makedirs(dir_name, exist_ok=True)

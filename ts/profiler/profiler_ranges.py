@@ -66,7 +66,7 @@ class record_function:
             leave_label(label) if isinstance(label, int) else ops.profiler._record_function_exit(label)
 
     def _call_end_callbacks_on_future(self, fut: Future[Any]) -> Future[Any]:
-        """Have the label last until a future is finished; the future, when the label has ended."""
+        """Extend the label until a future completes; return a future that completes after the label ends."""
         if not self._labels:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
         label = self._labels.pop()

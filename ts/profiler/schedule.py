@@ -1,4 +1,4 @@
-"""Which steps of a program are recorded.
+"""Schedule of recorded steps for the profiler.
 
 schedule(wait=1, warmup=1, active=2, repeat=1)       NONE, WARMUP, RECORD, RECORD_AND_SAVE, NONE, NONE ...
 """
@@ -12,7 +12,7 @@ _MIN_STEPS = {"wait": 0, "warmup": 0, "active": 1, "repeat": 0, "skip_first": 0}
 
 
 class ProfilerAction(Enum):
-    """What a profiler does during a step."""
+    """Action of the profiler during a step."""
 
     NONE = 0
     WARMUP = 1

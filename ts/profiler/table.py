@@ -96,19 +96,19 @@ def _line(cells: Sequence[str], lengths: Sequence[int]) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """At most so many characters; 0 and less: all."""
+    """Truncate text to `width` characters; no limit for a width of 0 or less."""
     return text if width <= 0 or len(text) <= width else f"{text[: max(width - 3, 0)]}..."
 
 
 def time_text(microseconds: float, unit: str | None = None) -> str:
-    """In the unit that is named, or the one that suits."""
+    """Format a time in the given unit, or in a suitable unit."""
     if unit is None:
         unit = "s" if microseconds >= 1e6 else "ms" if microseconds >= 1e3 else "us"
     return f"{microseconds / _UNITS[unit]:.3f}{unit}"
 
 
 def memory_text(size: int) -> str:
-    """Bytes in the unit that suits."""
+    """Format a number of bytes in a suitable unit."""
     for unit, scale in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
         if abs(size) >= scale:
             return f"{size / scale:.2f} {unit}"

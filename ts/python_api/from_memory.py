@@ -88,7 +88,7 @@ def asarray(
 
 
 def _alias(obj: Any, kind: dtypes.dtype | None) -> Tensor | None:
-    """A tensor with the memory of `obj`; None for what has none."""
+    """Return a tensor that shares the memory of `obj`, or None for objects without a buffer."""
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, np.ndarray):

@@ -26,17 +26,17 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """Whether deterministic operators were asked for."""
+    """Return whether deterministic algorithms are requested."""
     return _deterministic["mode"] > 0
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether they were asked for with `warn_only`."""
+    """Return whether deterministic algorithms are requested in `warn_only` mode."""
     return _deterministic["mode"] == 1
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """The same switch as a number or "default", "warn", "error"."""
+    """Set the deterministic mode as a number or "default", "warn", "error"."""
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     mode = _MODES.get(debug_mode) if isinstance(debug_mode, str) else debug_mode
@@ -57,7 +57,7 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """How exact products of float32 have to be; they are exact."""
+    """Set the float32 matmul precision; it has no effect, since products use full precision."""
     if precision in _PRECISIONS:
         _others["precision"] = precision
     else:
@@ -76,12 +76,12 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Whether subnormal numbers could be switched to zero: no, they are kept."""
+    """Return whether the mode is supported: subnormal numbers are never flushed to zero."""
     return not mode
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Have what is warned of once warned of each time; Python's filters decide of other warnings."""
+    """Enable or disable repetition of one-time warnings; Python's filters control other warnings."""
     if not isinstance(b, bool):
         raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _others["warn always"] = b
@@ -89,5 +89,5 @@ def set_warn_always(b: bool, /) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """Whether warnings each time were asked for."""
+    """Return whether repeated warnings are enabled."""
     return bool(_others["warn always"])

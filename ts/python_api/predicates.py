@@ -1,4 +1,4 @@
-"""What a tensor or another object is, asked by functions of the package that are no operators.
+"""Predicates on tensors and other objects, as package functions rather than operators.
 
 >>> is_tensor(ts.ones(2)), numel(ts.ones(2)), typename([])
 (True, 2, 'list')
@@ -20,39 +20,39 @@ def _assert(condition: Any, message: str) -> None:
 
 
 def is_tensor(x: object) -> bool:
-    """Whether `x` is a Tensor."""
+    """Return whether `x` is a Tensor."""
     return isinstance(x, Tensor)
 
 
 def _tensor(name: str, x: Any) -> Any:
-    """x; TypeError where it is no tensor."""
+    """Return `x`; raise TypeError unless it is a tensor."""
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
     return x
 
 
 def is_floating_point(x: Any) -> bool:
-    """Whether the elements of `x` are real floating point numbers."""
+    """Return whether the elements of `x` are real floating-point numbers."""
     return bool(_tensor("is_floating_point", x).is_floating_point())
 
 
 def is_complex(x: Any) -> bool:
-    """Whether the elements of `x` are complex numbers."""
+    """Return whether the elements of `x` are complex numbers."""
     return bool(_tensor("is_complex", x).is_complex())
 
 
 def numel(x: Any) -> int:
-    """The number of elements of `x`."""
+    """Return the number of elements of `x`."""
     return int(_tensor("numel", x).numel())
 
 
 def get_device(x: Any) -> int:
-    """The number of the device that `x` is on; -1 on the CPU."""
+    """Return the device index of `x`; -1 on the CPU."""
     return int(_tensor("get_device", x).get_device())
 
 
 def typename(obj: Any, /) -> str:
-    """The name of an object's type, with its module."""
+    """Return the qualified name of an object's type."""
     if isinstance(obj, Tensor):
         return str(obj.type())
     if isinstance(obj, OverloadSet):

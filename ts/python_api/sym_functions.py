@@ -1,9 +1,10 @@
-"""Arithmetic on numbers that may be symbols, and checks of them.
+"""Arithmetic and checks on numbers or symbolic numbers.
 
     >>> sym_max(3, 4.5), sym_int(-3.7)
     (4.5, -3)
 
-Of a symbol (`ts.SymInt`, while something is exported) the result is one, too, and a check holds from then on.
+For a symbolic number (`ts.SymInt`, during an export) the result is symbolic, and a check becomes a
+constraint.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FAILED = "Expected cond to be True, but got False."
 
 
 def _of_symbols(name: str, *arguments: Any) -> Any:
-    """What the first symbol among the arguments makes of them; None where there is none."""
+    """Apply an operation to symbolic arguments; None without symbols."""
     for x in arguments:
         if isinstance(x, SymNumber):
             return x.node.operate(name, *arguments)
@@ -43,7 +44,7 @@ def sym_not(a: Any) -> Any:
 
 
 def sym_max(a: Any, b: Any) -> Any:
-    """The larger one; a float where one of them is."""
+    """Return the maximum, as a float if either argument is a float."""
     found = _of_symbols("sym_max", a, b)
     if found is not None:
         return found
@@ -51,7 +52,7 @@ def sym_max(a: Any, b: Any) -> Any:
 
 
 def sym_min(a: Any, b: Any) -> Any:
-    """The smaller one; a float where one of them is."""
+    """Return the minimum, as a float if either argument is a float."""
     found = _of_symbols("sym_min", a, b)
     if found is not None:
         return found
@@ -133,7 +134,7 @@ def _check_tensor_all(cond: Any, message: Callable[[], str] | None = None) -> No
 
 
 def _check_is_size(i: Any, message: Callable[[], str] | None = None, *, max: int | None = None) -> None:
-    """RuntimeError unless a number can be a size: it is not negative, and at most `max`."""
+    """Raise RuntimeError if `i` is negative or greater than `max`."""
     _check(i >= 0, message)
     if max is not None:
         _check(i <= max, message)

@@ -33,12 +33,12 @@ class TensorType:
 
     @property
     def __ts_annotation__(self) -> str | None:
-        """What scripts take it for as an annotation."""
+        """Annotation text of the type in scripts, or None for CUDA types."""
         return None if self.is_cuda else "Tensor"
 
     @property
     def is_cuda(self) -> bool:
-        """Whether these are tensors on CUDA devices."""
+        """True for types of CUDA tensors."""
         return self.place == "cuda"
 
     def __repr__(self) -> str:

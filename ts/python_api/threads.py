@@ -1,13 +1,13 @@
-"""How many threads an operator may use: `ts.set_num_threads` and `ts.get_num_threads`.
+"""Thread count of CPU operators: `ts.set_num_threads` and `ts.get_num_threads`.
 
-In: a number.  Out: that of the threads of our own kernels (`ts.backends.cpu.thread_pool`: products of
-matrices, convolutions, pooling):
+In: a number.  Out: the thread count of the CPU kernels in `ts.backends.cpu.thread_pool` (matrix products,
+convolutions, pooling):
 
     ts.set_num_threads(1)            matrix products and convolutions run on one thread
     ts.get_num_threads()             1
 
 NumPy's linear algebra runs on one thread inside operators (`ts.backends.cpu.kernels.one_thread`), outside
-of them on as many as the program has told it to.  Forked programs have threads of their own:
+them on its own configured thread count.  Forked tasks have separate threads:
 `ts.set_num_interop_threads`.
 """
 
@@ -17,7 +17,7 @@ from ts.backends.cpu import thread_pool
 
 
 def set_num_threads(count: int) -> None:
-    """Set how many threads an operator uses on the CPU."""
+    """Set the number of threads per CPU operator."""
     if not isinstance(count, int) or isinstance(count, bool):
         raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count <= 0:
@@ -26,5 +26,5 @@ def set_num_threads(count: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads an operator uses on the CPU."""
+    """Return the number of threads per CPU operator."""
     return int(thread_pool.count())

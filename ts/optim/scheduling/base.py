@@ -38,7 +38,7 @@ _TOO_EARLY = (
 
 
 class LRScheduler:
-    """What all schedules share; `get_lr` says the rates of the step that is being made."""
+    """Base class of learning-rate schedules; subclasses implement `get_lr`."""
 
     _left_out = frozenset({"optimizer"})  # of the state
     _get_lr_called_within_step = False
@@ -78,19 +78,20 @@ class LRScheduler:
     # ---- what a schedule says
 
     def get_lr(self) -> list[Any]:
-        """The rate of each group at step `last_epoch`, from the rates that they have."""
+        """Return each group's learning rate at step `last_epoch`, from the current rates."""
         raise NotImplementedError
 
     def closed_form(self) -> list[Any] | None:
-        """The rate of each group at step `last_epoch`, from the first ones; None where nobody knows."""
+        """Return each group's rate at step `last_epoch` from the initial rates; None without a closed
+        form."""
         return None
 
     def rates(self) -> list[Any]:
-        """The rates that the groups have."""
+        """Return the current learning rates of the groups."""
         return [_value(group["lr"]) for group in self.optimizer.param_groups]
 
     def get_last_lr(self) -> list[Any]:
-        """The rates that the last step gave."""
+        """Return the learning rates computed by the last step."""
         return self._last_lr
 
     # ---- steps
@@ -129,18 +130,18 @@ class LRScheduler:
         return {name: value for name, value in self.__dict__.items() if name not in self._left_out}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where another schedule of the same class was."""
+        """Restore the state of a schedule of the same class."""
         self.__dict__.update(state_dict)
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Refuse what is no optimizer."""
+    """Raise TypeError unless the object is an Optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
 def warn_outside_of_step(scheduler: LRScheduler) -> None:
-    """`get_lr` is no question: it says what comes next."""
+    """Warn if `get_lr` is called outside `step`, since it computes the next rates."""
     if not scheduler._get_lr_called_within_step:
         warnings.warn(
             "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
@@ -150,7 +151,7 @@ def warn_outside_of_step(scheduler: LRScheduler) -> None:
 
 
 def for_groups(optimizer: Optimizer, name: str, given: Any) -> list[Any]:
-    """An option as a list with a value for each group."""
+    """Return an option as a list with one value per group; ValueError for a wrong length."""
     count = len(optimizer.param_groups)
     if not isinstance(given, (list, tuple)):
         return [given] * count

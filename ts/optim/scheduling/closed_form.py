@@ -17,14 +17,14 @@ from ts.optim.scheduling.base import LRScheduler, warn_outside_of_step
 
 
 class _ByFactor(LRScheduler):
-    """A schedule that multiplies: `factor` is of this step to the one before, `whole` of it to the first."""
+    """Multiplicative schedule: `factor` is relative to the previous step, `whole` to the initial rates."""
 
     def factor(self) -> float:
-        """What to multiply the rates with that the groups have."""
+        """Return the multiplier of the groups' current rates."""
         raise NotImplementedError
 
     def whole(self) -> float:
-        """What to multiply the rates with that they began with."""
+        """Return the multiplier of the groups' initial rates."""
         raise NotImplementedError
 
     def get_lr(self) -> list[Any]:
@@ -114,7 +114,7 @@ class ConstantLR(_ByFactor):
 
 
 class LinearLR(_ByFactor):
-    """A factor that goes from one to another in `total_iters` steps."""
+    """Linear change of a factor from `start_factor` to `end_factor` in `total_iters` steps."""
 
     def __init__(
         self,
@@ -210,7 +210,7 @@ class _ByFunctions(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """What callable objects hold is part of it; functions are not."""
+        """Return the state with the attributes of callable objects; functions are not saved."""
         held = [None if isinstance(f, types.FunctionType) else dict(f.__dict__) for f in self.lr_lambdas]
         return {**super().state_dict(), "lr_lambdas": held}
 

@@ -1,4 +1,4 @@
-"""Schedules of schedules: one after the other, or all together.
+"""Combined schedules: sequential or chained.
 
 SequentialLR(optimizer, [LinearLR(optimizer), ExponentialLR(optimizer, 0.9)], milestones=[5])
 """
@@ -31,7 +31,7 @@ class _OfSchedulers(LRScheduler):
 
 
 class SequentialLR(_OfSchedulers):
-    """One schedule until a milestone, then the next."""
+    """Sequence of schedules, switched at the milestones."""
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
@@ -61,7 +61,7 @@ class SequentialLR(_OfSchedulers):
         self._schedulers[0]._initial_step()
 
     def step(self, epoch: int | None = None) -> None:
-        """Go on by a step of the schedule whose turn it is."""
+        """Advance the active schedule by a step."""
         self.last_epoch += 1
         turn = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[turn]
@@ -72,14 +72,14 @@ class SequentialLR(_OfSchedulers):
         self._last_lr = scheduler.get_last_lr()
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        """Begin with the first schedule, where this is one of another's."""
+        """Restart at the first schedule, for use inside another schedule."""
         self.last_epoch = 0
         self._schedulers[0]._update_lr(0)
         self._last_lr = self._schedulers[0].get_last_lr()
 
 
 class ChainedScheduler(_OfSchedulers):
-    """All schedules at every step, each on what the one before has left."""
+    """Chain of schedules, each applied at every step to the previous schedule's rates."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         if schedulers and optimizer is None:
@@ -91,7 +91,7 @@ class ChainedScheduler(_OfSchedulers):
         self._last_lr = self.rates()
 
     def step(self, epoch: int | None = None) -> None:
-        """Go on by a step of each."""
+        """Advance each schedule by a step."""
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self.rates()

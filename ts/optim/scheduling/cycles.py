@@ -39,7 +39,7 @@ class _WithMomentum(LRScheduler):
 
 
 class CyclicLR(_WithMomentum):
-    """Up from `base_lr` to `max_lr` and down again, in triangles that may become smaller."""
+    """Cyclic schedule between `base_lr` and `max_lr`, with optionally shrinking triangles."""
 
     _left_out = frozenset({"optimizer", "_scale_fn"})
     _MODES: dict[str, str] = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
@@ -87,7 +87,7 @@ class CyclicLR(_WithMomentum):
         self.base_lrs = lowest
 
     def scale_fn(self, x: float) -> float:
-        """How high the triangle of this cycle (or step) is."""
+        """Return the height of the triangle at cycle (or step) `x`."""
         if self._scale_fn is not None:
             return self._scale_fn(x)
         if self.mode == "triangular":
@@ -108,7 +108,8 @@ class CyclicLR(_WithMomentum):
         return [base + (high - base) * place * height for base, high in pairs]
 
     def state_dict(self) -> dict[str, Any]:
-        """What a callable object that scales holds is part of it; functions are not."""
+        """Return the state with the attributes of a callable scale function; plain functions are not
+        saved."""
         held = getattr(self._scale_fn, "__dict__", None) or None
         return {**super().state_dict(), "_scale_fn_custom": dict(held) if held else None}
 
@@ -208,7 +209,7 @@ def _steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | N
 
 
 def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:
-    """Where each phase ends, and between which of a group's entries it goes."""
+    """Return the phases: end step, and the group entries between which rates and momenta change."""
 
     def phase(end: float, rates: str, momenta: str) -> dict[str, Any]:
         names = "start_lr", "end_lr", "start_momentum", "end_momentum"

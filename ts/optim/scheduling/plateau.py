@@ -61,11 +61,11 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether figures are not looked at."""
+        """True while metrics are ignored after a reduction."""
         return self.cooldown_counter > 0
 
     def is_better(self, a: float, best: float) -> bool:
-        """Whether `a` is better than `best` by more than the threshold."""
+        """Return whether `a` improves on `best` by more than the threshold."""
         sign = 1 if self.mode == "max" else -1
         margin = abs(best) * self.threshold if self.threshold_mode == "rel" else self.threshold
         if math.isinf(best):
