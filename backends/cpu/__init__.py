@@ -45,7 +45,7 @@ class CpuBackend(Backend):
 
     def bind_kernel(self, operator: Operator) -> None:
         if not self.overridden(operator.record):
-            import_module(f"{__name__}.kernels.native").bind(operator)
+            import_module(f"{__name__}.kernels.kernel_binding").bind(operator)
 
     def bind(self, record: Any) -> Kernel:
         guarded: Kernel = record.guarded(super().bind(record))
