@@ -2,9 +2,8 @@
 
     ts.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
 
-In eager code the functions run as they are. While somebody exports, each becomes a graph of its own, and the
-call a node on them, which the program keeps. Both ways the operands, and what the functions make of them,
-are checked as in PyTorch.
+Eager code runs the functions directly. During export each function becomes a subgraph, called by a node of
+the program. In both cases operands and results are checked as in PyTorch.
 """
 
 from __future__ import annotations

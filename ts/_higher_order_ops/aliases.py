@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ts._core.tensor.tensor import Tensor
 
-# Views where the elements lie in order and need no conversion, copies else.
+# Views of contiguous tensors without conversion, otherwise copies.
 _VIEWS_IF_CONTIGUOUS: Final = frozenset({
     "aten::contiguous", "aten::flatten", "aten::ravel", "aten::reshape", "aten::reshape_as", "aten::to",
 })  # fmt: skip

@@ -1,4 +1,4 @@
-"""Operators that write, without writing: what `run_decompositions` makes of those of libraries.
+"""Functionalization of mutating custom operators by `run_decompositions`.
 
     operators.auto_functionalized_v2(mine.bump.default, k=3, _x_base_index=0, _all_bases=[y])
 

@@ -28,7 +28,7 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     """`true_fn(*operands)` where `pred` holds, else `false_fn(*operands)`.
 
     pred      a bool, or a tensor with one element
-    operands  a tuple of trees of tensors; what the functions take from around them need not be among them
+    operands  a tuple of trees of tensors; captured tensors need not be included
 
     A bool of Python decides at once, also while the program is exported, which then has that branch alone.
     """

@@ -26,8 +26,8 @@ from ts.tracing.meta_tracer import MetaTracer
 from ts.tracing.types import arguments_of_to
 from ts.utils import _pytree as pytree
 
-_MAX_CACHED_CALLS: Final = 512  # kinds of calls that are remembered
-_seen: OrderedDict[Any, Exception | None] = OrderedDict()  # what came of it
+_MAX_CACHED_CALLS: Final = 512  # cached outcomes, by kinds of calls
+_seen: OrderedDict[Any, Exception | None] = OrderedDict()  # the error, or None
 
 
 class DataDependentError(Exception):
@@ -37,7 +37,7 @@ class DataDependentError(Exception):
 def look(
     operator: str, functions: tuple[Any, ...], operands: Any, check: Callable[[MetaEvaluator], None]
 ) -> None:
-    """Check once what an operator's functions do with operands of these kinds."""
+    """Check an operator's functions for operands of these kinds, once per kind."""
     if current_tracer() is not None:  # of `ts.jit.trace`, or inside of another operator that is looked at
         return
     try:
@@ -89,7 +89,7 @@ class MetaEvaluator(MetaTracer):
     def __init__(self) -> None:
         self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # of the program's tensors, by id
         self._own: dict[int, Tensor] = {}
-        self._made: set[int] = set()  # ids in `_metas` of what functions make: of numbers, `y.data`
+        self._made: set[int] = set()  # ids in `_metas` of tensors created by functions (numbers, `y.data`)
         self._aliases = Aliases()
 
     def outcome(self, function: Callable[..., Any], args: Any) -> SubgraphResult:
@@ -131,7 +131,7 @@ class MetaEvaluator(MetaTracer):
         self._own[id(made)] = made
         return made
 
-    # ---- what tracers are asked
+    # ---- tracer interface
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         """Run an operator on meta tensors."""
@@ -196,7 +196,7 @@ class MetaEvaluator(MetaTracer):
         return made
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A scripted function: what it is written as runs."""
+        """Run the Python source of a scripted function."""
         written = getattr(function, "__wrapped__", None)
         if written is None:
             raise DataDependentError("compiled")

@@ -2,7 +2,7 @@
 
     operators.cond(pred, true_graph, false_graph, (x,))       a tuple: what the graph of the branch gives
 
-Whoever records what the thread does, and knows such operators, is asked first.
+A tracer of the current thread that supports these operators is called first.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class HigherOrderOperator:
         return getattr, (operators, self.name)
 
 
-_OPERATOR_TO_MODULE: Final = {  # the files of operators, which are imported when somebody asks for one
+_OPERATOR_TO_MODULE: Final = {  # module of each operator, imported on first access
     "associative_scan": "associative_scan", "auto_functionalized_v2": "auto_functionalize", "cond": "cond",
     "map_impl": "map", "scan": "scan",
     "while_loop": "while_loop", "wrap_with_autocast": "wrap_ops", "wrap_with_set_grad_enabled": "wrap_ops",
@@ -96,7 +96,7 @@ def _of_this_process() -> _Operators:
 
 
 def check_types(operands: Any) -> None:
-    """AssertionError for what is neither a tensor nor a whole number."""
+    """Raise AssertionError for operands other than tensors and ints."""
     if not all(isinstance(x, Tensor | int | SymInt) for x in operands):
         raise AssertionError(
             f"{operands} can only be of {(Tensor, int, SymInt)} but got {tuple(type(x) for x in operands)}"

@@ -68,7 +68,7 @@ def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, re
 
 
 class _Trees:
-    """The forms of what a function gives."""
+    """Tree structures of a function's results."""
 
     __slots__ = ("carry", "out")
 

@@ -71,7 +71,7 @@ def shown(x: Any) -> str:
 
 @contextmanager
 def no_side_effects(operator: str, functions: Iterable[Any]) -> Iterator[None]:
-    """Inside, functions run that may not change what is around them: that is put back, and refused."""
+    """Context manager for running functions: restores changed surroundings and raises an error."""
     kept = SideEffectSnapshot(functions)
     try:
         yield
@@ -96,7 +96,7 @@ def check_call(operator: str, function: Any, args: Iterable[Any]) -> None:
             "failed to bind arguments when attempting to inline",
             f"Argument mismatch when attempting to trace function {getattr(function, '__name__', function)}.",
         ) from None
-    except ValueError:  # a function in C, whose parameters nobody knows
+    except ValueError:  # a function in C without a signature
         return
 
 

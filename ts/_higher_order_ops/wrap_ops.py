@@ -1,9 +1,9 @@
-"""Graphs that run with gradients or autocast switched: what blocks in an exported program become.
+"""Graphs that run with gradients or autocast switched: the exported form of context managers.
 
     operators.wrap_with_set_grad_enabled(False, graph, x)                             with ts.no_grad():
     operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)           with ts.autocast("cpu"):
 
-While somebody records, the function runs inside of the block: what it does is noted with that.
+During tracing, the function runs inside the context manager, and the tracer records both.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from ts._core.tensor.tensor import Tensor, layer_of
 from ts._core.thread.context import TracingScope
 from ts.export.fake import is_fake, tensors_in
 
-MAX_ELEMENTS: Final = 1024  # of what Python's numbers are kept for
+MAX_ELEMENTS: Final = 1024  # largest number of elements of a constant
 
 
 class Constant:

@@ -1,7 +1,7 @@
 """Higher-order operators on fake tensors, with unknown predicates and trip counts.
 
-    cond           both branches run; the result is of the shape that both give, with the gradients of either
-    while_loop     the body runs once; what is carried keeps its shape
+    cond           both branches run; the result has their common shape and the gradients of either
+    while_loop     the body runs once; carried values keep their shapes
 
 Functions that PyTorch refuses are refused, as in eager code and in exports.  `map` and `scan` run as they
 are.

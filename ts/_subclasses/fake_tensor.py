@@ -1,14 +1,14 @@
-"""Programs on tensors without elements: what a model is, without the memory that it takes.
+"""Fake tensors: programs on tensors with shape, dtype and device, without memory for elements.
 
     with ts.fake():
         model = Huge()                      parameters with shapes, dtypes and devices, and no memory
         y = model(ts.empty(8, 4096, device="cuda"))
     sum(p.nbytes for p in model.parameters())
 
-Operators run on the meta device; their results show the device that the program asked for, which need not be
-there.  What follows from elements is refused.  Inside of the block the mode sees all operators, and lets
-tensors that they make have no elements; outside of it those that meet such a tensor come here as well
-(`ts._core.dispatch_layers.level_stack`), and so do the formulas of gradients:
+Operators run on the meta device; results have the requested device, which need not exist.  Operations that
+depend on elements raise an error.  Within its block the mode intercepts all operators and makes their results
+fake; outside, operators with fake arguments are redirected to the mode
+(`ts._core.dispatch_layers.level_stack`), and so are derivative formulas:
 
     tensor -> history -> layer: Fake(device, mode)        array: of the meta device
 """
@@ -153,7 +153,7 @@ class _Block:
 
     def __init__(self, mode: FakeTensorMode, before: Any) -> None:
         self.mode = mode
-        self.before = before  # who saw the thread's operators before
+        self.before = before  # previous recorder of the thread
 
 
 _of_thread = threading.local()
@@ -356,7 +356,7 @@ class FakeTensorMode(MetaTracer):
             layer_of(made).stands_on = place
         return made
 
-    # ---- what leaves tensors and comes to them
+    # ---- conversions from and to elements
 
     def constructed(self, x: Tensor, function: str) -> None:
         """Convert a tensor built from Python numbers to a fake tensor, recording small ones as constants."""
@@ -402,13 +402,13 @@ class FakeTensorMode(MetaTracer):
         return operator.run(*args) if rule is None else rule(*args)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A scripted function: what it is written as runs; of methods and archives, the compiler's graph."""
+        """Run the Python source of a scripted function; the compiler's graph for methods and archives."""
         written = getattr(function, "__wrapped__", None)
         if written is None or (args and isinstance(args[0], Object)):
             return torchscript_capture.call(self, function, args, kwargs)
         return written(*args, **kwargs)
 
-    # ---- what graphs of the compiler ask for
+    # ---- operations of compiled graphs
 
     line: Any = None  # of a compiled function that runs
 
@@ -457,7 +457,7 @@ level_stack.set_run_of_fakes(_run)
 def fake() -> FakeTensorMode:
     """A context manager: within it, modules and tensors are made without memory; operators compute shapes.
 
-    Tensors with elements may be arguments; what follows from elements (`x.item()`) raises
+    Tensors with elements may be arguments; operations that depend on elements (`x.item()`) raise
     DataDependentOutputException. Gradients have shapes as well.
     """
     return FakeTensorMode(allow_non_fake_inputs=True)

@@ -37,7 +37,7 @@ __all__ = [
     "wrap",
 ]  # fmt: skip
 _absent = names_for(__name__)
-# Modules that are loaded when somebody asks for them, or for a name of theirs: programs of files need none.
+# Modules imported on first access to them or to one of their names.
 _PARTS = frozenset({
     "_symbolic_trace", "annotate", "experimental", "interpreter", "operator_schemas", "passes", "patcher",
     "proxy", "subgraph_rewriter", "traceback", "tracer",

@@ -9,5 +9,5 @@ T = TypeVar("T")
 
 
 def compatibility(is_backward_compatible: bool) -> Callable[[T], T]:
-    """A decorator that gives back what it marks."""
+    """Return a decorator that returns its argument unchanged."""
     return lambda marked: marked

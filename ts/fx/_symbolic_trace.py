@@ -52,9 +52,9 @@ _wrapped_methods_to_patch = wrapped_methods
 def symbolic_trace(
     root: Module | Callable[..., Any], concrete_args: dict[str, Any] | tuple[Any, ...] | None = None
 ) -> GraphModule:
-    """A module that computes what a module or function computes, made of its graph.
+    """Trace a module or function and return a GraphModule that computes the same.
 
-    concrete_args   values that parameters always have: see `Tracer.trace`
+    concrete_args   fixed values of parameters: see `Tracer.trace`
     """
     tracer = Tracer()
     graph = tracer.trace(root, concrete_args)

@@ -6,9 +6,8 @@ In: a graph's nodes.  Out: `PythonCode`: the text, and the objects that its glob
         relu = torch.relu(x);  x = None
         return relu
 
-A `CodeGen` says how the function begins and what it returns; programs derive their own, and put it into a
-graph by
-`Graph.set_codegen`.  `_PyTreeCodeGen` takes containers apart at the beginning and puts the result together.
+A `CodeGen` generates the function header and the return statement; programs define subclasses and set them by
+`Graph.set_codegen`.  `_PyTreeCodeGen` flattens container arguments and unflattens the result.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class PythonCode:
     """Generated code.
 
     src               the text
-    globals           what global names in it mean
+    globals           objects of global names in the source
     _lineno_map       which node a line is of, by places
     _prologue_start   the line of `def`
     """
@@ -206,7 +205,7 @@ class _PyTreeCodeGen(CodeGen):
     def gen_fn_def(
         self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False
     ) -> str:
-        """The line with `def`, and what takes the arguments apart."""
+        """Return the `def` line and the statements that flatten the arguments."""
         if self.pytree_info is None:
             return super().gen_fn_def(free_vars, maybe_return_annotation, expanded_def=expanded_def)
         names = self.pytree_info.orig_args

@@ -1,13 +1,12 @@
 """The lines of generated code, a node after the other.
 
-In: the nodes of a graph, and what the names in their code mean.  Out: lines, parameters, global names.
+In: the nodes of a graph, and a namespace.  Out: lines, parameters, global names.
 
     %relu : call_function[target=torch.relu](args = (%x,))            relu = torch.relu(x);  x = None
     %linear : call_module[target=net.0](args = (%relu,))              linear = getattr(self.net, "0")(relu)
 
-Each value is let go behind its last use, so that a call keeps no tensor longer than it must.  `verbose` code
-has
-comments on where nodes come from and what is known of their results.
+Each value is released after its last use, so that a call keeps no tensor longer than needed.  `verbose` code
+has comments with source locations and known properties of results.
 """
 
 from __future__ import annotations
@@ -199,7 +198,7 @@ class CodeWriter:
         for place, node in enumerate(nodes):
             if self.options.verbose:
                 self._comment(node)
-            self.body.append(f"# COUNTER: {place}\n")  # who generates the code takes it out again
+            self.body.append(f"# COUNTER: {place}\n")  # removed by the code generator
             self._write_node(node, generate_output)
             self._let_go(node, last_uses.get(node, []))
 

@@ -1,4 +1,4 @@
-"""Generated code as functions whose source is there: for tracebacks, `inspect`, and scripts.
+"""Compilation of generated code with available source: for tracebacks, `inspect`, and scripts.
 
 forward = forward_from_src("def forward(self, x):\\n    return x + 1\\n", {})
 inspect.getsource(forward)                the text, though it is in no file
@@ -60,5 +60,5 @@ def _import_statement(name: str, obj: Any) -> str:
 
 
 def import_block(globals: dict[str, Any]) -> str:
-    """The statements that import what code uses."""
+    """Return the import statements for the globals of generated code."""
     return "\n".join(sorted({_import_statement(name, obj) for name, obj in globals.items()}))

@@ -47,7 +47,7 @@ from ts.unsupported import names_for
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
-# PyTorch's names of what stands in the files beside this one.
+# PyTorch's names of objects defined in neighbouring files.
 _Namespace = Namespace
 magic_methods = operator_formats.magic_methods
 inplace_methods = operator_formats.inplace_methods
@@ -81,7 +81,7 @@ class _InsertPoint:
 
 
 class _NodeList:
-    """The nodes of a graph; who goes through them may erase and add nodes meanwhile."""
+    """Nodes of a graph in order; nodes may be erased and added during iteration."""
 
     def __init__(self, graph: Graph, backwards: bool = False) -> None:
         self.graph = graph
@@ -196,10 +196,10 @@ class Graph:
         name: str | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """A new node at the insertion point.
+        """Create a node at the insertion point.
 
         op         one of the six kinds
-        name       what its name is made of; the target's without it
+        name       candidate for its name; default: derived from the target
         type_expr  the type of its result, for annotations
         """
         args = args or ()
@@ -316,10 +316,10 @@ class Graph:
             raise AssertionError("Node to insert after is not in graph.")
         return _InsertPoint(self, n.append)
 
-    # ---- copies, and what is taken away --------------------------------------------------------------
+    # ---- copying and erasing ------------------------------------------------------------------------------
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Argument] = lambda x: x) -> Node:
-        """A copy of another graph's node, whose arguments are `arg_transform(n)` for each node n."""
+        """Copy a node of another graph, with each argument node n replaced by `arg_transform(n)`."""
         args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
         copied = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
         copied.meta = copy.copy(node.meta)
@@ -328,9 +328,8 @@ class Graph:
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
         """Copy the nodes of another graph except its output; return the node mapped to its result, or None.
 
-        val_map              what stands for nodes of `g`: those that are in it are not copied, and the
-                             copies are entered
-        return_output_node   also give the output node of `g`
+        val_map              replacements of nodes of `g`, which are not copied; copies are added to it
+        return_output_node   also return the output node of `g`
         """
         for node in g.nodes:
             if node in val_map:
@@ -367,7 +366,7 @@ class Graph:
             hook(to_erase)
         self._find_nodes_lookup_table.remove(to_erase)
         to_erase._remove_from_list()
-        to_erase.__dict__["_erased"] = True  # who goes through the nodes may be there
+        to_erase.__dict__["_erased"] = True  # iterators over the nodes may be at this node
         self._len -= 1
         to_erase._update_args_kwargs(
             map_arg(to_erase.args, lambda n: None), map_arg(to_erase.kwargs, lambda n: None)
@@ -381,7 +380,7 @@ class Graph:
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
         """Erase pure nodes without users; return True if any was erased.
 
-        is_impure_node   what says that a node stays; `Node.is_impure` without it
+        is_impure_node   predicate for nodes to keep; default: `Node.is_impure`
         """
         self.lint()
         changed = False
@@ -407,10 +406,10 @@ class Graph:
     def on_generate_code(
         self, make_transformer: Callable[[TransformCodeFunc | None], TransformCodeFunc]
     ) -> contextlib.AbstractContextManager[None]:
-        """Change code as it is generated.
+        """Register a transformation of the generated code.
 
-        make_transformer   gets what changes it so far, or None; gives a function of the list of lines
-        With the result as a context manager, what was before comes back.
+        make_transformer   receives the current transformer or None; returns a function of the list of lines
+        Used as a context manager, the result restores the previous transformer.
         """
         before = self._codegen._body_transformer
         self._codegen._body_transformer = make_transformer(before)
@@ -444,11 +443,11 @@ class Graph:
         record_func: bool = False,
         additional_meta: list[str] | None = None,
     ) -> PythonCode:
-        """The function in Python.
+        """Generate the Python function.
 
-        root_module       the name of the root in it: "self"
-        verbose           comments say where nodes come from, annotations what is known of results
-        include_stride, include_device, colored, expanded_def, additional_meta    more of that
+        root_module       name of the root module in the code: "self"
+        verbose           add comments with source locations, and annotations of known results
+        include_stride, include_device, colored, expanded_def, additional_meta    further options
         """
         if record_func:
             raise NotImplementedError("ts.fx generates no code that records its calls: use `ts.profiler`")

@@ -137,7 +137,7 @@ class _CodeOnlyModule(Module):
 
 
 def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
-    """A module from a pickle: its attributes, with the code, and what the code imports."""
+    """Reconstruct a module from a pickle: attributes, code, and the imports of the code."""
     source = body.get("_code") or body["code"]
     return _deserialize_graph_module(forward_from_src(import_block + source, {}), body)
 
@@ -153,7 +153,7 @@ def _deserialize_graph_module(
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
         def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            return True  # what was inside of it is in the graph already
+            return True  # the submodules are already inlined in the graph
 
     root = _CodeOnlyModule(body)
     graph = KeepModules().trace(root, **body.get("_tracer_extras", {}))
@@ -209,10 +209,10 @@ class _WrappedCall:
 
 
 class GraphModule(Module):
-    """A module of a graph; see the file.
+    """Module whose `forward` is generated from a graph; see the module docstring.
 
-    root         the module that has what the graph's targets name, or a dictionary from dotted names
-    class_name   what it is called in texts
+    root         module with the targets of the graph, or a dictionary from dotted names to them
+    class_name   class name in `repr` and error messages
     """
 
     __jit_unused_properties__: Final = ["graph", "_boxed_call"]
@@ -244,7 +244,7 @@ class GraphModule(Module):
                         f"Node {node} referenced target {node.target} but that target was not provided in "
                         "``root``!"
                     )
-            for target in sorted(targets, key=lambda t: t.count(".")):  # modules before what is in them
+            for target in sorted(targets, key=lambda t: t.count(".")):  # modules before their contents
                 _assign_attr(root[target], self, target)
         else:
             raise RuntimeError(f"Unsupported type {root} passed for root!")
@@ -287,7 +287,7 @@ class GraphModule(Module):
         return self._code
 
     def recompile(self) -> PythonCode:
-        """Let `forward` be what the graph says now; the code."""
+        """Regenerate `forward` from the graph and return the code."""
         if isinstance(self._graph._codegen, _PyTreeCodeGen):
             self._in_spec = self._graph._codegen.pytree_info.in_spec
             self._out_spec = self._graph._codegen.pytree_info.out_spec
@@ -469,7 +469,7 @@ class GraphModule(Module):
                 stacklevel=2,
             )
 
-    # ---- hooks: who wants to know when nodes change --------------------------------------------------
+    # ---- hooks for changes of nodes -----------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _set_replace_hook(self, f: Callable[..., object]) -> Iterator[None]:
@@ -482,8 +482,7 @@ class GraphModule(Module):
             self._unregister_replace_node_hook(f)
 
     def _register_replace_node_hook(self, f: Callable[..., object]) -> None:
-        """Call `f(old=, new=, user=)` when a node is replaced: the node, the other one's name, who uses
-        it."""
+        """Call `f(old=, new=, user=)` when a node is replaced: old node, name of the new node, user."""
         self._replace_hooks.append(_checked(f, "create_node"))
 
     def _unregister_replace_node_hook(self, f: Callable[..., object]) -> None:

@@ -2,7 +2,7 @@
 
     node.args[0].append(x)        TypeError: assign to `node.args` instead
 
-Nodes know who uses them by their arguments; a container that changes in its place would go unseen.
+Users of nodes are derived from arguments; mutating a container in place would bypass that.
 """
 
 from __future__ import annotations

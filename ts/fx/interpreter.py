@@ -29,9 +29,9 @@ __all__ = ["Interpreter", "Transformer"]
 class Interpreter:
     """Runs a module's graph.
 
-    garbage_collect_values   whether a value is let go behind its last use; otherwise all stay in `env`
+    garbage_collect_values   release each value after its last use; otherwise all values stay in `env`
     graph                    another graph to run, with the module's attributes
-    extra_traceback          whether errors say which node was run
+    extra_traceback          add the failing node to errors
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Interpreter:
         return fx_traceback.set_current_meta(node, f"Interpreter_{type(self).__name__}")
 
     def run_node(self, n: Node) -> Any:
-        """The value of a node: what the method of its kind gives."""
+        """Run a node by the method for its kind and return its value."""
         with self._set_current_node(n):
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             return getattr(self, n.op)(n.target, args, kwargs)
@@ -140,7 +140,7 @@ class Interpreter:
         return self.fetch_attr(_check_text(target))(*args, **kwargs)
 
     def output(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What is returned."""
+        """Return the graph's result."""
         return args[0]
 
     # ---- values --------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def _say_where(error: Exception, node: Node) -> None:
 
 
 class _TransformerTracer(Tracer):
-    """Writes down what a Transformer does."""
+    """Tracer that records the calls of a Transformer."""
 
     def __init__(self, graph: Graph, root: Module) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ class _TransformerTracer(Tracer):
 
 
 class Transformer(Interpreter):
-    """Runs a graph with proxies: what its methods do becomes another graph.
+    """Interpreter that runs a graph with proxies and records the results as a new graph.
 
     class Swapped(Transformer): ...         methods as those of an Interpreter
     Swapped(module).transform()             a GraphModule

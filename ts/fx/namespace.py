@@ -66,7 +66,7 @@ class Namespace:
     def __init__(self) -> None:
         self._obj_to_name: dict[Any, str] = {}
         self._used_names: set[str] = set()
-        self._base_count: dict[str, int] = {}  # the last number behind each name without one
+        self._base_count: dict[str, int] = {}  # last numeric suffix of each base name
 
     def create_name(self, candidate: str, obj: Any) -> str:
         """Return an unused name derived from `candidate`; repeated calls with the same `obj` return the same

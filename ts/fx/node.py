@@ -1,16 +1,15 @@
 """Node: a step of a graph, by PyTorch's six kinds.
 
-    kind            target                       arguments                     what it gives
+    kind            target                       arguments                     value
     placeholder     the parameter's name         its default, if any           an argument of the call
     get_attr        a dotted name                                              a tensor or module of the root
-    call_function   a function                   of the function               what the function returns
-    call_module     a module's dotted name       of its `forward`              what the module returns
-    call_method     a method's name              the object, then the others   what the method returns
-    output          "output"                     one: what is returned
+    call_function   a function                   of the function               result of the function
+    call_module     a module's dotted name       of its `forward`              result of the module
+    call_method     a method's name              the object, then the others   result of the method
+    output          "output"                     one: the graph's result
 
-A node stands between `prev` and `next`.  Its arguments may be nodes, and containers of nodes; those know who
-uses
-them (`users`), for which reason arguments are only ever assigned, never changed in place.
+A node is linked by `prev` and `next`.  Its arguments may be nodes, and containers of nodes, which record
+their users (`users`); therefore arguments are only assigned, never changed in place.
 """
 
 from __future__ import annotations
@@ -379,8 +378,8 @@ class Node:
     ) -> str | None:
         """The node as a line of a graph's text.
 
-        include_tensor_metadata   whether the line says what `meta` knows of the result
-        The other two are lists that a caller who prints a signature has filled by the first placeholder.
+        include_tensor_metadata   add the metadata of the result
+        The other two are lists to which the placeholders' names and the return type are appended.
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
         head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"

@@ -134,7 +134,7 @@ def find_proxy(*objects: Any) -> Proxy | None:
 
 
 def _recording(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose calls with proxies become nodes."""
+    """Return a wrapper that records calls with proxies as nodes."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -162,7 +162,7 @@ def _recording_method(cls: type, name: str) -> Callable[..., Any]:
 
 
 def patch_wrapped_functions(patcher: Patcher) -> None:
-    """Let calls of what `wrap` named become nodes."""
+    """Patch the functions registered by `wrap`, so that their calls become nodes."""
     for (_, name), names in wrapped_functions.copy().items():
         function = names[name] if name in names else getattr(builtins, name, None)
         if function is None:
@@ -181,9 +181,9 @@ def autowrap(patcher: Patcher, names: dict[str, Any], functions: set[int]) -> No
 
 
 def wrap(fn_or_name: Any) -> Any:
-    """Let calls of a global function become a node, instead of what it does inside.
+    """Register a global function whose calls become nodes, without tracing its body.
 
-    Called at the top of a module, with the name of a function that is there, or as a decorator of one.
+    Call it at module level with the name of a function of the module, or use it as a decorator.
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")

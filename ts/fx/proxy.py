@@ -4,9 +4,8 @@
     y = ts.relu(x) + 1              two nodes more in the graph; y stands for the second
     y.shape[0], y.sum(dim=1)        and so on
 
-Operators of Python, methods and functions that ask `__torch_function__` become nodes.  What needs the value
-itself
-(`if`, `for`, `len`) is an error, unless the tracer has an answer: see `TracerBase`.
+Python operators, tensor methods and functions with `__torch_function__` become nodes.  Operations that need
+the value itself (`if`, `for`, `len`) raise an error, unless the tracer overrides them: see `TracerBase`.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class TraceError(ValueError):
 
 
 class Scope:
-    """The module whose code runs."""
+    """Module whose code is being traced."""
 
     def __init__(self, module_path: str, module_type: Any) -> None:
         self.module_path = module_path
@@ -71,7 +70,7 @@ class Scope:
 
 
 class ScopeContextManager:
-    """Inside, `scope` is what `current_scope` says; what `with` gives is `scope`."""
+    """Context manager that sets `scope` to `current_scope` and returns `scope`."""
 
     def __init__(self, scope: Scope, current_scope: Scope) -> None:
         self._before = copy.copy(scope)
@@ -133,7 +132,7 @@ class TracerBase:
         return node
 
     def _take_over(self, node: Node) -> None:
-        """Let a node have what is current."""
+        """Copy the current metadata to a node."""
         current = fx_traceback.get_current_meta()
         if current.get("stack_trace"):
             node.stack_trace = current["stack_trace"]
@@ -251,7 +250,7 @@ class TracerBase:
         )
 
     def keys(self, obj: Proxy) -> Any:
-        """`obj.keys()`; what `**obj` asks for."""
+        """Return `obj.keys()`, which `**obj` calls."""
         return Attribute(obj, "keys")()
 
 

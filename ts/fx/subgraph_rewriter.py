@@ -1,4 +1,4 @@
-"""Replacing parts of a graph: wherever a pattern stands, what another function does.
+"""Pattern replacement: replaces each occurrence of a pattern by another function.
 
 def pattern(x, y):
     return ts.cat([x, y]).sum()
@@ -6,7 +6,7 @@ def pattern(x, y):
 def replacement(x, y):
     return x.sum() + y.sum()
 
-replace_pattern(module, pattern, replacement)          the places, as `Match`
+replace_pattern(module, pattern, replacement)          the occurrences, as `Match`
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def replace_pattern_with_filters(
     common = _graph_of(replacement) if callable(replacement) or isinstance(replacement, Graph) else None
     if common is None and replacement_callback is None:
         raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
-    changed: dict[Node, Node] = {}  # what was returned by matches before, and what is there now
+    changed: dict[Node, Node] = {}  # replacements of nodes returned by previous matches
     replaced = []
     for match in matches:
         if replacement_callback is not None:
@@ -152,7 +152,7 @@ def _place(graph: Graph, returning: list[Node]) -> Node:
 
 
 def _replace_attributes(gm: GraphModule, replacement: Module) -> None:
-    """Give a module what its graph mentions since nodes of another module are in it."""
+    """Copy the attributes used by inserted nodes from the replacement module."""
     gm.delete_all_unused_submodules()
     if isinstance(replacement, GraphModule):
         replacement.graph.lint()

@@ -4,8 +4,8 @@ In: such a function, and the arguments of a call.  Out: the same call in the for
 
     recorded(ts.nn.functional.relu, (x,), {})      (x,), {"inplace": False}
 
-Each function says which arguments it hands on by place, and gives all others by name, with their defaults:
-what stands before the `/` of a row, and what behind it.  Functions in C hand on what they were given.
+Each row lists the arguments forwarded by position before the `/`, and those forwarded by name, with defaults,
+after it.  Functions in C forward the arguments unchanged.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ In: an object that a graph mentions.  Out: its name, as PyTorch prints it.
     qualified_name(math.sqrt)                   "math.sqrt"
     type_name(list[ts.Tensor])                  "list[torch.Tensor]"
 
-Generated code runs where `torch` is this package, so that the names in it mean what they say.
+In generated code `torch` is this package, so that the names refer to its objects.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ts.fx.torch_function_forwarding import CALLS, OF_TORCH_FUNCTIONAL
 from ts.module_names import is_own, own_name, torch_name
 from ts.ops.namespace import OpOverload, Packet
 
-# What `torch.nn.functional` has from a module of its own in C.
+# Functions that `torch.nn.functional` re-exports from its own C module.
 _OF_NN: Final = frozenset({
     "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid",
     "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
-# What it has from the package itself, and is in Python here.
+# Functions that it re-exports from the package itself, implemented in Python here.
 _OF_TORCH: Final = frozenset({"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"})
 # Functions at the top of PyTorch that say they are from another module.
 _MODULE_TO_PYTORCH_MODULE: Final = {
@@ -43,7 +43,7 @@ _MODULE_TO_PYTORCH_MODULE: Final = {
     "set_printoptions": "_tensor_str", "while_loop": "_higher_order_ops.while_loop",
     **dict.fromkeys(OF_TORCH_FUNCTIONAL, "functional"),
 }  # fmt: skip
-_OTHER_NAMES: Final = {"threshold": "_threshold"}  # what PyTorch's function calls itself
+_OTHER_NAMES: Final = {"threshold": "_threshold"}  # `__name__` of PyTorch's functions
 _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
 
 
@@ -67,9 +67,9 @@ def simple_name(func: Any) -> str:
 
 
 def qualified_name(func: Callable[..., Any]) -> str:
-    """The full name of a function or class.
+    """Return the full name of a function or class.
 
-    RuntimeError for a lambda expression whose source is not there.
+    Raise RuntimeError for a lambda expression without available source.
     """
     if isinstance(func, OverloadSet | OpOverload | Packet):
         return _operator_name(func)

@@ -137,7 +137,7 @@ class NodeSource:
 
 
 def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
-    """For each node that calls something, what it comes from (`meta["from_node"]`), as dictionaries."""
+    """Return the origins (`meta["from_node"]`) of each call node as dictionaries."""
     calls = ("call_function", "call_method", "call_module")
     return {
         node.name: [source.to_dict() for source in node.meta["from_node"]] if "from_node" in node.meta else []
@@ -146,12 +146,12 @@ def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
     }
 
 
-# ---------------------------------------------------------------- what new nodes get
+# ---------------------------------------------------------------- metadata of new nodes
 
 
 @contextmanager
 def preserve_node_meta(enable: bool = True) -> Iterator[None]:
-    """Inside, new nodes take over what is current."""
+    """Context manager that enables copying the current metadata to new nodes."""
     global should_preserve_node_meta, current_meta
     before = should_preserve_node_meta, current_meta.copy()
     should_preserve_node_meta = enable
@@ -173,7 +173,7 @@ def get_current_meta() -> dict[str, Any]:
 
 @contextmanager
 def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
-    """Inside, new nodes take over what `node` has, if they take over anything."""
+    """Context manager that sets the current metadata to that of `node`, if copying is enabled."""
     global current_meta
     if not (should_preserve_node_meta and node.meta):
         yield

@@ -1,14 +1,12 @@
-"""Tracer: the graph of a function or module, by calling it with proxies.
+"""Tracer: traces a function or module by calling it with proxies.
 
-In: a module, or a function.  Out: a Graph of what it does, and `tracer.root`, the module that has its
-parameters.
+In: a module, or a function.  Out: its Graph, and `tracer.root`, the module with its parameters.
 
     graph = Tracer().trace(net)
     GraphModule(net, graph)                       computes what `net` computes
 
-Layers of `ts.nn` become one node (`is_leaf_module`), other modules the nodes of what they do.  Control flow
-follows
-what the program knows: numbers, lists, and `concrete_args`; a value that only a call has is no condition.
+Modules of `ts.nn` become one node (`is_leaf_module`); other modules are traced into.  Control flow may depend
+on constants of the program (numbers, lists, `concrete_args`), but not on proxies.
 """
 
 from __future__ import annotations
@@ -72,7 +70,7 @@ def is_fx_tracing() -> bool:
 
 
 class ProxyableClassMeta(type):
-    """A metaclass: what makes an instance of proxies becomes a node."""
+    """Metaclass of classes whose construction from proxies becomes a node."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         _proxyable_classes.setdefault(cls)
@@ -90,7 +88,7 @@ class ProxyableClassMeta(type):
 
 
 class PHBase:
-    """In `concrete_args`: what becomes a placeholder."""
+    """Marker in `concrete_args` for a leaf that becomes a placeholder."""
 
     def __repr__(self) -> str:
         return "PH"
@@ -100,7 +98,7 @@ PH: Final = PHBase()
 
 
 class PHWithMeta(PHBase):
-    """A placeholder whose attributes its node gets."""
+    """Placeholder marker whose attributes are copied to its node."""
 
     def __init__(self, ph_key: str | None = None) -> None:
         super().__init__()
@@ -132,11 +130,11 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class Tracer(TracerBase):
-    """Traces functions and modules; programs override what it does with modules, attributes and arguments.
+    """Tracer of functions and modules; programs override its handling of modules, attributes and arguments.
 
-    autowrap_modules        modules whose functions become nodes, wherever they are imported
-    autowrap_functions      more of such functions
-    param_shapes_constant   whether the shapes of parameters are numbers, not nodes
+    autowrap_modules        modules whose functions become nodes, also if imported elsewhere
+    autowrap_functions      further functions that become nodes
+    param_shapes_constant   treat shapes of parameters as numbers, not nodes
     """
 
     _qualname_counter: dict[str, int] = collections.defaultdict(int)
@@ -162,7 +160,7 @@ class Tracer(TracerBase):
         self.num_calls: dict[str, int] = {}
         self.node_name_to_scope = {}
 
-    # ---- what programs override ----------------------------------------------------------------------
+    # ---- methods for programs to override -----------------------------------------------------------------
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Return True if a module's call becomes one node: modules of `ts.nn` except `Sequential`, and impure
@@ -185,7 +183,7 @@ class Tracer(TracerBase):
     def call_module(
         self, m: Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """A call of a module: a node, or what `forward` gives."""
+        """Record a module call as a node, or run `forward`."""
         path = self.path_of_module(m)
         with ScopeContextManager(self.scope, Scope(path, type(m))) as scope:
             count = self.num_calls.get(path, 0)

@@ -50,7 +50,7 @@ REMOTE_CALLS: Final = frozenset({"prim::rpc_async", "prim::rpc_remote", "prim::r
 """Calls of other processes: the attribute `callee` of these is a function, which no text shows."""
 
 constant_type_hooks: list[Callable[[Any], Type | None]] = []
-"""Asked in turn for the type of a constant whose class `ts.ir` does not know: devices, enums, objects."""
+"""Hooks, called in order, that return the type of a constant of an unknown class: devices, enums, objects."""
 
 
 def is_tensor(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Turns classes, modules, named tuples, enumerations and interfaces into source: what archives hold of them.
+"""Printing of classes, modules, named tuples, enumerations and interfaces as source of an archive.
 
 In: a type with a name. Out: its definition in PyTorch's layout::
 
@@ -13,8 +13,8 @@ In: a type with a name. Out: its definition in PyTorch's layout::
         x: Tensor) -> Tensor:
         ...
 
-`ArchiveNamespace` gives what is printed a name of its own and remembers it in the order of appearance, so
-that whoever prints one definition learns which others are needed.
+`ArchiveNamespace` assigns unique names to the printed types and functions, in order of appearance, and so
+collects the definitions that a definition needs.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class DefinitionPrinter:
     """Prints the definitions of one file."""
 
     def __init__(self, names: ArchiveNamespace, constants: list[Any], check: Callable[[Any], None]) -> None:
-        """`check` is called with every method and function, and refuses what cannot be printed."""
+        """`check` is called with each function to print, and raises an error if it cannot be printed."""
         self.names = names
         self.constants = constants
         self.check = check
@@ -156,7 +156,7 @@ class DefinitionPrinter:
             except FrontendError:
                 if isinstance(type, ModuleType):
                     raise
-                continue  # a method of a class that does not compile hurts only those who call it
+                continue  # skip methods that do not compile: only their callers fail
             yield self.function(method, name)
 
     def _attribute(self, name: str, type: Type) -> str:

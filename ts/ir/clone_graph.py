@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def copy_block(graph: Graph, source: Block, block: Block, copies: dict[Value, Value]) -> None:
-    """Fill the empty `block` of a new graph; `copies` learns what the values of `source` become."""
+    """Copy `source` into the empty `block` of a new graph, recording the copy of each value in `copies`."""
     _copy_outputs(graph, source._param, block._param, copies)
     end = source._return
     last, position = block._return, 0

@@ -39,7 +39,7 @@ __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Valu
 
 ValueMap = Callable[[Value], Value]
 
-# What `ts.limits` count for a node that is visited, at least.
+# minimum cost of a visited node in `ts.limits`
 _VISIT_NS: Final = 300
 _VISITS: Final = 64  # between two looks
 _TURN: Final = range(_VISITS)
@@ -193,10 +193,10 @@ class Block:
             self.register_output(lookup(value))
 
     def sink_behind(self, node: Node, i: int) -> Block:
-        """Let what follows `node`, outputs included, be its block `i`; gives the block around it now.
+        """Move all nodes after `node`, including outputs, into its block `i`; return the new enclosing block.
 
-        This block becomes the inner one, and what comes before moves: whoever sinks a rest, and the rest of
-        that rest, and so on, visits each node once.
+        This block object becomes the inner one and the preceding nodes move to the new block, so that
+        repeated sinking of the rest visits each node only once.
         """
         graph, owner = self._graph, self._owner
         outer = Block(graph, owner)
@@ -278,7 +278,7 @@ class Graph:
         "scope",
     )
 
-    alias_db: ClassVar[Callable[[Graph], Any]]  # who may share memory: of `ts.analysis.alias`
+    alias_db: ClassVar[Callable[[Graph], Any]]  # memory sharing: installed by `ts.analysis.alias`
 
     def __init__(self) -> None:
         self.remembered: Any = None  # of passes that have to know the graph as it was

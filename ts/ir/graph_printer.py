@@ -152,7 +152,7 @@ def format_attribute(node: Node, name: str) -> str:
 
 
 def format_value(value: Any, type: Type | None = None) -> str:
-    """The text of a constant; `type` tells what an empty container would hold."""
+    """Return the text of a constant; `type` determines the element type of an empty container."""
     if value is None:
         return "None"
     if isinstance(type, EnumType):

@@ -1,4 +1,4 @@
-"""BLAKE2 without OpenSSL, whose library `hashlib` loads: megabytes for a process that only runs a model."""
+"""BLAKE2 without `hashlib`, which would load OpenSSL: megabytes in a process that only runs a model."""
 
 from __future__ import annotations
 

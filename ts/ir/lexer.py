@@ -26,7 +26,7 @@ _TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
     | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<name>[^\W\d]\w*(?:(?:::|\.)\w+)*)
     | (?P<sign>->|\.\.\.|\S)
-    )"""  # compiled by the first who reads a text
+    )"""  # compiled on first use
 
 # characters of an int: one of 64 bits has 20, and Python reads no more than 4,300
 _MAX_INT_DIGITS: Final = 40
@@ -121,7 +121,7 @@ class TokenStream:
         raise self.error("expected a number after '-'")
 
     def string(self) -> str:
-        """The string whose literal is here."""
+        """Read a string literal and return its value."""
         token = self.next()
         if len(token) < 2 or token[0] not in "\"'":
             self.at -= 1

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CallStack = tuple[tuple[str, SourceRange | None], ...]
 """(function name, place of the call in it) for every call that inlining dissolved, outermost first."""
 
-# What `ts.limits` count for a node at least: whoever makes nodes is in time, whatever pass it is.
+# Minimum cost of a node in `ts.limits`, charged at creation, so that no pass can exceed the limits unnoticed.
 NODE_NS: Final = 1_000
 NODE_BYTES: Final = 800
 POSITION_STEP: Final = 1 << 20  # between the positions of nodes that follow each other
@@ -105,7 +105,7 @@ class Node:
         self.range = range
         self.callstack = callstack
         self.scope = scope
-        self.claimed = False  # the output's type is what a text says, and nobody has proved it
+        self.claimed = False  # the output's type is declared by the text, and not verified
 
     # --- looking ---
 
@@ -416,7 +416,7 @@ class Node:
         node._next = self
         after._prev = self
         end = block._return
-        # One step behind the last node, which is where most go, or before the first; else in the middle.
+        # Most insertions are after the last node (one step) or before the first; others take the middle.
         if after is end:
             self._position = 0 if node is end else node._position + POSITION_STEP
         elif node is end:
@@ -566,7 +566,7 @@ add_camel_case_aliases(
 
 
 def _make_room(node: Node, end: Node) -> None:
-    """Space the nodes around `node` anew, whose position is its neighbour's too.
+    """Respace the positions of nodes around `node`, after its position became equal to a neighbour's.
 
     As many as lie in the smallest range of positions, a power of two, that they do not crowd: the more of
     them, the emptier it has to be, so that the next ones have room for long. An insertion costs O(log n).

@@ -1,4 +1,4 @@
-"""Turns a graph back into source: what ``fn.code`` shows and archives hold.
+"""Printing of graphs as source, for ``fn.code`` and archives.
 
 In: a graph and the name of its function. Out: source in PyTorch's layout::
 
@@ -59,8 +59,8 @@ _CASTS = {
     "prim::Breakpoint": "breakpoint",
 }
 _OPERATOR_TO_PYTHON_NAME = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
-# Names that no variable has.  Others that mean something in printed source, such as `torch` and `print`, are
-# told apart where it is read: by how they are used.
+# Names reserved for non-variables.  Other names with a meaning in printed source, such as `torch` and
+# `print`, are distinguished by use when the source is read.
 _RESERVED = frozenset(
     {
         "_",
@@ -110,7 +110,7 @@ class _Printer:
     def __init__(self, graph: Graph, constants: list[Any], spell: Spell, marks: SourceMap | None) -> None:
         self.graph = graph
         self.marks = marks
-        self.node: Node | None = None  # whose statement is being printed
+        self.node: Node | None = None  # the node being printed
         self.spell = spell
         self.constants = constants
         self.lines: list[str] = []
@@ -179,7 +179,7 @@ class _Printer:
             self.scan_node(node)
 
     def scan_node(self, node: Node) -> Node:
-        """Mark what can be printed inside `node`; returns the node before everything it takes in."""
+        """Mark the nodes printed inline in `node`; return the node before all of them."""
         if node in self.inlined:
             return node
         for block in node.blocks():
@@ -318,7 +318,7 @@ class _Printer:
             self.level -= 1
 
     def print_container_index(self, node: Node) -> None:
-        """An item of a container of modules, whose type the annotation says."""
+        """Print an element of a module container; its annotation gives the element type."""
         container, key = node.inputs()
         self.assign_names(node.outputs())
         target = f"{self.use(node.output())} : {self.spell(node.output().type())}"
@@ -606,7 +606,7 @@ def _can_inline(value: Value) -> bool:
     if user == "prim::Loop" and use.offset >= 2:
         return False
     if node.kind() in _TASKS:
-        return False  # PyTorch lets what comes before the definition of the task slip behind it
+        return False  # in PyTorch, nodes before the definition of a task may move after it
     # An inlined isinstance would refine types again when the source is compiled.
     return user not in _TAKE_NAMES and node.kind() not in _NAMED
 

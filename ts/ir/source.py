@@ -26,7 +26,7 @@ CONTEXT_LINES = 2  # quoted before and after the lines of a range
 class Source:
     """A piece of program text.
 
-    `text` is what stands in the file, indentation included; `first_line` is the number of its first line
+    `text` is the text in the file, including indentation; `first_line` is the number of its first line
     there. `leading_whitespace_removed` is how many columns the parser cut from every line before it made the
     syntax tree, so that columns of the tree can be turned back into columns of the file.
     """

@@ -102,7 +102,7 @@ PLAIN_TYPES: dict[Type, Type] = {
     SymFloatType.get(): FLOAT,
 }
 
-# What `ts.limits` count for each type that is read, at least.
+# Minimum cost of a parsed type in `ts.limits`.
 _TYPE_NS = 3_000
 _TYPE_BYTES = 300
 

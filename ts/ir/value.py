@@ -1,7 +1,7 @@
 """Values and their uses.
 
 A `Value` is defined once, by output `offset()` of `node()`, and knows its uses; a `Use` is one input of a
-node. `Node` keeps the uses right; here are the value's type, its name, and what follows from them::
+node. `Node` maintains the uses; this module has the value's type, its name, and derived properties::
 
     >>> from ts.ir.graph import Graph
     >>> x = Graph().add_input("x")
@@ -109,7 +109,7 @@ class Value:
         return self._node._graph
 
     def debug_name(self) -> str:
-        """The name printed after ``%``: what was set, else the unique number."""
+        """Return the name printed after ``%``: the assigned name, else the unique number."""
         return self._name or str(self._unique)
 
     def has_debug_name(self) -> bool:

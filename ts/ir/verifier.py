@@ -1,11 +1,11 @@
 """Checks that a graph is well formed: the only judge of validity.
 
-In: a graph. Out: nothing, or `InternalError` that says what is wrong and holds the text. What must hold:
+In: a graph. Out: nothing, or `InternalError` with the violation and the graph text. Invariants:
 
 * every input is defined before its use, in the same block or one around it, and belongs to this graph;
 * uses and inputs mirror each other, outputs know their node and number, names are unique;
 * nodes of a block are linked both ways and their positions ascend;
-* ``prim::If`` takes a bool and its blocks yield what it returns; ``prim::Loop`` carries what its body takes;
+* ``prim::If`` takes a bool and its blocks return its outputs; ``prim::Loop`` carries its body inputs;
   ``prim::Constant`` has no input and one output; a subgraph is itself well formed.
 """
 

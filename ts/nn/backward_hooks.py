@@ -1,8 +1,8 @@
-"""Hooks of modules for gradients: what comes back to a module's result, and what it gives its arguments.
+"""Backward hooks of modules: gradients of a module's results and arguments.
 
     handle = module.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
 
-A node before the module and one behind it see the gradients of all its arguments and results:
+A node before the module and one after it receive the gradients of all arguments and results:
 
     arguments -> BackwardHookFunction -> forward -> BackwardHookFunction -> results
                  grad_input                         grad_output
@@ -44,8 +44,8 @@ class BackwardHooks:
         self._module = module
         self._hooks = tuple(hooks)
         self._pre_hooks = tuple(pre_hooks)
-        self._arguments = self._results = 0  # how many
-        self._argument_places: list[int] | None = None  # of tensors, where one wants a gradient
+        self._arguments = self._results = 0  # counts
+        self._argument_places: list[int] | None = None  # indices of tensors, if one requires grad
         self._result_places: list[int] | None = None
         self._grad_outputs: Gradients | None = None  # between the two nodes
 

@@ -1,9 +1,9 @@
-"""Gradients of convolutions by themselves: of the input, from the weight, and the other way round.
+"""Gradients of convolutions: for the input, given the weight, and for the weight, given the input.
 
 In: the gradient of a convolution's result; out: that of its input or of its weight.
 
-    conv2d_input(x.shape, w, grad)         what w was multiplied with, of shape x.shape
-    conv2d_weight(x, w.shape, grad)        ... and that of w
+    conv2d_input(x.shape, w, grad)         gradient of the input, of shape x.shape
+    conv2d_weight(x, w.shape, grad)        gradient of the weight, of shape w.shape
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Initialisation: functions that fill a tensor in place and give it back.
+"""Initialization: functions that fill a tensor in place and return it.
 
-    init.kaiming_uniform_(weight, a=math.sqrt(5))       what Linear and the convolutions do
+    init.kaiming_uniform_(weight, a=math.sqrt(5))       the default of Linear and the convolutions
     init.normal_(weight, 0.0, 0.02)
 
-They draw what PyTorch draws: the same seed gives the same parameters. `uniform_`, `normal_`, `constant_`,
-`ones_`, `zeros_` and the Xavier ones compile in scripts as well.
+Random numbers are those of PyTorch: the same seed gives the same parameters. `uniform_`, `normal_`,
+`constant_`, `ones_`, `zeros_` and the Xavier functions can be compiled in scripts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_tra
 
 
 def calculate_gain(nonlinearity: _Nonlinearity, param: float | None = None) -> float:
-    """The factor by which a nonlinearity shrinks the deviation of what goes through it."""
+    """Return the gain that compensates a nonlinearity's effect on the standard deviation."""
     if nonlinearity in (*_LINEAR, "sigmoid"):
         return 1.0
     if nonlinearity == "tanh":
@@ -178,14 +178,14 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform, of a variance between what inputs and outputs ask for."""
+    """Fill with uniform values of variance gain² * 2 / (fan_in + fan_out)."""
     inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(inputs + outputs))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal, of a variance between what inputs and outputs ask for."""
+    """Fill with normal values of variance gain² * 2 / (fan_in + fan_out)."""
     inputs, outputs = calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(inputs + outputs)), generator)
 

@@ -1,8 +1,8 @@
 """Parameters and buffers: tensors registered by assignment to module attributes.
 
-In: any tensor.  Out: one around the same memory whose class says what it is to a module:
+In: any tensor.  Out: a tensor of a class with a role in modules, around the same memory:
 
-    self.weight = Parameter(ts.empty(3, 2))                a parameter: it wants gradients
+    self.weight = Parameter(ts.empty(3, 2))                a parameter: it requires grad
     self.mean = Buffer(ts.zeros(3), persistent=False)      a buffer, left out of `state_dict`
 """
 
@@ -86,7 +86,7 @@ class _BufferMeta(type):
 class Buffer(Tensor, metaclass=_BufferMeta):
     """A tensor that is part of a module's buffers; `persistent=False` leaves it out of `state_dict`.
 
-    What comes out is a Tensor around the memory of `data`; only what a lazy layer made stays of this class.
+    The constructor returns a Tensor around the memory of `data`; only buffers of lazy layers keep this class.
     """
 
     __torch_function__ = _disabled_torch_function_impl
@@ -147,7 +147,7 @@ def _ask_uninitialized(tensor: Any, name: str) -> Any:
 
 
 def uninitialized(name: str) -> ValueError:
-    """The error of a function that is given a parameter or buffer whose shape is not known yet."""
+    """Return the error for using a parameter or buffer of unknown shape."""
     return ValueError(
         f"Attempted to use an uninitialized parameter in {name}. This error happens when you are using a "
         "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When "
@@ -157,7 +157,7 @@ def uninitialized(name: str) -> ValueError:
 
 
 class UninitializedTensorMixin:
-    """Base class of parameters and buffers whose shape is not known yet."""
+    """Base class of parameters and buffers of unknown shape."""
 
 
 def is_lazy(param: Any) -> bool:
@@ -166,7 +166,7 @@ def is_lazy(param: Any) -> bool:
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """A parameter whose shape is not known yet (`LazyLinear`)."""
+    """Parameter of unknown shape (`LazyLinear`)."""
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
         made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
@@ -207,7 +207,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
-    """A buffer whose shape is not known yet."""
+    """Buffer of unknown shape."""
 
     __torch_function__ = _disabled_torch_function_impl
 

@@ -1,7 +1,7 @@
-"""Changes for models that are only run: `torch.fx.experimental.optimization`.
+"""Optimizations for inference: `torch.fx.experimental.optimization`.
 
-fuse(model.eval())               convolutions and linear layers with the batch normalization behind them
-remove_dropout(model)            without what does nothing when nobody trains
+fuse(model.eval())               folds batch normalizations into preceding convolutions and linear layers
+remove_dropout(model)            removes dropout modules
 """
 
 from __future__ import annotations

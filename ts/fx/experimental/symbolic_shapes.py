@@ -4,7 +4,7 @@ guard_or_false(n == 1)           the truth, which is noted; False where it follo
 statically_known_true(n >= 2)    whether it is certain: nothing is noted
 sym_and(a, b), sym_eq(s, t)      conditions of conditions, and of shapes
 
-Of numbers that are no symbols each gives what Python says.
+For numbers without symbols, each function returns Python's result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operator support predicates for partitioners.
 
 OperatorSupport({"torch.relu": None})           calls of torch.relu
-chain(a, b), any_chain(a, b)                    what both support; what one of them does
+chain(a, b), any_chain(a, b)                    intersection; union
 OpSupports.decline_if_input_dtype(ts.int64)     nodes without such arguments
 """
 

@@ -1,4 +1,4 @@
-"""ShapeProp: runs a graph and enters into each node's `meta` what tensors it gives.
+"""ShapeProp: runs a graph and records the metadata of result tensors in each node's `meta`.
 
 ShapeProp(module).propagate(x)
 node.meta["tensor_meta"].shape              of a tensor; of a tuple of tensors, a tuple of those
@@ -46,7 +46,7 @@ def _is_contiguous(tensor: Tensor, memory_format: Any) -> bool:
 
 
 class ShapeProp(Interpreter):
-    """Runs a graph with arguments and remembers what shapes there were."""
+    """Interpreter that records the shapes of results in `meta`."""
 
     def __init__(self, gm: GraphModule, fake_mode: Any = None) -> None:
         if fake_mode is not None:
@@ -78,7 +78,7 @@ class ShapeProp(Interpreter):
         return result
 
     def propagate(self, *args: Any) -> Any:
-        """Run the graph; what it computes."""
+        """Run the graph and return its result."""
         return super().run(*args)
 
 

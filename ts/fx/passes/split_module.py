@@ -76,7 +76,7 @@ class _Split:
             self.parts.setdefault(name, Partition(name)).node_names.append(node.name)
 
     def connect(self) -> None:
-        """Find what parts take from each other."""
+        """Determine the inputs and outputs of each partition."""
         for node in self.module.graph.nodes:
             if node.op not in ("placeholder", "get_attr"):
                 for value in node.all_input_nodes:
@@ -163,7 +163,7 @@ class _Split:
         self.values[node.name].meta = node.meta.copy()
 
     def call(self, part: Partition, tuple_return: bool) -> None:
-        """Let a part return what others take, and call it."""
+        """Add the outputs to a partition's graph and insert its call."""
         results = tuple(part.environment[self.nodes[name]] for name in part.outputs)
         several = len(results) != 1 or tuple_return
         part.graph.output(results if several else results[0])
@@ -187,13 +187,13 @@ def split_module(
 ) -> GraphModule:
     """Return a module that calls one submodule per partition of `m`.
 
-    split_callback             the part of a node, as a number or name
-    qualname_map               is filled: from names of modules in the parts to those in `m`
-    keep_original_order        parts are called in the order in which they begin
-    keep_original_node_name    nodes in parts keep their names
-    keep_original_input_name   parameters of parts have the names of what they take
-    partition_affix            goes before the part's name in that of its module
-    tuple_return               parts that return one value return a tuple, too
+    split_callback             maps a node to its partition, a number or name
+    qualname_map               filled with a map from module names in the partitions to those in `m`
+    keep_original_order        call partitions in the order of their first nodes
+    keep_original_node_name    preserve names of nodes in partitions
+    keep_original_input_name   name parameters of partitions after their inputs
+    partition_affix            prefix of the partition's name in its module name
+    tuple_return               return a tuple also for a single output
     """
     split = _Split(m, bool(keep_original_node_name))
     split.assign(split_callback, partition_affix)

@@ -20,7 +20,7 @@ class Type:
     """Base of all types. A subclass without arguments has one instance, which its `get` returns."""
 
     __slots__ = ("_has_free", "_hash", "_mentions", "_mutable", "_text", "spec")
-    # What follows from the parts is kept: a type may hold another one many times over.
+    # Derived properties are cached, as a type may contain another one many times.
     _has_free: bool
     _hash: int
     _mentions: bool
@@ -101,7 +101,7 @@ class Type:
 
     @property
     def repr_str(self) -> _Str:
-        """The spelling in messages: that of annotations, but enums and inferred tensors say what they are."""
+        """Return the spelling in messages: as in annotations, with the kind of enums and inferred tensors."""
         return self.annotation_str
 
     @property
@@ -145,7 +145,7 @@ class Type:
             return self._mentions
 
     def holds_mutable(self) -> bool:
-        """`mutable` of a type whose values are as mutable as their parts."""
+        """Return True if a contained type is mutable; computes `mutable` of container types."""
         try:
             return self._mutable
         except AttributeError:

@@ -3,7 +3,7 @@
     >>> DictType(STR, ListType(OptionalType(INT))).str()
     'Dict(str, int?[])'
 
-What can be written to (lists, dicts) is invariant in its parts; the rest is covariant.
+Mutable containers (lists, dicts) are invariant in their parts; all other types are covariant.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class TupleType(Type):
         self.name = name
         self.fields = None if fields is None else tuple(fields)
         self.defaults: dict[str, object] = dict(defaults or {})
-        self.python_class = python_class  # what values of the type are in Python
+        self.python_class = python_class  # Python class of the values
 
     def _key(self) -> tuple[object, ...]:
         return (self.elems, self.fields, self.name)

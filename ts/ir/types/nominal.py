@@ -51,8 +51,8 @@ class ClassType(NamedType):
     """A script class: `attributes` in the order of their slots, `methods` by name, `constants` of the class.
 
     `python_class` is the class of Python that it was made from, None for one that was read from text; then
-    `unit` is the set of definitions that it belongs to.  It is `declared` when its attributes are known.
-    `object_class` is what the runtime knows of its objects, once there are some.
+    `unit` is the set of definitions that contains the class.  `declared` is True once the attributes are
+    known. `object_class` is the runtime's class of its objects, created with the first object.
     """
 
     __slots__ = (
@@ -167,7 +167,7 @@ class InterfaceType(NamedType):
         unit: Any = None,
     ) -> None:
         super().__init__(qualified_name)
-        self.unit = unit  # what declares it: a class of Python, or the definitions of an archive
+        self.unit = unit  # Python class or archive definitions that declare the type
         self.methods: dict[str, Any] = dict(methods or {})
         self.is_module_interface = is_module_interface
 
@@ -200,8 +200,8 @@ class InterfaceType(NamedType):
     def is_implemented_by(self, other: ClassType | InterfaceType) -> bool:
         """Return True if `other` has a compatible method for every method of this interface.
 
-        Where the methods mention the interface and the class themselves, that is what is being asked: they
-        fit unless something else does not.
+        For recursive signatures, which mention the interface and the class themselves, the relation is
+        assumed to hold while it is checked.
         """
         asked: set[tuple[int, int]] = vars(_questions).setdefault("asked", set())
         pair = id(self), id(other)
@@ -221,7 +221,7 @@ class InterfaceType(NamedType):
     isSubtypeOf = is_subtype_of
 
 
-# Types whose values are objects with methods.
+# Types of objects with methods.
 class CustomClassType(NamedType):
     """A class that PyTorch defines in C++, of packed parameters: an object of Python
     (`ts.ops.packed_params`).

@@ -18,7 +18,7 @@ _SCALAR_TYPES = """
     Float8_e4m3fnuz UInt16 UInt32 UInt64 UInt1 UInt2 UInt3 UInt4 UInt5 UInt6 UInt7
     Int1 Int2 Int3 Int4 Int5 Int6 Int7 Float8_e8m0fnu"""
 SCALAR_TYPE_NAMES = _SCALAR_TYPES.split()
-"""Names of PyTorch's scalar types, by number: what a refined tensor type prints (``Float(2, 3)``)."""
+"""Names of PyTorch's scalar types, indexed by number, as printed in refined types (``Float(2, 3)``)."""
 
 
 class TensorType(Type):

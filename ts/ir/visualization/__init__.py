@@ -6,8 +6,8 @@ In: a graph.  Out: the text of a picture: SVG, laid out here, or Graphviz's lang
     arrange(picture)                     gives them places, in layers                 `layout`
     svg(picture)   dot(picture)          the texts                                    `svg`, `dot`
 
-The same graph gives the same text.  What is in it may be written by anybody: every text is escaped, and a
-picture runs and loads nothing.
+Output is deterministic.  Graph texts are untrusted: all texts are escaped, and a picture runs and loads
+nothing.
 """
 
 from __future__ import annotations

@@ -8,10 +8,9 @@ In: a graph.  Out: `Diagram`, plain data that knows nothing of places:
         return x                                     |
                                                  [return]
 
-So that it can be read, not everything is a box.  Constants, lists of them and attributes of modules are
-written in the boxes that use them (``weight = self.conv.weight``), but for values that are the default.  A
-value of an outer block, and one that is used many layers below the box that it is from, is named again in a
-small box near its user.
+Not every value has a box.  Constants, lists of constants and attributes of modules are written in the boxes
+that use them (``weight = self.conv.weight``), except arguments equal to their defaults.  A value of an outer
+block, or of a box many layers above, is repeated in a small box near its user.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from ts.ir.graph import Block, Graph, Node, Value
 
 _WIDEST: Final = 44  # characters of a line
-_MAX_LINES: Final = 8  # of what a box says beside its kind
+_MAX_LINES: Final = 8  # of a box, in addition to its kind
 _FAR: Final = 10  # layers that a wire may pass
 _MAX_BLOCK_DEPTH: Final = 24  # blocks within blocks that are drawn
 _FOLDED_LISTS: Final = ("prim::ListConstruct", "prim::TupleConstruct")
@@ -45,7 +44,7 @@ class Port:
     """A value that a box gives: its text, and where its wires begin, from the middle of the box."""
 
     text: str
-    title: str  # what is shown of it when somebody points at it
+    title: str  # tooltip
     x: float = 0.0
 
 
@@ -53,7 +52,7 @@ class Port:
 class Box:
     """Box of a node, an input, the results, or a repeated value name."""
 
-    kind: str  # what it looks like: a key of the style
+    kind: str  # key of the style
     text: str
     lines: list[str] = field(default_factory=list)
     title: str = ""
@@ -210,7 +209,7 @@ class _Drawing:
         picture.boxes.append(small)
         picture.wires.append(Wire(small, small.ports[0], box))
 
-    # ---- what is written where it is used ----------------------------------------------------------------
+    # ---- inline texts -------------------------------------------------------------------------------------
 
     def folded(self, value: Value) -> str | None:
         """Return the inline text of a folded value, or None for a value with its own box."""
@@ -232,7 +231,7 @@ class _Drawing:
             told = self.folded(base)
             return None if told is None or len(told) > _MAX_PATH_CHARS else f"{told}.{name}"
         if kind == "prim::ListConstruct" and value.use_count() != 1:
-            return None  # who has it may write to it: it is one list
+            return None  # a list with several users may be mutated, so it keeps its own box
         if kind in _FOLDED_LISTS and node.inputs_size() <= _MAX_FOLDED:
             parts = [self.folded(part) for part in node.inputs()]
             told = ", ".join([part for part in parts if part is not None])

@@ -3,10 +3,10 @@
 In: a `Diagram`.  Out: the same, with the places of its boxes and the points of its wires::
 
     layer 0        [%x]      [%n]         every wire goes down, from a layer to the next
-    layer 1       [mul]       :           what it passes on its way holds a place for it
+    layer 1       [mul]       :           a wire that passes a layer reserves a slot in it
     layer 2           [prim::Loop]        blocks were laid out before, so that their box has a size
 
-1. Layers: a box stands below all that it reads; what reads nothing stands just above its users.
+1. Layers: a box is below all boxes that it reads; a box without inputs is just above its users.
 2. Order within the layers: boxes go to the middle of their neighbours, up and down in turn, and the order
    with the fewest crossings is kept.
 3. Columns: each layer is moved as near to its neighbours as its order allows, which is a regression over
@@ -26,7 +26,7 @@ from ts.ir.visualization.diagram import Box, Diagram, Line, Port
 CHARACTER: Final = 7.0  # the width of one, at the size of the letters
 LINE: Final = 16.0  # the height of a line of text
 PADDING: Final = 8.0
-_PORT: Final = 17.0  # the height of what stands below a box
+_PORT: Final = 17.0  # height of the port below a box
 _BESIDE: Final = 18.0  # between two boxes of a layer
 _BETWEEN: Final = 30.0  # between two layers
 _MARGIN: Final = 14.0  # around a block
@@ -92,7 +92,7 @@ def _measure(box: Box) -> None:
 
 
 def _room(box: Box) -> float:
-    """The width that a box takes with what stands below it."""
+    """Return the width of a box including its ports."""
     return max(box.width, sum(text_width(port.text) + PADDING for port in box.ports))
 
 
@@ -201,7 +201,7 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
                     wants.append(sum(other.x + x for other, x in near) / len(near))
                 elif before is None or place.up or place.down:
                     wants.append(place.x)
-                else:  # it is beside what is there
+                else:  # next to the placed items
                     wants.append(wants[-1] + (before.width + place.width) / 2 + _BESIDE)
             _fit(layer, wants)
     for layer in layers:
@@ -215,7 +215,7 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
 
 
 def _fit(layer: Sequence[_Place], wants: Sequence[float]) -> None:
-    """The places nearest to what is wanted that keep the order and the distances; lanes stay straight."""
+    """Return the positions nearest to `wants` that keep order and distances; lanes stay straight."""
     offsets, offset = [], 0.0
     for number, place in enumerate(layer):
         if number:

@@ -1,7 +1,7 @@
 """The text of a picture in SVG.
 
-In: a `Diagram` with places.  Out: one file that needs nothing else: its colours are classes of its style,
-light or dark as the reader's system says, and what a box is shows when one points at it.
+In: a laid out `Diagram`.  Out: one self-contained file: colours are classes of its style, light or dark by
+the system's preference, and tooltips describe the boxes.
 
     <g class="operator"><title>...</title><rect .../><text ...>aten::mul</text></g>
 

@@ -3,7 +3,7 @@
     with ts.nn.attention.sdpa_kernel(SDPBackend.MATH):
         F.scaled_dot_product_attention(q, k, v)
 
-There is one kind here, by products and softmax, which gives what the others give: the choice changes nothing.
+There is one implementation, by matrix products and softmax; the selection has no effect.
 """
 
 from __future__ import annotations

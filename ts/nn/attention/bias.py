@@ -96,13 +96,13 @@ class CausalBias(Tensor):
 
 
 def causal_upper_left(*size: int) -> CausalBias:
-    """Return a mask whose row i attends up to column i."""
+    """Return a mask in which row i attends to columns up to i."""
     _check_size(size)
     return CausalBias(CausalVariant.UPPER_LEFT, *size)
 
 
 def causal_lower_right(*size: int) -> CausalBias:
-    """Return a mask whose last row attends to all columns."""
+    """Return a mask in which the last row attends to all columns."""
     _check_size(size)
     return CausalBias(CausalVariant.LOWER_RIGHT, *size)
 

@@ -2,7 +2,7 @@
 
 In: query (L, N, E), key (S, N, Ek), value (S, N, Ev), or without N, and the weights of a
 `MultiheadAttention`; out: (L, N, E), and the weights (N, L, S) where they are asked for.
-Masks say what must not be looked at: bools that are True there, or floats that are added to the scores.
+Masks exclude positions: bools that are True there, or floats that are added to the scores.
 """
 
 from __future__ import annotations

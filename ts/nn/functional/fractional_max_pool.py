@@ -1,6 +1,6 @@
 """Fractional max pooling: windows at steps that are drawn at random.
 
-The functions whose flag decides what they return are pairs that `boolean_dispatch` joins.
+Functions with a `return_indices` flag are pairs that `boolean_dispatch` joins.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:
 
 
 def _each(value: Any, n: int) -> Any:
-    """A number as a list of n; what compiled code does by itself."""
+    """Return a number as a list of n, as compiled code does implicitly."""
     return [value] * n if isinstance(value, (int, float)) else value
 
 

@@ -335,7 +335,7 @@ def gaussian_nll_loss(
     if bool(ts.lt(var, 0).any()):
         raise ValueError("var has negative entry/entries")
     var = var.clone()
-    with ts.no_grad():  # the gradient of small ones is that of what was given
+    with ts.no_grad():  # clamping does not affect the gradient
         var.clamp_(min=eps)
     loss = 0.5 * (var.log() + (input - target).pow(2) / var)
     if full:

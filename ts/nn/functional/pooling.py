@@ -1,6 +1,6 @@
 """Pooling: maxima with or without their places, by p-norms, adaptive.
 
-The functions whose flag decides what they return are pairs that `boolean_dispatch` joins.
+Functions with a `return_indices` flag are pairs that `boolean_dispatch` joins.
 """
 
 from __future__ import annotations

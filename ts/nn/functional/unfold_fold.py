@@ -26,5 +26,5 @@ def fold(
     padding: BroadcastingList2[int] = 0,
     stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
-    """Images whose windows are the columns; where windows overlap, the sum."""
+    """Combine columns of sliding windows into images, adding overlapping elements."""
     return ts.col2im(input, output_size, kernel_size, dilation, padding, stride)

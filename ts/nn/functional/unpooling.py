@@ -11,7 +11,7 @@ from ts.frontend.compile_directives import BroadcastingList1, BroadcastingList2,
 
 
 def _each(value: Any, n: int) -> Any:
-    """A number as a list of n; what compiled code does by itself."""
+    """Return a number as a list of n, as compiled code does implicitly."""
     return list(value) if isinstance(value, Iterable) else value if value is None else [value] * n
 
 

@@ -19,7 +19,7 @@ from ts.nn.modules.module import Module
 
 
 class _ASMoutput(NamedTuple):
-    """What `AdaptiveLogSoftmaxWithLoss` gives."""
+    """Result of `AdaptiveLogSoftmaxWithLoss`."""
 
     output: Tensor
     loss: Tensor

@@ -55,7 +55,7 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forget what was seen."""
+        """Reset the running mean and variance."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)

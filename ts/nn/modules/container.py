@@ -276,7 +276,7 @@ def _as_parameter(value: Any) -> Any:
 
 
 def _line(name: str, value: Any, kind: str) -> str:
-    """A value as the text of its container shows it; `kind` is what stands for the dtype."""
+    """Return the line of a value in its container's `repr`; `kind` replaces the dtype."""
     if not isinstance(value, Tensor):
         return f"({name}): Object of type: {type(value).__name__}"
     what = "Parameter" if isinstance(value, Parameter) else "Tensor"

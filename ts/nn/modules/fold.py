@@ -11,7 +11,7 @@ from ts.nn.modules.ntuple import constructor_text
 
 
 class Fold(Module):
-    """Images whose windows are the columns; where windows overlap, the sum."""
+    """Combine columns of sliding windows into images, adding overlapping elements."""
 
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 

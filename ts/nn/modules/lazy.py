@@ -24,8 +24,8 @@ from ts.nn.parameter import UninitializedBuffer, UninitializedParameter, is_unin
 class LazyModuleMixin(Module):
     """Mixin for lazy modules of users, which register uninitialized parameters.
 
-    `initialize_parameters` is called with the first input, and materializes what is not known by then; the
-    module is one of `cls_to_become` from then on, where there is such a class.
+    `initialize_parameters` is called with the first input and materializes the uninitialized parameters; then
+    the module's class becomes `cls_to_become`, if set.
     """
 
     cls_to_become: ClassVar[type[Module] | None] = None
@@ -59,7 +59,7 @@ class LazyModuleMixin(Module):
 
 
 class _LazyLayer(LazyModuleMixin):
-    """A layer whose parameters follow from one number, the width of its input."""
+    """Lazy layer with parameters determined by the width of its input."""
 
     cls_to_become: ClassVar[type[Module]]
     _width_name: ClassVar[str]  # the attribute that is 0 until the width is known
@@ -83,7 +83,7 @@ class _LazyLayer(LazyModuleMixin):
             super().reset_parameters()  # type: ignore[misc]
 
     def reset_running_stats(self) -> None:
-        """Forget what was seen, if anything was."""
+        """Reset the running statistics, if initialized."""
         if getattr(self, self._width_name) != 0:
             super().reset_running_stats()  # type: ignore[misc]
 

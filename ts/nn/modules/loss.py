@@ -1,4 +1,4 @@
-"""Losses: what is predicted against what was wanted."""
+"""Loss functions: comparison of predictions with targets."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Module:
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
-    if TYPE_CHECKING:  # a call takes and gives what `forward` of the class does
+    if TYPE_CHECKING:  # calls have the signature of the class's `forward`
 
         def __call__(self: _HasForward[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
     else:
@@ -458,7 +458,7 @@ class Module:
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say of every parameter whether it wants gradients."""
+        """Set `requires_grad` of every parameter."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
@@ -569,7 +569,7 @@ class Module:
     get_extra_state = state_dict_io.no_extra_state
 
     def set_extra_state(self, state: Any) -> None:
-        """Take over what `get_extra_state` gave."""
+        """Restore the state returned by `get_extra_state`."""
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
     # ---- hooks ---------------------------------------------------------------------------------------
@@ -577,7 +577,7 @@ class Module:
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args)` before `forward`; what it returns replaces the arguments."""
+        """Call `hook(module, args)` before `forward`; a result other than None replaces the arguments."""
         return add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs), prepend)
 
     def register_forward_hook(
@@ -588,14 +588,14 @@ class Module:
         with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:
-        """Call `hook(module, args, result)` after `forward`; what it returns replaces the result."""
+        """Call `hook(module, args, result)` after `forward`; a result other than None replaces the result."""
         return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are known.
 
-        A tuple that it gives replaces those.  Arguments and results are behind nodes of their own then, so
-        that they cannot be written in place.
+        A returned tuple replaces the gradients.  Arguments and results pass through extra autograd nodes, so
+        they cannot be modified in place.
         """
         return self._add_backward_hook(hook, True, prepend)
 

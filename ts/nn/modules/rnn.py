@@ -119,7 +119,7 @@ class RNNBase(Module):
         self.flatten_parameters()
 
     def flatten_parameters(self) -> None:
-        """Collect the weights in the list that the operators take: what stands in their place now counts."""
+        """Collect the current weights in the flat list that the operators take."""
         weights = [weight for layer in self.all_weights for weight in layer]
         self.__dict__["_flat_weights"] = weights  # it is no parameter's name, of which `__setattr__` asks
 

@@ -36,7 +36,7 @@ class IncompatibleKeys(_Keys):
 
 
 def collect(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
-    """The tensors of `module` and what is below it, added to `destination`."""
+    """Add the tensors of `module` and its descendants to `destination`, and return it."""
     if destination is None:
         destination = OrderedDict()
         destination._metadata = OrderedDict()  # type: ignore[attr-defined]  # versions of the modules' layouts
@@ -114,7 +114,7 @@ def _visit(
     assign: bool,
     notes: tuple[list[str], list[str], list[str]],
 ) -> None:
-    """Load a module and those below it; what does not fit goes into the three lists."""
+    """Load a module and its descendants; record mismatches in the three lists."""
     missing, unexpected, errors = notes
     local = dict(metadata.get(prefix[:-1], {}))
     if assign:
@@ -150,7 +150,7 @@ def load_own(
     unexpected: list[str],
     errors: list[str],
 ) -> None:
-    """Copy the tensors of `module` itself; note in the lists what does not fit."""
+    """Copy the tensors of `module` itself; record mismatches in the lists."""
     own = _persistent(module)
     for name, tensor in own.items():
         key = prefix + name
@@ -180,7 +180,7 @@ def load_own(
 def _copy(
     module: Any, name: str, tensor: Tensor, given: Any, key: str, metadata: Mapping[str, Any]
 ) -> str | None:
-    """Let the module's tensor hold what was given; the problem where it cannot."""
+    """Copy a loaded value to the module's tensor; return an error message if it does not fit."""
     if not isinstance(given, Tensor):
         return (
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '

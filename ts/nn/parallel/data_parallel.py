@@ -16,7 +16,7 @@ __all__ = ["DataParallel", "data_parallel"]
 
 
 class DataParallel(Module):
-    """A module whose batches could be split among GPUs; the whole batch goes to one device."""
+    """Data-parallel wrapper without splitting: the whole batch goes to one device."""
 
     def __init__(
         self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0

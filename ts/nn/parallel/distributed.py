@@ -34,7 +34,7 @@ _UNFINISHED: Final = (
 
 
 class _Bucket:
-    """Some parameters of one dtype, whose gradients travel together."""
+    """Parameters of one dtype with gradients that are reduced together."""
 
     def __init__(self, parameters: list[Tensor]) -> None:
         self.parameters = parameters
@@ -71,7 +71,7 @@ class _Reducer:
         self.bucket_of = {id(each): bucket for bucket in self.buckets for each in bucket.parameters}
         self.launched = 0
         self.in_pass = False
-        self.expects = False  # a forward has run whose gradients are to be shared
+        self.expects = False  # a forward has run, and its gradients will be reduced
         self.unfinished: list[str] = []
         for _, each in parameters:
             each.register_post_accumulate_grad_hook(self._ready)
@@ -105,7 +105,7 @@ class _Reducer:
         self.launched += 1
 
     def _finish(self) -> None:
-        """The pass is through: bring back what has travelled."""
+        """Finish the pass: copy the reduced gradients back."""
         self.in_pass = False
         missing = [each for one in self.buckets for each in one.parameters if id(each) not in one.ready]
         unused: set[int] = set()
@@ -152,7 +152,7 @@ def _buckets(parameters: list[Tensor], most: int) -> list[_Bucket]:
 
 
 class DistributedDataParallel(Module):
-    """A module whose gradients processes share."""
+    """Module with gradients averaged over processes."""
 
     def __init__(
         self,
@@ -239,7 +239,7 @@ class DistributedDataParallel(Module):
         raise NotImplementedError("join is not there: give all processes the same number of batches")
 
     def register_comm_hook(self, state: object, hook: Any) -> None:
-        """PyTorch's way to change what travels."""
+        """Raise an error: custom communication hooks are unsupported."""
         raise NotImplementedError("register_comm_hook is not there: gradients travel as they are")
 
     def _share(self, tensors: Iterable[Tensor]) -> None:

@@ -26,7 +26,7 @@ def _broadcast_coalesced_reshape(
 
 
 def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Module]:
-    """Return copies of a module, one for each GPU, whose parameters are differentiable copies."""
+    """Return copies of a module, one per GPU, with differentiable copies of its parameters."""
     indices = [gpu_index(device) for device in devices]
     if not indices:
         return []

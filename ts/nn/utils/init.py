@@ -12,7 +12,7 @@ from ts.nn.modules.module import Module
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """A module of that class whose parameters and buffers have no set values."""
+    """Create a module with uninitialized parameters and buffers."""
     if not (isinstance(module_cls, type) and issubclass(module_cls, Module)):
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:

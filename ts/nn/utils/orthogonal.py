@@ -6,12 +6,12 @@
 In: an unconstrained X of the shape (..., n, k) of the matrix; out: Q of that shape with orthonormal columns,
 or rows where it is wider than tall.  Wide matrices are the transposed of tall ones:
 
-    matrix_exp     exp(A)                   A = L - L^H, L the lower triangle of X with zeros beside it
+    matrix_exp     exp(A)                   A = L - L^H, L the lower triangle of X padded with zeros
     cayley         (I - A/2)^-1 (I + A/2)
     householder    H1 H2 ... Hk D           reflections at the columns below the diagonal D, of 1 and -1
 
-With a *trivialization* the result is multiplied by a matrix of the module, `base`, from which X moves away:
-assigning sets the base, and X to what all three maps take to the identity.
+With a *trivialization* the result is multiplied by a buffer `base`: assigning a matrix sets the base, and X
+to the value that all three maps take to the identity.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _is_orthogonal(square: Tensor) -> bool:
 
 
 def _orthogonalized(tall: Tensor) -> Tensor:
-    """The Q of the QR decomposition whose R has no negative numbers on its diagonal."""
+    """Return Q of the QR decomposition with a nonnegative diagonal of R."""
     factors, tau = ts.geqrf(tall)
     result: Tensor = ts.linalg.householder_product(factors, tau)
     result *= factors.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)

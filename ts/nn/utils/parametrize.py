@@ -4,7 +4,7 @@
     layer.weight                                     Symmetric()(layer.parametrizations.weight.original)
     remove_parametrizations(layer, "weight")         a parameter again, with the value it had
 
-In: a module whose `forward` makes the value, and whose `right_inverse`, if it has one, undoes that.
+In: a module with the map as `forward` and, optionally, its inverse as `right_inverse`.
 """
 
 from __future__ import annotations

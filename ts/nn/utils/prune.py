@@ -245,7 +245,7 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """Takes the rows of a dimension whose n-norm is least."""
+    """Prunes the rows of a dimension with the smallest n-norms."""
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
         super().__init__(amount, dim)
@@ -263,7 +263,7 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Takes what a mask says."""
+    """Prunes by a given mask."""
 
     PRUNING_TYPE = _GLOBAL
 
@@ -307,7 +307,7 @@ def random_structured(module: Module, name: str, amount: float, dim: int) -> Mod
 def ln_structured(
     module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None
 ) -> Module:
-    """Take the rows of a parameter's dimension whose n-norm is least."""
+    """Prune the rows of a parameter's dimension with the smallest n-norms."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 

@@ -201,7 +201,7 @@ def pad_sequence(
     if isinstance(sequences, Tensor):
         parts = sequences.unbind(0)
     elif ts.jit.is_scripting():
-        parts = sequences  # type: ignore[assignment]  # a list in scripts, as what `unbind` gives
+        parts = sequences  # type: ignore[assignment]  # a list in scripts, as `unbind` returns
     else:
         parts = list(sequences)  # type: ignore[assignment]
     padded: Tensor = ts.pad_sequence(parts, batch_first, padding_value, padding_side)

@@ -166,7 +166,7 @@ class CapabilityBasedPartitioner:
         return [part for part in parts.by_id.values() if part.size()]
 
     def _keep_items(self, parts: _Parts) -> None:
-        """Put what takes items out of a tuple into the part of what gives the tuple."""
+        """Assign `getitem` nodes to the partition of their tuple."""
         moved = True
         while moved:
             moved = False
@@ -202,7 +202,7 @@ class CapabilityBasedPartitioner:
         return fuse_by_partitions(self.graph_module, [p.nodes for p in partitions], prefix=prefix)
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
-        """Take what does not count away from the beginning and the end of parts."""
+        """Remove non-compute nodes from the beginning and end of partitions."""
         for part in partitions:
             removed: set[Node] = set()
             for forwards in (True, False):

@@ -88,9 +88,9 @@ def _name(fn: Any) -> str:
 class PassManager:
     """Passes and their order.
 
-    constraints                  functions of two passes: may the first run before the second
-    steps                        how often all run at most; they stop when nothing changes
-    run_checks_after_each_pass   whether `check` is called behind each
+    constraints                  predicates of two passes: True if the first may run before the second
+    steps                        maximum number of rounds; the run ends early if a round changes nothing
+    run_checks_after_each_pass   call `check` after each pass
     """
 
     _validated = False

@@ -32,7 +32,7 @@ def fuse_as_graphmodule(
 ) -> tuple[GraphModule, tuple[Node, ...], tuple[Node, ...]]:
     """Build a module that computes the given nodes.
 
-    Gives the module, the nodes that it takes, and those whose values it returns.
+    Return the module, its input nodes, and the nodes of its outputs.
     """
     for node in nodes:
         if node.graph.owning_module is not gm:

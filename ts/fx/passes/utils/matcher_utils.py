@@ -1,14 +1,13 @@
-"""SubgraphMatcher: where a graph contains another one.
+"""SubgraphMatcher: search for a pattern graph in a graph.
 
-In: a pattern, and a graph.  Out: an `InternalMatch` for each place.
+In: a pattern, and a graph.  Out: an `InternalMatch` for each occurrence.
 
     pattern = symbolic_trace(lambda x, y: ts.relu(x + y)).graph
     SubgraphMatcher(pattern).match(graph)[0].nodes_map          from nodes of the pattern to those of the
     graph
 
-Placeholders of a pattern stand for anything.  What is inside of a match may be used only inside of it, but
-for what the
-pattern returns.
+Placeholders of a pattern match any node.  Inner nodes of a match must have no users outside of it; the nodes
+that the pattern returns may have.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ _ENDS = ("placeholder", "output")
 
 @dataclass
 class InternalMatch:
-    """A place where a pattern stands.
+    """Occurrence of a pattern.
 
-    anchors            the nodes of the pattern that others were found from
-    nodes_map          from nodes of the pattern to those of the graph
-    placeholder_nodes  what stands for the pattern's placeholders
-    returning_nodes    what stands for what the pattern returns
-    name_node_map      nodes by names that the pattern gives them
+    anchors            pattern nodes at which the search starts
+    nodes_map          from nodes of the pattern to nodes of the graph
+    placeholder_nodes  nodes matched with the pattern's placeholders
+    returning_nodes    nodes matched with the pattern's results
+    name_node_map      nodes by the names that the pattern returns for them
     """
 
     anchors: list[Node]
@@ -53,12 +52,12 @@ class InternalMatch:
 
 
 class SubgraphMatcher:
-    """Looks for a pattern.
+    """Searches a graph for a pattern.
 
-    match_output                what is returned must be as in the pattern, too
-    match_placeholder           placeholders match placeholders only
-    remove_overlapping_matches  no node is in two matches
-    ignore_literals             numbers and such may differ
+    match_output                the output node must match, too
+    match_placeholder           placeholders match only placeholders
+    remove_overlapping_matches  keep only disjoint matches
+    ignore_literals             literal arguments may differ
     """
 
     def __init__(
@@ -160,9 +159,9 @@ class SubgraphMatcher:
     # ---- all places ----------------------------------------------------------------------------------
 
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
-        """The places of a graph where the pattern stands.
+        """Return all matches of the pattern in a graph.
 
-        node_name_match   nodes with this in their names match what the pattern returns, too
+        node_name_match   nodes with this text in their names match any anchor of the pattern
         """
         candidates: list[tuple[Node, list[Node]]] = []
         for anchor in self.pattern_anchors:
@@ -185,7 +184,7 @@ class SubgraphMatcher:
         name: str,
         matches: list[InternalMatch],
     ) -> None:
-        """Add to `matches` what `match` becomes with each candidate of the anchors from `at` on."""
+        """Extend `match` by candidates of the anchors from index `at`; append complete matches."""
         if at == len(candidates):
             match.placeholder_nodes = [match.nodes_map[n] for n in self.pattern_placeholder_nodes]
             match.returning_nodes = [match.nodes_map[n] for n in self.pattern_returning_nodes]

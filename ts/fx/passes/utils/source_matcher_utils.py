@@ -1,4 +1,4 @@
-"""Nodes by what they come from: the module or function of the program, as `meta` says.
+"""Grouping of nodes by source: the module or function of the program recorded in `meta`.
 
 get_source_partitions(graph, [ts.nn.Linear])[ts.nn.Linear][0].nodes
 """
