@@ -114,7 +114,7 @@ def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """`data` as a tensor; arrays and tensors are shared where dtype and device allow."""
+    """Convert `data` to a tensor, sharing memory of arrays and tensors if dtype and device allow."""
     if (active := current_modes()) is not None:
         given = _without_defaults({"dtype": dtype, "device": device})
         return active.operator(as_tensor, (data,), given)  # type: ignore[no-any-return]
@@ -361,7 +361,7 @@ C_NAMES: dict[dtypes.dtype, str] = {
 
 
 def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
-    """A Python number that a dtype can hold; RuntimeError where it cannot."""
+    """Return a value as a Python number; raise RuntimeError if the dtype cannot represent it."""
     if isinstance(value, np.generic):
         value = value.item()
     if wanted is dtypes.bool_:
@@ -409,7 +409,7 @@ def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
 def legacy(
     args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None, function: str = "new"
 ) -> Tensor:
-    """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats.
+    """Implement `Tensor(2, 3)` (unset values of that shape) and `Tensor([1, 2])` (default floats).
 
     An active tracer records the tensor as a result of `function`.
     """
@@ -656,7 +656,7 @@ def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
 
 
 def own_format(x: Tensor) -> dtypes.memory_format:
-    """The memory format that a tensor counts as having: channels last where its strides say nothing else."""
+    """Return the memory format of a tensor: channels last if only its strides match, else contiguous."""
     if not x.array.flags.c_contiguous:
         for last in (dtypes.channels_last, dtypes.channels_last_3d):
             if strides.has_format(x.shape, x.stride(), last):
@@ -672,7 +672,7 @@ def moved_to(
     copy: Any = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """`x` with another device, dtype or memory format; itself where nothing changes, unless `copy`."""
+    """Convert device, dtype or memory format of `x`; return `x` if nothing changes, unless `copy`."""
     keeps = memory_format is None or memory_format is dtypes.preserve_format
     stays = (device is None or is_on(x, device)) and (dtype is None or x.dtype is dtype)
     if stays and not copy and (keeps or own_format(x) is memory_format):
@@ -700,8 +700,7 @@ def is_on(x: Tensor, device: devices.device) -> bool:
 
 
 def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tensor:
-    """Return `x` moved to `device`, or `x` itself if it is there; a `non_blocking` copy may be
-    asynchronous."""
+    """Return `x` on `device`, or `x` itself if it is there; `non_blocking` allows an async copy."""
     if is_on(x, device):
         return x
     here = x.device

@@ -27,7 +27,7 @@ class RemovableHandle:
         self.id: Final = next(_ids)
 
     def remove(self) -> None:
-        """Take the hook away; nothing happens where it is gone."""
+        """Remove the hook; no effect if already removed."""
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)

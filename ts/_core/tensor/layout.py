@@ -154,7 +154,7 @@ def _part(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], N
 
 
 def share_memory_(self: Tensor) -> Tensor:
-    """Move the storage, and all tensors on it, to memory that other processes see."""
+    """Move the storage, and all tensors on it, to shared memory."""
     _check_strided(self)
     from ts._core.tensor import sharing  # few programs need it
 
@@ -162,7 +162,7 @@ def share_memory_(self: Tensor) -> Tensor:
 
 
 def is_shared(self: Tensor) -> bool:
-    """Return whether other processes see the memory."""
+    """Return whether the memory is shared with other processes."""
     _check_strided(self)
     return storage.UntypedStorage.of(self.array).is_shared()
 

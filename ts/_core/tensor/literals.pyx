@@ -61,7 +61,7 @@ cdef inline bint is_row(object data):
 
 
 cdef int category(object data, int depth, int nd, const npy_intp *dims) except -1:
-    """The largest dtype among BOOL, INT64 and FLOAT of numbers that have a shape; 0 where they do not, or are something else."""
+    """Return the largest of BOOL, INT64 and FLOAT among nested numbers; 0 if ragged or not numbers."""
     cdef int found = 0, one
     if depth == nd:
         if type(data) is float:

@@ -1,6 +1,6 @@
-"""The tests of `overlap.pxd`, and the errors that they give.
+"""Memory overlap tests of `overlap.pxd`, with PyTorch's errors.
 
-In: the array to write and those that are read meanwhile; out: nothing, or PyTorch's error.
+In: the array to write and the arrays to read; out: nothing, or PyTorch's error.
 
     x[0].expand(2, 3).add_(1)      RuntimeError: unsupported operation: more than one element of the written-to tensor ...
     y[1:].add_(y[:-1])             RuntimeError: unsupported operation: some elements of the input tensor and ...

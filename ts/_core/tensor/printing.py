@@ -57,7 +57,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set options for printing; `sci_mode` goes back to being chosen where it is not given."""
+    """Set print options; `sci_mode` is reset to automatic if not given."""
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     settings = dict(_PROFILES.get(profile, {})) if profile is not None else {}
     settings |= {name: value for name, value in given.items() if value is not None}
@@ -71,7 +71,7 @@ _NUMBER: Final = 100.0  # nanoseconds at least, for the text of one
 
 
 def _numbers(values: NDArray[Any]) -> Iterator[Any]:
-    """The elements as Python's numbers, as long as there is time for their texts."""
+    """Yield elements as Python numbers, charging the time of their formatting to the deadline."""
     flat = values.reshape(-1)
     for start in range(0, flat.size, _CHUNK_ELEMENTS):
         piece = flat[start : start + _CHUNK_ELEMENTS]
@@ -80,7 +80,7 @@ def _numbers(values: NDArray[Any]) -> Iterator[Any]:
 
 
 class _IntegerFormat:
-    """Integers and bools: as wide as the widest."""
+    """Format of integers and bools, padded to the widest."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.width = max((len(str(v)) for v in _numbers(values)), default=1)
@@ -90,7 +90,7 @@ class _IntegerFormat:
 
 
 class _FloatFormat:
-    """Floats: whole, fixed or scientific, by the finite values other than zero."""
+    """Format of floats: whole, fixed or scientific, chosen by the finite nonzero values."""
 
     def __init__(self, values: NDArray[Any], zero: float = 0.0) -> None:
         self.width = 1

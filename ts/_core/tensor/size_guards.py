@@ -1,15 +1,15 @@
-"""Questions about sizes: every place where the length of a dimension decides something asks here.
+"""Queries on symbolic sizes, used by all code that depends on a dimension's size.
 
 In: sizes, which are ints, or objects with `+ - * //` and comparisons that stand for a number that is not
 known yet (a symbol).  Out: the same, or the answer.
 
     product((2, n, 1))      2*n, a symbol where n is one
-    equal(n, 3)             without it an operator refuses: a symbol that cannot prove it notes a condition
-    decided(n == 3)         the answer is needed: likewise, but a symbol that follows from data raises
-    known_equal(n, 3)       whether it is certain: never raises, never guards
-    known_one(n)            lengths of 1 are broadcast and lie anyhow: only where n is certain to be 1
+    equal(n, 3)             an operator's precondition: a guard is added if it is not provable
+    evaluate_guard(n == 3)  a needed answer: likewise, but raises for a data-dependent symbol
+    known_equal(n, 3)       provable equality: never raises, never adds a guard
+    known_one(n)            provably 1: such dimensions broadcast, with irrelevant strides
 
-A symbol is told from a number by `is_symbol`.  It may offer `known_equal(other) -> bool`; one that does not
+`is_symbol` distinguishes symbols from numbers.  A symbol may define `known_equal(other) -> bool`; one that does not
 is known to equal only itself.
 """
 

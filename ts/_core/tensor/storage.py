@@ -1,13 +1,13 @@
-"""Storages: the memory that a tensor and all its views share.
+"""Storages: the memory shared by a tensor and its views.
 
-In: arrays of any backend; out: the whole block of memory behind one, or another view of that block.
+In: arrays of any backend; out: the memory block of an array, or another view of that block.
 
     x = ts.arange(6).view(2, 3);  y = x[1, 1:]
-    root(y.array) is root(x.array)                       the array that owns the memory
+    owning_array(y.array) is owning_array(x.array)       the array that owns the memory
     strided(y.array, (2,), (16,), 0)                     elements 0 and 2 of the block
     y.untyped_storage().nbytes() == 48
 
-A view of memory never reaches beyond the block: `strided` refuses what would.
+A view never exceeds its block: `strided` raises RuntimeError otherwise.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ def _storage_of(array: Array) -> UntypedStorage:
 
 
 class TypedStorage:
-    """A storage whose elements have a dtype: what PyTorch had before `UntypedStorage`."""
+    """Storage with a dtype, PyTorch's deprecated predecessor of `UntypedStorage`."""
 
     def __init__(self, storage: UntypedStorage, dtype: dtypes.dtype) -> None:
         self._untyped_storage = storage

@@ -1,4 +1,4 @@
-"""Strides, counted in elements: what memory formats and copies that keep an order ask for.
+"""Strides in elements, for memory formats and for copies that preserve dimension order.
 
 In: shapes and strides; out: strides.
 
@@ -22,7 +22,7 @@ _RANK = {dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
 
 
 def in_order(shape: Sequence[int], order: Iterable[int]) -> Shape:
-    """Strides without gaps, for dimensions that lie in this order from the outermost to the innermost."""
+    """Return dense strides for dimensions in the given order, outermost first."""
     strides = [1] * len(shape)
     step = 1
     for dim in reversed(tuple(order)):
@@ -108,7 +108,7 @@ def _inner_first(shape: Sequence[int], *operands: Sequence[int]) -> list[int]:
 
 
 def _compared(shape: Sequence[int], operands: Sequence[Sequence[int]], a: int, b: int) -> int:
-    """1 where `a` belongs outside of `b`, -1 where inside, 0 where nothing says."""
+    """Return 1 if dimension `a` is outside `b`, -1 if inside, 0 if undetermined."""
     for strides in operands:
         if not strides[a] or not strides[b]:
             continue

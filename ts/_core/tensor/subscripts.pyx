@@ -173,7 +173,7 @@ def part(Tensor x not None, index):
 # ---------------------------------------------------------------- x[index] = value
 
 cdef Tensor number_like(Tensor x, object value):
-    """Return a 0-dim tensor of a number in the dtype of x; None if it does not fit."""
+    """Convert a number to a 0-dim tensor with x's dtype; return None if out of range."""
     array = new_array(0, NULL, number_of_scalar_type(x.scalar_type))
     return wrap_cpu(array, x.scalar_type) if store_value(value, x.scalar_type, data_of(<PyArrayObject *>array)) else None
 

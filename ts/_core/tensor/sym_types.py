@@ -46,7 +46,7 @@ class SymNumber:
         return self
 
     def settled(self) -> bool:
-        """The truth, where the answer makes the program another one: a condition is noted."""
+        """Evaluate a condition that the program depends on, recording a guard."""
         return bool(self.node.decide(True))
 
     def known_equal(self, other: Any) -> bool:

@@ -50,8 +50,8 @@ cdef class Tensor:
     cdef AutogradMeta history               # None without autograd metadata
     cdef int version                   # writes to the memory, if this tensor counts them ...
     cdef Tensor owner                  # ... and if not, another one on the memory, which does or has one that does
-    cdef Tensor base                   # the tensor that users know it as a view of: not what it was detached from
-    cdef PyObject *attributes          # a dictionary of what users hang on it; NULL until they do
+    cdef Tensor base                   # base of a view; not the tensor it was detached from
+    cdef PyObject *attributes          # dictionary of user attributes, or NULL
     cdef object __weakref__
 
 

@@ -128,7 +128,7 @@ cdef object overloads = None         # overloads(name): the callable for an oper
 
 
 def connect(package, function):
-    """Tell tensors of what is written over them: the package of backends, and who gives operators by name."""
+    """Register the backends package and the operator look-up by name, which are imported later."""
     global backends, overloads
     backends, overloads = package, function
 
@@ -183,7 +183,7 @@ def wrap_array(array):
 
 
 cdef int rebind(Tensor t, object array) except -1:
-    """Let `t` be around `array` from now on: what in-place changes of shape or dtype do."""
+    """Replace the array of `t`, for in-place changes of shape or dtype."""
     cdef Tensor fresh = wrap(array)
     before = t.array  # held until all of `t` fits together: releasing it may give other threads a turn
     t.array = fresh.array
@@ -215,7 +215,7 @@ cdef int watch_memory(LetGo function) except -1:
 
 
 def give_away(array):
-    """Tell who watches that others have the address of an array's memory from now on."""
+    """Notify the memory watcher that the address of an array was exposed."""
     if let_go != NULL:
         let_go(<PyObject *>array, True)
 
@@ -259,14 +259,14 @@ def install_methods(dict methods not None):
 
 
 def define_methods(dict methods not None):
-    """Put what the type defines itself into it, from another file."""
+    """Add methods defined in other modules to the type, replacing existing ones."""
     cdef dict type_dict = <dict>(<PyTypeObject *>Tensor).tp_dict
     type_dict.update(methods)
     PyType_Modified(Tensor)
 
 
 def operator(str name not None):
-    """The callable for an operator name."""
+    """Return the callable of an operator name."""
     return operator_function(name)
 
 
@@ -274,7 +274,7 @@ cdef bint _methods_loaded = False
 
 
 cdef bint load_methods() except -1:
-    """Install the methods of all operator records; false where that was done before."""
+    """Install the methods of all operator records; return False if already done."""
     global _methods_loaded
     if _methods_loaded:
         return False
@@ -286,8 +286,7 @@ cdef bint load_methods() except -1:
 
 
 cdef object method(str name):
-    """Return the operator function of a Python operator, or the Tensor method if tracers or overrides see
-    calls."""
+    """Return the function of a Python operator, or the Tensor method if tracers or overrides are active."""
     if not overriding and not watched():
         return operator_function(name)
     load_methods()
@@ -330,13 +329,14 @@ cdef object compared(Tensor x, object other, int op):
     if (op == Py_EQ or op == Py_NE) and isinstance(other, np.ndarray) and other.dtype.kind in "biufcV":
         try:
             other = factories.tensor(np.asarray(other))
-        except TypeError:  # of a dtype that tensors lack
+        except TypeError:  # unsupported dtype
             return NotImplemented
     return binary(COMPARISONS[op], x, other)
 
 
 cdef object reflected(str name, str direct, object a, object b):
-    """b `direct` a: a tensor comes here only because `a` is a parameter, whose class Python asks first."""
+    """Evaluate a reflected operator; `b` is a tensor only if `a` is of a subclass, which Python tries
+    first."""
     return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
 
 
@@ -360,12 +360,12 @@ cdef object inplace(str name, object a, object b):
 
 # ---------------------------------------------------------------- classes derived from Tensor
 
-cdef object derived = None             # derived(cls): a class was, which overrides functions
-cdef object call_of_derived = None     # what `Tensor.__torch_function__` does
+cdef object derived = None             # derived(cls): called for a new subclass that overrides functions
+cdef object call_of_derived = None     # implementation of `Tensor.__torch_function__`
 
 
 def set_derived(function, call):
-    """Tell `function` of classes that are derived; `call` is what theirs inherit as `__torch_function__`."""
+    """Register a callback for new subclasses, and `call`, their inherited `__torch_function__`."""
     global derived, call_of_derived
     derived, call_of_derived = function, call
 
@@ -381,7 +381,7 @@ def set_subclasses(module):
 
 
 def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
-    """Run an operator without `__torch_dispatch__` of classes and modes: what classes that define none inherit."""
+    """Run an operator without `__torch_dispatch__` of classes and modes; the inherited default."""
     load_dispatch()
     return subclasses.call_without_dispatch(func, args, kwargs)
 
@@ -459,7 +459,7 @@ cdef object before_marking = None      # a function that `requires_grad_` calls 
 
 
 def set_before_marking(function):
-    """`function()` may refuse what `requires_grad_` is asked for."""
+    """Register a function that `requires_grad_` calls first and that may raise."""
     global before_marking
     before_marking = function
 
@@ -885,7 +885,7 @@ cdef class Tensor:
         return subclasses.make_wrapper(*args, **kwargs)
 
     def as_subclass(self, cls):
-        """The tensor as one of a derived class: a view, differentiable."""
+        """Return a differentiable view of the tensor as an instance of a derived class."""
         cdef bint before
         check_derived(cls)
         before = set_flag(AS_TENSORS, True)
@@ -1430,7 +1430,7 @@ cdef New new_unfilled = (<PyTypeObject *>Tensor).tp_new
 
 
 cdef object new_tensor(type cls, object args, PyObject *kwargs):
-    """Tensor(...): what `construct.legacy` makes of the arguments, as a tensor of the class."""
+    """Implement `Tensor(...)` by `factories.legacy`, as an instance of the class."""
     cdef Tensor t = new_unfilled(cls, (), NULL)
     options = {} if kwargs == NULL else dict(<object>kwargs)
     if not args and not options:

@@ -1,8 +1,8 @@
-"""A tensor's dtype by its old names, its values in Python, and what it is not; methods of Tensor.
+"""Tensor methods for legacy type names, Python values and unsupported tensor kinds.
 
 In: tensors; out: lists, texts, tensors of other dtypes.
 
-    x.type(), x.type("torch.DoubleTensor")       PyTorch's names of types, still found in old programs
+    x.type(), x.type("torch.DoubleTensor")       PyTorch's legacy type names
     x.tolist(), f"{x.sum():.2f}"
 """
 
@@ -206,7 +206,7 @@ def _no(self: Tensor, *args: Any) -> bool:
     return False
 
 
-# Kinds of tensors that there are none of here.
+# Unsupported kinds of tensors.
 _NEVER = (
     "is_quantized", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
     "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",

@@ -1,8 +1,8 @@
-"""Objects of classes that are no tensors and have `__torch_function__`, found by methods written in Python.
+"""Dispatch of Python-level methods to `__torch_function__` of non-tensor arguments.
 
     call_of_class((index,), Tensor.__getitem__, (x, index))     what the class makes of it; or MISSING
 
-Operators ask by themselves (`ts._core.dispatch.overrides`); this is for what is below them.
+Operators do this themselves (`ts._core.dispatch.overrides`); this module serves methods outside them.
 """
 
 from __future__ import annotations

@@ -124,8 +124,7 @@ def is_limited():
 
 
 def reserve(Py_ssize_t size):
-    """Raise the limit error if `size` bytes exceed the thread's memory budget, before NumPy allocates
-    them."""
+    """Raise the limit error, before allocation, if `size` bytes exceed the thread's memory budget."""
     if limited:
         take_bytes(size)
         give_bytes(size)

@@ -23,11 +23,11 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _lock: Any = RLock()
-_helps: ContextVar[bool] = ContextVar("helps", default=False)  # this thread works for that whose turn it is
+_helps: ContextVar[bool] = ContextVar("helps", default=False)  # this thread works for the lock's holder
 
 
 def build_lock() -> AbstractContextManager[Any]:
-    """The turn of this thread."""
+    """Return the lock as a context manager; a no-op for threads that work for its holder."""
     return nullcontext() if _helps.get() else _lock
 
 

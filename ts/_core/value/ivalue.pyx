@@ -201,8 +201,7 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
 
 
 cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexcept:
-    """Unbox the leading items of a list that are exactly str, int, float or bool, `n` at most; return their
-    number."""
+    """Unbox at most `n` leading items of exactly type str, int, float or bool; return their number."""
     cdef Py_ssize_t i = 0
     cdef PyObject *item
     cdef IValue value

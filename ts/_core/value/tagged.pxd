@@ -75,8 +75,7 @@ cdef inline void retain(IValue *x) noexcept nogil:
 
 
 cdef inline void copy_value(IValue *dst, IValue *src) noexcept nogil:
-    """Copy `src` to `dst` with a new reference; the old value of `dst`, which may own `src`, is released
-    last."""
+    """Copy `src` to `dst` with a new reference; release the old value, which may own `src`, last."""
     cdef IValue old = dst[0]
     retain(src)
     assign(dst, src)

@@ -1,4 +1,4 @@
-"""String instructions on Python `str` objects, implemented without the Python API."""
+"""String instructions on Python `str` objects, implemented on their memory without Python calls."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t

@@ -286,8 +286,7 @@ cdef str tuple_text(Tuple x):
 
 
 cdef str joined(list texts):
-    """Join item strings as `a, b, c`, charged to the memory limit, as shared containers may repeat many
-    times."""
+    """Join item strings as `a, b, c`; charge the memory limit, as shared containers may repeat often."""
     worked(len(texts))
     if limited:
         take_text(sum(map(len, texts)) + TEXT_BYTES * (len(texts) + 1))

@@ -137,8 +137,7 @@ cdef class Code:
         return [self.pool[i] for i in range(offset + 1, offset + 1 + self.pool[offset])]
 
     def number_at(self, size_t place):
-        """Return the index of the instruction at a memory address; raise IndexError if it is outside this
-        code."""
+        """Return the index of the instruction at an address; raise IndexError if it is not in this code."""
         cdef size_t number = (place - <size_t>self.instructions) // sizeof(Instruction)
         if place < <size_t>self.instructions or number >= <size_t>self.size:
             raise IndexError(f"no instruction of {self.name} lies there")
@@ -249,8 +248,7 @@ cdef class Callee:
 
 
 cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeSpec wanted_result) except -1:
-    """Return whether a signature is a subtype of the wanted one: contravariant parameters, covariant
-    result."""
+    """Return whether a signature is a subtype of another: contravariant parameters, covariant result."""
     cdef Py_ssize_t i
     if len(parameters) != len(wanted):
         return False

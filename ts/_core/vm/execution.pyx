@@ -1,4 +1,4 @@
-"""Around the loop: what its statuses ask for, and programs that are left and gone on with.
+"""Driver of the interpreter loop: handling of its statuses, and suspendable programs.
 
 In: a State with a frame.  Out: the state with a result, or the exception that PyTorch raises, with the
 stack of the script.
@@ -210,11 +210,11 @@ cdef object show_to_debugger(State *state, object error):
 
 
 cdef object leave_contexts(State *state, object error):
-    """Call `__exit__` of the context managers entered by failing frames, innermost first; return the
-    exception.
+    """Call `__exit__` of context managers entered by failing frames; return the exception to raise.
 
-    As in Python, an exception that leaving raises takes the place of the one before; as in PyTorch, what
-    `__exit__` returns does not stop an exception, and its arguments are None.
+    The innermost is left first.  As in Python, an exception raised by `__exit__` replaces the previous one;
+    as in
+    PyTorch, the result of `__exit__` does not suppress an exception, and its arguments are None.
     """
     cdef Frame *frame = state.frame
     cdef Code code
@@ -399,8 +399,7 @@ cdef ScriptCoroutine begin(Callee function):
 
 
 cdef bint waits_for(Future future, ScriptCoroutine program):
-    """Return whether a future depends on a program: its own result, or that of a program that waits for
-    it."""
+    """Return whether a future depends on a program, directly or through programs waiting for it."""
     cdef ScriptCoroutine producer
     while future is not None and future.producer is not None:
         producer = <ScriptCoroutine>future.producer
@@ -442,7 +441,7 @@ cdef void end_frames(ScriptCoroutine program) noexcept:
 
 
 cdef int fail_waiting(State *state) except -1:
-    """Leave a program that stands before a WAIT that has no end."""
+    """Fail a program whose WAIT would deadlock."""
     state.frame.pc += 1
     return fail(state, RuntimeError("wait: the future waits for the program that waits for it (a deadlock)"))
 
@@ -480,8 +479,8 @@ cdef class ScriptCoroutine:
 
     @property
     def stack(self):
-        """Call stack of a suspended program: (function, source range), outermost first; empty while it
-        runs."""
+        """Call stack of a suspended program: (function, source range), outermost first; empty while
+        it runs."""
         cdef bint collecting
         if self.state == NULL or self.condition == RUNNING:
             return []
@@ -529,7 +528,7 @@ cdef class ScriptCoroutine:
             pool.submit(self)
 
     def take_turn(self):
-        """Run it, if it is in the queue still, until it ends or waits; then it comes back by itself."""
+        """Run the program, if still queued, until it ends or waits; it requeues itself when woken."""
         if self.condition != QUEUED:
             return
         self.condition = RUNNING  # at once: changing limits may give another thread a turn
@@ -542,7 +541,7 @@ cdef class ScriptCoroutine:
             self.awaited.add_done_callback(self.wake)
 
     def go(self):
-        """Run it in this thread until it ends or waits; then it comes back by itself."""
+        """Run the program in this thread until it ends or waits; it requeues itself when woken."""
         if self.condition != STOPPED:
             raise RuntimeError(f"{self} cannot be run by hand")
         self.condition = QUEUED
@@ -588,8 +587,8 @@ cdef class ScriptCoroutine:
 seal(ScriptCoroutine)
 
 
-# The garbage collector sees what the frames of a program hold that does not run: a program that waits for a
-# future that nobody else knows goes with it.  Cython's own traversal visits the attributes.
+# The garbage collector traverses the frames of suspended programs, so that a program waiting for an
+# unreachable future is collected with it.  Cython's own traversal visits the attributes.
 
 cdef extern from "Python.h":
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept

@@ -767,8 +767,7 @@ cdef inline Frame *exchange(State *state, PyObject *plans) noexcept nogil:
 
 
 cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:
-    """Push a frame of the inline-cached method; return NULL if the object's class differs from the cached
-    one."""
+    """Push a frame of the inline-cached method; return NULL if the object's class is not the cached one."""
     if <PyObject *>(<Object>x).cls != <PyObject *>(<Method>method).cls:
         return NULL
     return enter(<PyObject *>(<Method>method).callee, state, budget)

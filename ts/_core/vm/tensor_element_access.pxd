@@ -88,8 +88,7 @@ cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
 
 
 cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
-    """Return the address of an element, indexed by a register list in the pool; NULL if the access is
-    invalid."""
+    """Return the address of an element, given a register list in the pool; NULL if invalid."""
     cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
     cdef PyObject *x = (<IValue *>r)[items[1]].v.o
     cdef PyArrayObject *a = array_in(x)
