@@ -430,7 +430,7 @@ def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     refuses={"c": "softmax_lastdim_kernel_impl"},
 )
 def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
-    """Zeros where every element is -inf: what attention gives a query that may see nothing."""
+    """Compute softmax with zeros for rows of only -inf, such as fully masked attention queries."""
     result = _softmax(xp, self, dim, dtype)
     axis = common.wrap_dim(dim, self.ndim)
     hidden = xp.all(self == -xp.inf, axis=axis if self.ndim else None, keepdims=True)

@@ -33,7 +33,10 @@ _ASK = (
 def backward(
     text: str, kernel: str, kinds: str = "bic", layout: str = "like_all", **fields: Any
 ) -> Callable[[Body], Body]:
-    """Declare `aten::text`, whose body gets arrays wide enough to compute in; `kernel` refuses `kinds`."""
+    """Declare backward operator `aten::text`: the body receives arrays in the computation dtype; error texts
+    name
+    `kernel` for unsupported dtype `kinds`.
+    """
 
     def declare(body: Body) -> Body:
         def compute(xp: Any, grad: Array, *rest: Any) -> Array:

@@ -55,7 +55,7 @@ def _update_scale(
     backoff: float,
     interval: int,
 ) -> Array:
-    """A smaller scale where something was found; a larger one, if finite, after `interval` turns without."""
+    """Decrease the scale after inf or nan; increase it, if finite, after `interval` clean steps."""
     _check(xp, "growth_tracker", growth_tracker, xp.int32, "an int")
     _check(xp, "current_scale", self)
     _check(xp, "found_inf", found_inf)

@@ -32,21 +32,22 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
 
 
 def first_places(xp: Any, self: Array, axis: int, k: int, largest: bool, ordered: bool) -> Array:
-    """The places of the k smallest or largest elements along `axis`."""
+    """Return indices of the k smallest or largest elements along `axis`."""
     if xp.ranking is not None and self.size:
         return xp.ranking.first_places(self, axis, k, largest, ordered)
     return argsort(xp, self, axis, largest, True)[(slice(None),) * axis + (slice(k),)]
 
 
 def nth_place(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """The places of the k-th smallest elements along `axis`, from 0; k has length 1 there, as the result."""
+    """Return indices of the k-th smallest elements (from 0) along `axis`; k and result have length 1
+    there."""
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_place(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)
 
 
 def nth_place_in_order(xp: Any, self: Array, axis: int, k: Array) -> Array:
-    """As `nth_place`, of equal elements the one that a stable sort leaves there."""
+    """Return indices of the k-th smallest elements; ties resolve as in a stable sort."""
     if xp.ranking is not None and self.size:
         return xp.ranking.nth_place_in_order(self, axis, k)
     return xp.take_along_axis(argsort(xp, self, axis, False, True), k, axis)

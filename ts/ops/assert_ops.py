@@ -1,4 +1,4 @@
-"""Assertions that exported graphs hold: what a tensor is like, what a number may be.
+"""Assertion operators of exported graphs: tensor metadata and ranges of numbers.
 
 In: a tensor or a number, and what must be true of it; out: nothing, or the error. The `functional` ones
 give a copy of a token, which puts them in order where passes know of data only.

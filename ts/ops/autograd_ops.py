@@ -1,4 +1,4 @@
-"""Passes back and what they leave, for scripts: `ts.autograd` as operators.
+"""Autograd operators for scripts: backward, grad and gradient access.
 
 In: tensors that were computed while gradients were recorded; out: gradients, or nothing if leaves get them.
 

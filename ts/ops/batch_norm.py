@@ -231,7 +231,7 @@ def _native_batch_norm_backward(
     eps: float,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """The gradients of input, weight and bias; those that are not wanted have no elements."""
+    """Return gradients of input, weight and bias; unrequested ones are empty."""
     channels = input.shape[1] if input.ndim > 1 else 0
     mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     if mean is None or spread is None:
@@ -369,7 +369,7 @@ def _native_batch_norm_functional(
 
 
 def _moments(xp: Any, input: Array) -> tuple[Array, Array]:
-    """Mean and variance of every channel, in the dtype that is computed in."""
+    """Return mean and variance per channel in the computation dtype."""
     wide = floating_wide(xp, "batch_norm", input)
     axes = (0, *range(2, input.ndim))
     _, mean, variance = normalised(xp, wide, axes, 1.0)

@@ -167,7 +167,7 @@ def _nll_loss_backward(
     ignore_index: int,
     total_weight: Array,
 ) -> Array:
-    """Each sample's gradient at its class, zeros elsewhere."""
+    """Return the input gradient: each sample's at its target class, zeros elsewhere."""
     x, t = (self[None], target.reshape(1)) if self.ndim == 1 else (self, target)
     if not size_guards.same(t.shape, (x.shape[0], *x.shape[2:])):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")

@@ -118,7 +118,7 @@ def is_complex(dtype: DType) -> bool:
 
 
 def complex_dtype(dtype: DType) -> DType:
-    """The complex dtype whose parts are `dtype`."""
+    """Return the complex dtype with real dtype `dtype`."""
     if dtype in _REAL_OF:
         return dtype
     if dtype == HALF or dtypes.is_float8(dtype):
@@ -183,7 +183,7 @@ def result_type(*operands: Any) -> DType:
 
 
 def can_cast(source: DType, target: DType) -> bool:
-    """May an in-place or out= operator write `source` into `target`?  Not to a lower category."""
+    """Return whether in-place and out= writes may cast `source` to `target`: not to a lower category."""
     a, b = CATEGORY_OF[source], CATEGORY_OF[target]
     if a == COMPLEX:
         return b == COMPLEX
@@ -235,7 +235,7 @@ def check_factor(dtype: DType, factor: Any, name: str) -> None:
 
 
 def check_number(x: Any, dtype: DType) -> Any:
-    """`x`, which is an array, or a number that the dtype can hold, or RuntimeError says so."""
+    """Return `x` unchanged; raise RuntimeError for numbers out of the dtype's range."""
     if not isinstance(x, (int, float, complex)):
         return x
     floating = CATEGORY_OF[dtype] >= FLOATING
@@ -269,7 +269,7 @@ def refuse(name: str, dtype: DType) -> NoReturn:
 
 
 def check_factorised(name: str, *operands: Array) -> None:
-    """Refuse what LAPACK has no numbers for: integers and 16-bit floats."""
+    """Raise the error of operator `name` for dtypes without LAPACK routines (integers, 16-bit floats)."""
     for x in operands:
         if x.dtype not in (FLOAT, DOUBLE, CFLOAT, CDOUBLE):
             refuse(name, x.dtype)
@@ -303,7 +303,7 @@ def _broadcast2(a: Shape, b: Shape) -> Shape:
 
 
 def shape_of(x: Any) -> Shape:
-    """Shape of an array; () for a number."""
+    """Return the shape of an array, () for numbers."""
     return () if isinstance(x, (int, float, complex)) else tuple(x.shape)
 
 
@@ -318,7 +318,7 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 
 def wrap_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
-    """The dimensions to reduce, wrapped and distinct; None and [] mean all."""
+    """Return distinct nonnegative reduction dimensions; None and [] mean all."""
     if dims is None:
         return tuple(range(ndim))
     if isinstance(dims, int):
@@ -349,7 +349,7 @@ def check_sizes(shape: Sequence[int]) -> Shape:
 
 
 def check_storage(shape: Sequence[int], dtype: DType) -> None:
-    """Refuse sizes whose product, in bytes, is no 64-bit number."""
+    """Raise RuntimeError if the storage size in bytes overflows int64."""
     if math.prod(shape) * dtype.itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 
@@ -360,7 +360,7 @@ def diagonal_within(diagonal: int, rows: int, columns: int) -> int:
 
 
 def infer_size(size: Sequence[int], numel: int) -> Shape:
-    """`size` with its -1 filled in for a tensor of `numel` elements."""
+    """Return `size` with -1 replaced by the inferred length for `numel` elements."""
     shape = list(size_guards.shape(size))
     unknown = [i for i, n in enumerate(shape) if size_guards.known_equal(n, -1)]
     if len(unknown) > 1:
@@ -406,7 +406,9 @@ def extremes(xp: Any, x: Array) -> tuple[int, int] | None:
 
 
 def settled(index: Array) -> Array:
-    """Indices, counts or a mask that no other thread writes: NumPy tests them, and then reads them again."""
+    """Return a private copy of indices, counts or a mask: NumPy reads them again after validation, and other
+    threads could change them in between.
+    """
     return index.copy()
 
 
@@ -416,5 +418,5 @@ def somewhere(xp: Any, mask: Array) -> bool:
 
 
 def number_in(xp: Any, x: Array) -> Any:
-    """The number in an array without dimensions; of an array without elements some number of its category."""
+    """Return a 0-dim array's value; on meta, zero of its dtype category."""
     return (False, 0, 0.0, 0j)[category(x)] if xp.shapes_only else x.item()

@@ -1,4 +1,4 @@
-"""Complex numbers of two 16-bit floats: which operators there are for them, and how they compute.
+"""Operator support and computation rules of complex32, complex numbers of two float16 parts.
 
 In: an operator's record, its kernel and its arguments, one of which is complex32, or the result; out: a
 kernel, or PyTorch's error:
@@ -153,7 +153,7 @@ def _converts(record: OperatorRecord, args: Sequence[Any]) -> bool:
 def _refuse_like(
     found: Kernel, xp: Any, wide: Sequence[Any], record: OperatorRecord, args: Sequence[Any]
 ) -> NoReturn:
-    """Refuse it: shapes that do not fit, and what no complex numbers have, come first."""
+    """Raise PyTorch's error; errors of shapes and of complex dtypes in general take precedence."""
     if not record.nondeterministic:
         try:
             found(xp, *wide)

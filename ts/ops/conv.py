@@ -111,7 +111,7 @@ def described(
     transposed: bool = False,
     output_padding: Sizes = (0,),
 ) -> Geometry:
-    """The geometry of a convolution; RuntimeError where the operands do not fit."""
+    """Return the geometry of a convolution; raise RuntimeError for mismatched operands."""
     key = (
         input.shape, input.dtype, weight.shape, weight.dtype,
         None if bias is None else (bias.shape, bias.dtype),
@@ -303,7 +303,7 @@ def convolution_backward(
     compute: Compute = product,
     weigh: Weigh = weight_gradient,
 ) -> list[Array]:
-    """The gradients of input, weight and bias; those that are not wanted have no elements."""
+    """Return gradients of input, weight and bias; unrequested ones are empty."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     wanted = (input.shape[0], *g.shape) if g.batched else g.shape
     if not size_guards.same(grad_output.shape, wanted):
@@ -391,7 +391,7 @@ def _convolution(
     *how: bool,
     compute: Compute = product,
 ) -> Array:
-    """The general convolution of traces, of batches only; `how` tells libraries of GPUs what to do."""
+    """Compute the general batched convolution of traces; `how` holds GPU library flags, ignored here."""
     if input.ndim != weight.ndim:
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "
@@ -414,7 +414,7 @@ def depthwise(
     *,
     compute: Compute = product,
 ) -> Array:
-    """Each channel with filters of its own."""
+    """Compute a depthwise convolution."""
     if not size_guards.same(weight.shape[2:], kernel_size):
         raise RuntimeError(
             f"Expected a kernel size of {list(weight.shape[2:])}, the weight's, but got {list(kernel_size)}"
@@ -428,7 +428,7 @@ def _shape(xp: Any, g: Geometry, input: Array, *more: Array | None) -> tuple[tup
 
 
 def _shape_of(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The shape and dtype of what a kernel here computes."""
+    """Return a shape rule that runs the kernel's checks with `_shape` instead of a computation."""
 
     def convolution_shape(*args: Any) -> Any:
         return kernel(None, *args, compute=_shape)

@@ -1,4 +1,4 @@
-"""Forms without aliases: `select_copy` is a copy of what `select` gives, `uniform` fills a copy.
+"""Alias-free operator variants: `select_copy` copies the view of `select`, `uniform` fills a copy.
 
 In: a record of a view, or of what fills a tensor with random numbers; out: the form that leaves its argument
 alone.  One derived record a row.
@@ -65,7 +65,7 @@ _FILLED = {
 
 
 def _declare_filled(key: str, functional: str) -> None:
-    """The form that fills a copy, and the one that fills `out`."""
+    """Declare the functional and the `out=` variant of a fill operator."""
     filling = find(f"aten::{key}")
     assert filling is not None, key
     name, dot, overload = filling.key.partition(".")

@@ -93,7 +93,7 @@ def sizes(args: Iterable[Any]) -> list[int]:
 
 
 def elements(*args: Any) -> float:
-    """Elements of the tensors, each place of an expanded one counted."""
+    """Return the total element count of the tensors, including expanded elements."""
     return sum([x.numel() for x in tensors(args)])
 
 
@@ -108,7 +108,7 @@ def read(*args: Any) -> float:
 
 
 def broadcast(*args: Any) -> float:
-    """Bytes of what the tensors are together."""
+    """Return the byte size of the broadcast result."""
     found = tensors(args)
     ndim = max([x.ndim for x in found], default=0)
     width = max([x.element_size() for x in found if x.ndim == ndim], default=1)
@@ -130,7 +130,7 @@ def created(*args: Any) -> float:
 
 
 def enlarged(x: Tensor, *args: Any) -> float:
-    """Elements of a tensor with its last dimensions as given."""
+    """Return the element count of a tensor with its last sizes replaced."""
     given = sizes(args)
     return math.prod([*x.shape[: x.ndim - len(given)], *given])
 
@@ -146,12 +146,12 @@ def search_nonzero(x: Tensor) -> float:
 
 
 def named_rows(x: Tensor, dim: int, index: Tensor, *rest: Any) -> float:
-    """Elements of the places along a dimension that an index names."""
+    """Return the element count of slices selected along `dim` by an index tensor."""
     return index.numel() * (x.numel() // max(x.shape[dim], 1) if -x.ndim <= dim < x.ndim else 1)
 
 
 def picked(x: Tensor, indices: Any, *rest: Any) -> float:
-    """Bytes of what a list of indices names: `x[i, :, j]`."""
+    """Return the byte size of an advanced indexing result: `x[i, :, j]`."""
     found = [y for y in indices if y is not None and y.dtype not in _MASKS]
     if len(found) < sum(y is not None for y in indices):
         return 0  # how many elements masks name, only they know
@@ -166,12 +166,12 @@ def looked_up(weight: Tensor, indices: Tensor, *rest: Any) -> float:
 
 
 def repeated(x: Tensor, repeats: Any, *rest: Any) -> float:
-    """Elements of a tensor as often as it is repeated."""
+    """Return the element count of a repeated tensor."""
     return float(x.numel() * math.prod(list(repeats) if isinstance(repeats, List | list) else [repeats]))
 
 
 def squared(x: Tensor, *rest: Any) -> float:
-    """Elements of a matrix for each row."""
+    """Return the element count of one n x n matrix per row of length n."""
     return x.numel() * (x.shape[-1] if x.ndim else 1)
 
 
@@ -206,19 +206,20 @@ def products(*args: Any) -> float:
 
 
 def multiply(x: Tensor) -> float:
-    """Nanoseconds of a multiplication in a product of matrices; those of integers are slow, on one thread."""
+    """Return nanoseconds per multiplication of a matrix product; integer products are slow,
+    single-threaded."""
     if not x.is_floating_point() and not x.is_complex():
         return 0.25
     return float(_MULTIPLY * max(x.element_size() / 4, 1) / thread_pool.count())
 
 
 def cubes(*args: Any) -> float:
-    """Of decompositions: rows, columns and the smaller of them, times the number of matrices."""
+    """Return the cost of matrix decompositions: rows * columns * min(rows, columns) * batch."""
     return sum([x.numel() * min(x.shape[-2:]) if x.ndim > 1 else x.numel() for x in tensors(args)])
 
 
 def windows(x: Tensor, weight: Tensor, *rest: Any) -> float:
-    """Multiplications of a convolution, at least: each element meets each tap, one in `stride`."""
+    """Return a lower bound of a convolution's multiplications: elements * taps / stride."""
     taps = math.prod(weight.shape[2:]) * min(weight.shape[:2], default=1)
     return x.numel() * max(taps, 1) / max(math.prod(sizes(rest)), 1)
 
@@ -238,7 +239,7 @@ def of(measure: Measure, rate: float) -> Measure:
 
 
 def linear(x: Tensor, weight: Tensor, *rest: Any) -> float:
-    """Of `x @ weight.T`."""
+    """Return the cost of `x @ weight.T`."""
     return multiply(weight) * x.numel() * (weight.shape[0] if weight.ndim > 1 else 1)
 
 
@@ -249,23 +250,23 @@ def pairs(x: Tensor, *rest: Any) -> float:
 
 
 def chain(matrices: Any) -> float:
-    """Of the product of several matrices."""
+    """Return a lower bound of a matrix chain product's cost."""
     found = tensors([matrices])
     return sum(map(linear, found, found[1:])) / 2
 
 
 def power(x: Tensor, n: int, *rest: Any) -> float:
-    """Of a matrix times itself."""
+    """Return the cost of a matrix power by repeated squaring."""
     return multiply(x) * cubes(x) * math.floor(math.log2(abs(n) or 1))
 
 
 def matrix_norm(x: Tensor, ord: Any = None, *rest: Any) -> float:
-    """Of the norm of matrices: that by singular values decomposes them."""
+    """Return the cost of a matrix norm; orders 2, -2 and "nuc" need singular values."""
     return x.numel() * (0.1 * min(x.shape, default=0) if ord in (2, -2, "nuc") else 0.3)
 
 
 def contraction(x: Tensor, y: Tensor, dims_x: Any, dims_y: Any, *rest: Any) -> float:
-    """Of `tensordot`."""
+    """Return the cost of `tensordot`."""
     common = math.prod([y.shape[d] for d in dims_y]) or 1
     return multiply(x) * x.numel() * y.numel() / common
 
@@ -302,7 +303,7 @@ def _path(equation: str, operands: Sequence[Tensor]) -> list[tuple[int, ...]]:
 
 
 def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
-    """Of x[i] weight[o, i, j] y[j]."""
+    """Return the cost of x[i] weight[o, i, j] y[j]."""
     return multiply(x) * x.numel() * math.prod(weight.shape[::2])
 
 

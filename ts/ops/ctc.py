@@ -237,7 +237,7 @@ def _ctc_likelihood(
 
 
 def _gradient_shape(grad: Array, log_probs: Array, *_: Any) -> Made:
-    """Of the log probabilities."""
+    """Return shape and dtype of the log-probability gradient."""
     return like(log_probs)
 
 
@@ -269,7 +269,7 @@ def _ctc_loss_backward(
     blank: int,
     zero_infinity: bool = False,
 ) -> Array:
-    """Of scores whose logarithms of softmax are given: each label's probability, less that of being in it."""
+    """Return the gradient of the scores before log_softmax: label probability minus posterior occupancy."""
     logs = _check_logs(log_probs, targets, blank)
     given = _lengths_of("input_lengths", input_lengths)
     sizes = _lengths_of("target_lengths", target_lengths)

@@ -1,4 +1,4 @@
-"""Distances and similarities of vectors, and the losses made of them.
+"""Distances and similarities of vectors, and losses based on them.
 
 In: arrays of vectors; out: an array without the vectors' dimension.
 """
@@ -179,7 +179,7 @@ def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Arra
     **COPIED,
 )
 def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
-    """Of the first set of vectors."""
+    """Return the gradient of `x1`."""
     gap = x1[..., :, None, :] - x2[..., None, :, :]
     return xp.sum(_of_gap(xp, grad[..., None], gap, cdist[..., None], p), axis=-2)
 
@@ -194,7 +194,7 @@ def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist:
     **COPIED,
 )
 def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -> Array:
-    """Each pair has two ends."""
+    """Return the gradient of `self` via the symmetric distance matrix: each pair affects both vectors."""
     n = self.shape[0]
     rows, columns = xp.triu_indices(n, 1)
     whole, distance = xp.zeros((n, n), dtype=self.dtype), xp.zeros((n, n), dtype=self.dtype)

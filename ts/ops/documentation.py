@@ -47,7 +47,7 @@ _WORDS: Final = {
 
 
 def text(name: str, operators: Sequence[Any]) -> str:
-    """The documentation of an operator."""
+    """Return the help text of an operator."""
     plain = name.removeprefix("aten::")
     shown = [op for op in operators if op.record is None or op.record.variant != "out"] or list(operators)
     parts = ["\n".join(dict.fromkeys(_call(plain, op) for op in shown)), _sentence(plain, shown)]
@@ -114,7 +114,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _facts(name: str, operators: Sequence[Any], out: bool) -> Iterator[str]:
-    """Lines on the shape of the result, on dtypes and errors."""
+    """Yield lines about result shape, dtypes and errors."""
     record = operators[0].record
     if record is not None:
         shape = _shape(record, operators[0].signature)

@@ -27,7 +27,7 @@ _FIELDS: dict[str, Any] = {"where": "f", "nondeterministic": True}
 
 
 def _kept(xp: Any, input: Array, p: float, channels: bool) -> Array:
-    """1 where something is kept, in the dtype of the input; whole channels have one place each."""
+    """Draw the keep mask (1 or 0) in the input's dtype; one element per channel for feature dropout."""
     if channels and input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if channels:
@@ -38,7 +38,7 @@ def _kept(xp: Any, input: Array, p: float, channels: bool) -> Array:
 
 
 def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
-    """One operation whose result is rounded to `dtype`; 16-bit floats meet numbers in float32."""
+    """Apply one ufunc in the computation dtype (float32 for 16-bit floats) and round to `dtype`."""
     work = common.opmath(dtype)
     x, y = (common.cast(xp, v, work) for v in (a, b))
     return common.cast(xp, getattr(xp, ufunc)(x, y), dtype)

@@ -1,4 +1,4 @@
-"""Rows of a table by index: one for each index, or reduced over bags of indices.
+"""Embedding lookup: table rows by index, or reduced over bags of indices.
 
 In: a table (rows, width) and indices; for bags the places where they start, too.  Out: rows, or
 ones at the indices.
@@ -395,7 +395,7 @@ def _public_embedding_bag(
     shape=depends("_rowwise_prune"),
 )
 def _rowwise_prune(xp: Any, weight: Array, mask: Array, compressed_indices_dtype: int) -> tuple[Array, Array]:
-    """The rows that the mask keeps, and for each row its new place, or -1."""
+    """Return the rows kept by the mask, and the new index of each row, -1 if pruned."""
     if mask.size != weight.shape[0]:
         raise RuntimeError(
             "Number of elements in 'mask' should be equivalent to the number of rows in 'weights'."

@@ -136,7 +136,7 @@ def _like(
     pin_memory: bool | None = None,
     memory_format: int | None = None,
 ) -> Array:
-    """An array like `self` that is to be filled."""
+    """Return an uninitialized array like `self`."""
     return storage_ops.empty_like(xp, self, common.dtype_from(dtype, self.dtype), memory_format)
 
 
@@ -240,7 +240,7 @@ def _new_empty_strided(
     **COPIED,
 )
 def _new_zeros_alike(xp: Any, self: Array, other: Array, self_num_batch_dims: int = 0) -> Array:
-    """Zeros like `other`, for each place of the first dimensions of `self`."""
+    """Return zeros like `other` with the leading batch dimensions of `self`."""
     batch = self.shape[:self_num_batch_dims]
     block = storage_ops.empty_like(xp, other, other.dtype, None)
     order = sorted(range(block.ndim), key=lambda d: -block.strides[d])

@@ -1,4 +1,4 @@
-"""Factorisations of matrices and what is solved with them: `ts.linalg` beyond products.
+"""Matrix factorisations and solvers of `ts.linalg`.
 
 In: (batches of) matrices in a floating or complex dtype; out: factors, solutions, invariants.
 NumPy's batched LAPACK routines do the work.
@@ -29,7 +29,7 @@ def transposed(x: Array) -> Array:
 
 
 def matrix(name: str, x: Array) -> Array:
-    """x, which has to be matrices of a floating or complex dtype."""
+    """Return x; raise RuntimeError unless it holds matrices of a floating or complex dtype."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     if common.CATEGORY_OF[x.dtype] < common.FLOATING:
@@ -40,7 +40,7 @@ def matrix(name: str, x: Array) -> Array:
 
 
 def square(name: str, x: Array) -> Array:
-    """x, which has to be square matrices of a floating or complex dtype."""
+    """Return x; raise RuntimeError unless it holds square matrices of a floating or complex dtype."""
     matrix(name, x)
     if not size_guards.equal(x.shape[-1], x.shape[-2]):
         raise RuntimeError(
@@ -585,7 +585,7 @@ def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
 
 
 def _exponential_shape(self: Array) -> Made:
-    """Of exp of square matrices."""
+    """Return shape and dtype of the matrix exponential."""
     return like(square("linalg.matrix_exp", self))
 
 

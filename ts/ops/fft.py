@@ -49,7 +49,7 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
 
 
 def _reserve(x: Array, axes: Sequence[int], lengths: Ints) -> None:
-    """Refuse what takes too long or too much: a length with a large factor goes by ones twice as long."""
+    """Charge limits for lengths with large prime factors, which use transforms of twice the length."""
     if not deadline.is_limited():
         return
     for axis, n in zip(axes, lengths or [x.shape[a] for a in axes], strict=False):

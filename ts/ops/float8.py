@@ -273,7 +273,7 @@ _KERNELS: Final = """
 
 
 def kernels(table: str) -> dict[str, str]:
-    """PyTorch's kernels by operator, of a table with a line for each kernel."""
+    """Parse a table of `kernel: operators` lines into a kernel name by operator."""
     lines = (line.strip().partition(": ") for line in table.strip().splitlines())
     return {operator: kernel for kernel, _, operators in lines for operator in operators.split()}
 
@@ -310,7 +310,7 @@ def names(record: OperatorRecord) -> tuple[str, str]:
 
 
 def common_dtype(args: Sequence[Any]) -> common.DType:
-    """The dtype that operands have together; PyTorch's error where they have none."""
+    """Return the promoted dtype of the operands; raise PyTorch's error if promotion is undefined."""
     operands = (x for x in args if isinstance(x, Tensor | int | float | complex))
     return common.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
 

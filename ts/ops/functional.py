@@ -1,4 +1,4 @@
-"""Functions whose Python signature is no schema's: reductions by name, variadic tensors, flags for results.
+"""Functions with Python signatures that no schema has: variadic tensors, flags that select results.
 
 In: what PyTorch's Python functions take; out: calls of the operators.  `torch_functions()` belong to the
 package itself; every other function is its operator.
@@ -62,7 +62,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 
 
 def cartesian_prod(*tensors: Any) -> Any:
-    """All combinations of the tensors' elements, one a row."""
+    """Return the Cartesian product of 1-dim tensors, one combination per row."""
     return operator("cartesian_prod")(_listed(tensors))
 
 
@@ -95,7 +95,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def _subscripts(numbers: Any) -> str:
-    """The letters that stand for a list of numbers of dimensions."""
+    """Convert a subscript list to einsum letters."""
     letters = []
     for n in numbers:
         if n is not ... and not 0 <= n < len(_LETTERS):
@@ -140,7 +140,7 @@ def torch_functions() -> dict[str, Function]:
 
 
 def _over(name: str) -> Function:
-    """The method that calls the function of the package of its name."""
+    """Return a tensor method that calls the package function `name`."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         from ts import functional
@@ -155,6 +155,6 @@ _METHODS = ("lu", "norm", "stft", "unique", "unique_consecutive")
 
 
 def tensor_methods() -> dict[str, Function]:
-    """Methods whose signature is no schema's."""
+    """Return the tensor methods with signatures that no schema has."""
     methods = {"nonzero": nonzero} | {name: _over(name) for name in _METHODS}
     return {name: Overridable(method) for name, method in methods.items()}

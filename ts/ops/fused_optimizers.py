@@ -52,7 +52,7 @@ def turned(grads: Tensors, maximize: bool) -> Tensors:
 
 
 def with_decay(params: Tensors, grads: Tensors, decay: float) -> Tensors:
-    """The gradients with what pulls parameters to zero."""
+    """Return the gradients with L2 weight decay added."""
     return on_lists("add")(grads, params, alpha=decay) if decay != 0 else grads
 
 
@@ -115,7 +115,7 @@ def adam(
     maximize: bool,
     decoupled: bool = False,
 ) -> None:
-    """One step of Adam, or of AdamW where the decay is `decoupled`."""
+    """Perform a step of Adam, or AdamW with `decoupled` weight decay."""
     grads = turned(grads, maximize)
     if not decoupled:
         grads = with_decay(params, grads, weight_decay)
@@ -137,7 +137,7 @@ def adagrad(
     params: Tensors, grads: Tensors, state_sums: Tensors, state_steps: Tensors, *,
     lr: Number, lr_decay: float, weight_decay: float, eps: float, maximize: bool,
 ) -> None:  # fmt: skip
-    """One step of Adagrad."""
+    """Perform an Adagrad step."""
     grads = with_decay(params, turned(grads, maximize), weight_decay)
     on_lists("addcmul_")(state_sums, grads, grads, 1)
     roots = then("add", on_lists("sqrt")(state_sums), eps)

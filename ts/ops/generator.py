@@ -99,7 +99,7 @@ class Generator:
         return number
 
     def initial_seed(self) -> int:
-        """The seed that the stream started from."""
+        """Return the seed of the stream."""
         return int(self.stream.initial_seed)
 
     def get_state(self) -> Any:

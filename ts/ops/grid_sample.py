@@ -1,4 +1,4 @@
-"""Sampling images and volumes at the places of a grid, and the grids of affine maps.
+"""Grid sampling of images and volumes, and affine grids.
 
 In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first; out:
 (N, C, *places).
@@ -25,14 +25,14 @@ ZEROS, BORDER, REFLECTION = 0, 1, 2
 
 
 def _places(at: Array, size: int, align: bool) -> Array:
-    """Coordinates from -1 to 1 as places from 0 to size - 1 (of centres, unless the corners are aligned)."""
+    """Map grid coordinates in [-1, 1] to pixel positions 0..size - 1 (centres unless `align`)."""
     kind = at.dtype.type
     scaled = (at + kind(1)) * kind((size - 1) / 2 if align else size / 2)
     return scaled if align else scaled - kind(0.5)
 
 
 def _inside(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
-    """Places outside moved inside, as the padding says; those of `ZEROS` stay."""
+    """Move outside positions inside per padding mode; `ZEROS` leaves them unchanged."""
     if padding == ZEROS:
         return at
     if padding == REFLECTION:
@@ -69,7 +69,7 @@ def _points(grid: Array) -> Array:
 def _corners(
     xp: Any, sizes: Sequence[int], points: Array, mode: int, padding: int, align: bool
 ) -> tuple[Array, list[Array]]:
-    """The cells that places read (taps, N, P), -1 outside; their weights for each dimension."""
+    """Return flat cell indices (taps, N, P) read by the points, -1 outside, and weights per dimension."""
     cells: Any = None  # of all dimensions so far; the first one changes slowest
     valid: Any = True
     weights = []
@@ -88,7 +88,7 @@ def _corners(
 
 
 def _products(factors: Sequence[Array]) -> Array:
-    """One factor (taps, N, P) of each dimension, in all combinations."""
+    """Return products of per-dimension factors (taps, N, P) over all tap combinations."""
     total = factors[0]
     for factor in factors[1:]:
         total = (total[:, None] * factor).reshape(len(total) * len(factor), *factor.shape[1:])
@@ -96,7 +96,7 @@ def _products(factors: Sequence[Array]) -> Array:
 
 
 def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
-    """`input` at the places of `grid`."""
+    """Sample `input` at the grid points."""
     sizes, lead = input.shape[2:], input.shape[:2]
     flat = input.reshape(*lead, math.prod(sizes))
     cells, weights = _corners(xp, sizes, _points(grid), mode, padding, align)
@@ -306,7 +306,7 @@ def _grid_sampler_2d_float_backward(
 
 
 def _centres(xp: Any, n: int, align: bool, dtype: common.DType) -> Array:
-    """n places from -1 to 1: from end to end, or the centres of n equal parts."""
+    """Return n coordinates in [-1, 1]: including the ends (`align`), or centres of n equal parts."""
     if n <= 1:
         return xp.zeros(n, dtype=dtype)
     places = xp.linspace(-1, 1, n, dtype=dtype)

@@ -48,7 +48,7 @@ def _is_real(points: Array) -> bool:
 
 
 def _even_edges(xp: Any, points: Array, bins: Sequence[int], range: Floats) -> list[Array]:
-    """Edges at equal distances, between the smallest and largest coordinates or as `range` says."""
+    """Return equidistant bin edges per dimension, over `range` or from minimum to maximum."""
     n = points.shape[1]
     if range is None and (points.dtype.itemsize == 2 or not _is_real(points)):
         common.refuse("histogramdd", points.dtype)
@@ -108,7 +108,7 @@ def _check_edges(points: Array, edges: Sequence[Array]) -> None:
 
 
 def _counted(xp: Any, points: Array, weight: Array | None, edges: Sequence[Array], density: bool) -> Array:
-    """The weight in each bin between `edges`."""
+    """Return the total weight per bin."""
     if not _is_real(points):
         common.refuse("histogram_cpu", points.dtype)
     shape = [e.size - 1 for e in edges]

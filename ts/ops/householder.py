@@ -31,7 +31,7 @@ def _geqrf(xp: Any, self: Array) -> tuple[Array, Array]:
 
 
 def _reflected(xp: Any, a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
-    """Q x, or its adjoint's product, for the Q whose reflectors stand below the diagonal of `a`."""
+    """Return Q x or Q^H x for Q given by reflectors below the diagonal of `a`."""
     count = tau.shape[-1]
     lower = xp.tril(a[..., :count], -1) + xp.eye(a.shape[-2], count, dtype=a.dtype)
     for i in cost_model.steps(range(count) if adjoint else reversed(range(count))):
@@ -105,7 +105,7 @@ def _check_product(self: Array, tau: Array, other: Array, left: bool) -> None:
 
 
 def _orthogonal_shape(input: Array, tau: Array) -> Made:
-    """Of Q's first columns."""
+    """Return shape and dtype of Q's leading columns."""
     _check_reflectors(input, tau)
     return like(input)
 
@@ -113,7 +113,7 @@ def _orthogonal_shape(input: Array, tau: Array) -> Made:
 def _product_shape(
     self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False
 ) -> Made:
-    """Of a product with Q."""
+    """Return shape and dtype of a product with Q."""
     _check_product(self, input2, input3, left)
     return like(input3)
 

@@ -27,7 +27,7 @@ _C_NAMES = {common.FLOAT: "float", common.DOUBLE: "double", common.INT64: "long 
 
 
 def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | None]:
-    """One index array, or none, for each dimension: masks stand for the places where they are true."""
+    """Return one index array or None per dimension; masks expand to the indices of true elements."""
     arrays: list[Array | None] = []
     for i in indices:
         if i is None:
@@ -90,7 +90,7 @@ def _out_of_range(error: IndexError, arrays: Sequence[Array | None]) -> IndexErr
 
 
 def _taken(self: Array, arrays: Sequence[Array | None]) -> Array:
-    """The elements at index arrays, laid out in the order of the array's own dimensions."""
+    """Return elements selected by index arrays, with PyTorch's memory order."""
     found = self[_key(arrays)]
     if found.flags.c_contiguous and (self.flags.c_contiguous or arrays[0] is not None):
         return found
@@ -202,7 +202,7 @@ def _mismatch(values: Array, shape: Sequence[int]) -> RuntimeError:
 def index_put(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:
-    """A copy with values written at the indices, or added there."""
+    """Return a copy of `self` with values written to (or accumulated at) the indices."""
     result = self.copy()
     _write_at(xp, result, indices, values, accumulate)
     return result
@@ -280,7 +280,7 @@ def _gather(xp: Any, self: Array, dim: int, index: Array, sparse_grad: bool = Fa
 
 
 def places(xp: Any, index: Array, axis: int) -> tuple[Array, ...]:
-    """The key that reads position [i, j, ..., index[i, j, ...], ...] for every place of `index`."""
+    """Return the NumPy key that reads [i, j, ..., index[i, j, ...], ...] for all index positions (gather)."""
     key: list[Array] = []
     for d, n in enumerate(index.shape):
         places_of_d = (1,) * d + (n,) + (1,) * (index.ndim - d - 1)
@@ -509,7 +509,7 @@ def _argwhere(xp: Any, self: Array) -> Array:
 
 
 def _nonzero_static_shape(self: Array, size: int, fill_value: int = -1) -> Made:
-    """Of the first `size` places."""
+    """Return shape and dtype of the first `size` nonzero indices."""
     return (size, self.ndim), common.INT64
 
 

@@ -1,4 +1,4 @@
-"""Least squares, and symmetric matrices that are not definite.
+"""Least squares, and LDL factorisation of symmetric indefinite matrices.
 
 In: (batches of) matrices and right sides; out: solutions with the least error, the factors of L D L^T.
 
@@ -52,7 +52,7 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
 
 
 def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str | None = None) -> list[Made]:
-    """Of the solution, the residuals, the ranks and the singular values."""
+    """Return shape and dtype of solution, residuals, ranks and singular values."""
     _check_lstsq(self, b, driver)
     vector = _is_vector_side(self, b)
     m, n = self.shape[-2:]
@@ -153,7 +153,7 @@ def _ldl_shapes(self: Array, *_: Any) -> list[Made]:
 
 
 def _ldl_pair_shapes(self: Array, *_: Any) -> list[Made]:
-    """Of the factors and the pivots."""
+    """Return shape and dtype of factors and pivots."""
     return _ldl_shapes(self)[:2]
 
 
@@ -187,7 +187,7 @@ def _ldl_factor_ex(
 
 
 def _check_ldl(name: str, info: Array) -> None:
-    """LinAlgError where D has a zero on its diagonal: PyTorch fails with an internal error."""
+    """Raise LinAlgError for a zero diagonal element of D (PyTorch: an internal error)."""
     if info.size and int(info.max()) > 0:
         raise LinAlgError(
             f"{name}: D is exactly singular: its diagonal element {int(info.max())} is zero, so "
@@ -273,7 +273,7 @@ def _ldl_solve(xp: Any, LD: Array, pivots: Array, B: Array, hermitian: bool = Fa
 
 
 def _check_pivots(name: str, pivots: Array, n: int) -> None:
-    """LAPACK reads memory where pivots say so: they name rows from 1, negative ones in pairs."""
+    """Validate pivots, as LAPACK uses them as row numbers (from 1; negative ones in pairs) unchecked."""
     if not pivots.size:
         return
     if bool((abs(pivots) < 1).any()) or bool((abs(pivots) > n).any()):

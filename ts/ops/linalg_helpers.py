@@ -32,7 +32,7 @@ def _factors(xp: Any, A: Array) -> tuple[Array, Array, Array]:
 
 
 def _sign_of_swaps(xp: Any, pivots: Array) -> Array:
-    """1 or -1, as an even or odd number of rows changed places."""
+    """Return the permutation sign of LAPACK pivots: 1 or -1 for even or odd row swaps."""
     swapped = pivots != xp.arange(1, pivots.shape[-1] + 1)
     return 1 - 2 * (xp.sum(swapped, axis=-1) % 2)
 
@@ -48,7 +48,7 @@ def _det_shapes(A: Array) -> list[Made]:
 
 
 def _slogdet_shapes(A: Array) -> list[Made]:
-    """Of two numbers for each matrix, and of its factors."""
+    """Return shape and dtype of sign, logabsdet and LU factors."""
     lead = A.shape[:-2]
     return [(lead, A.dtype), (lead, common.real_dtype(A.dtype)), *_factor_shapes("linalg.slogdet", A)]
 
@@ -97,7 +97,7 @@ def _slogdet(xp: Any, A: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def _solution_shapes(A: Array, B: Array, left: bool = True, check_errors: bool = False) -> list[Made]:
-    """Of the solution, of A's factors, and of what went wrong."""
+    """Return shape and dtype of the solution, A's LU factors, and info."""
     square("linalg.solve", A)
     vector = _is_vector(A, B)
     rows = B.shape[-1:] if vector else B.shape[-2:]

@@ -38,7 +38,7 @@ def reduced(xp: Any, loss: Array, reduction: int) -> Array:
 
 
 def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
-    """Both in the dtype where they meet, with shapes that fit."""
+    """Cast both to their promoted dtype; raise RuntimeError if they do not broadcast."""
     dtype = common.result_type(a, b)
     common.broadcast_shapes(a.shape, b.shape)
     return common.cast(xp, a, dtype), common.cast(xp, b, dtype)
@@ -54,7 +54,7 @@ def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
 
 
 def refuse_bools(a: Array, b: Array) -> None:
-    """Raise where a difference of bools would be taken."""
+    """Raise RuntimeError if both are bool, which have no subtraction."""
     if a.dtype == b.dtype == common.BOOL:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
@@ -74,7 +74,7 @@ def _real(name: str, dtype: common.DType) -> common.DType:
 
 
 def _gap(xp: Any, name: str, self: Array, target: Array) -> tuple[Array, common.DType]:
-    """|x - y| in at least 32 bits, and the dtype where x and y meet: a floating one."""
+    """Return |x - y| in at least 32 bits, and the promoted floating dtype."""
     dtype = _real(name, common.result_type(self, target))
     return xp.abs(xp.subtract(*(wide(xp, v) for v in same(xp, self, target)))), dtype
 

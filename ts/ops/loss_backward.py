@@ -19,7 +19,7 @@ _MIN_DENOMINATOR = 1e-12  # what keeps the slope of a probability of 0 or 1 fini
 
 
 def _backward(text: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:
-    """Declare `aten::text`, whose body gives the slope of each element's loss."""
+    """Declare `aten::text`; its body returns the elementwise loss derivative."""
 
     def declare(body: Body) -> Body:
         def compute(xp: Any, grad: Array, self: Array, target: Array, *rest: Any) -> Array:
@@ -104,7 +104,7 @@ def _multi_margin(
     weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    """Classes that come too close to the right one, against that."""
+    """Return the gradient of multi-margin loss: margin-violating classes against the target class."""
     x = self if self.ndim == 2 else self.reshape(1, -1)
     own = target.reshape(-1, 1)
     gap = margin - xp.take_along_axis(x, own, 1) + x

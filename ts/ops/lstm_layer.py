@@ -128,7 +128,7 @@ def _times(count: int, reverse: bool) -> Sequence[int]:
     shape=_gradient_shapes,
 )
 def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
-    """Gradients of input, weights, biases and states: those of the mask, the others without elements."""
+    """Return gradients of input, weights, biases and states; those masked out are empty."""
     *others, mask = arguments
     if len(mask) != 7:
         raise RuntimeError(f"mkldnn_rnn_layer_backward: output_mask must have 7 elements, not {len(mask)}")

@@ -1,4 +1,4 @@
-"""LU factorisations with row swaps, for whole batches at once, and what is solved with them.
+"""Batched LU factorisation with partial pivoting, and LU solvers.
 
 In: (batches of) matrices; out: L and U packed in one matrix with LAPACK's pivots, or apart; solutions.
 """
@@ -19,7 +19,7 @@ Array = common.Array
 
 
 def lu_packed(xp: Any, A: Array) -> tuple[Array, Array, Array]:
-    """L and U in one matrix, LAPACK's pivots (from 1), and the first zero on the diagonal (or 0)."""
+    """Return packed L and U, LAPACK pivots (from 1), and the position of the first zero pivot (or 0)."""
     lu = A.copy().reshape(math.prod(A.shape[:-2]), *A.shape[-2:])
     batch, m, n = lu.shape
     k = min(m, n)
@@ -57,7 +57,7 @@ def _pivoting(name: str, pivot: bool) -> None:
 
 
 def _factor_shapes(A: Array, pivot: bool = True, *_: Any) -> list[Made]:
-    """Of the packed factors, the pivots and the info."""
+    """Return shape and dtype of packed factors, pivots and info."""
     _pivoting("linalg.lu_factor", pivot)
     matrix("torch.lu_factor", A)
     lead = A.shape[:-2]
@@ -65,14 +65,14 @@ def _factor_shapes(A: Array, pivot: bool = True, *_: Any) -> list[Made]:
 
 
 def _packed_shapes(A: Array, pivot: bool = True) -> list[Made]:
-    """Of the packed factors and the pivots."""
+    """Return shape and dtype of packed factors and pivots."""
     return _factor_shapes(A, pivot)[:2]
 
 
 def _unpacked_shapes(
     LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> list[Made]:
-    """Of the permutation and both factors."""
+    """Return shape and dtype of the permutation and both unpacked factors."""
     _check_pivots(LU_pivots, unpack_pivots)
     *lead, m, n = LU_data.shape
     k, dtype = size_guards.smaller(m, n), LU_data.dtype
@@ -82,7 +82,7 @@ def _unpacked_shapes(
 
 
 def _lu_shapes(A: Array, pivot: bool = True) -> list[Made]:
-    """Of A's permutation and factors."""
+    """Return shape and dtype of A's permutation, L and U."""
     (shape, dtype), pivots, _ = _factor_shapes(A, pivot)
     *lead, m, n = shape
     k = pivots[0][-1]

@@ -507,7 +507,7 @@ def _expand_summed_ellipsis(text: str, tensors: Sequence[Array]) -> str:
 
 
 def _check_equation(text: str, tensors: Sequence[Array]) -> None:
-    """RuntimeError where the letters do not fit the operands."""
+    """Raise RuntimeError if the equation's subscripts do not match the operands."""
     inputs, _, output = text.partition("->")
     operands = inputs.split(",")
     if len(operands) != len(tensors):

@@ -158,7 +158,7 @@ def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
 
 
 def _by_norms(xp: Any, v: Array, g: Array, dim: int) -> tuple[Array, Array]:
-    """v with g for its norms, and the norms that it had; 16-bit floats are computed in 32 bits."""
+    """Rescale v to norms g; also return its original norms. 16-bit floats are computed in 32 bits."""
     norms = _norm_except_dim(xp, common.cast(xp, v, common.opmath(v.dtype)), 2, dim)
     return common.cast(xp, v * (common.cast(xp, g, common.opmath(g.dtype)) / norms), v.dtype), norms
 

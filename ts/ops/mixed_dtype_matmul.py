@@ -26,7 +26,7 @@ Array = common.Array
 
 
 def _in_dtype(name: str, matrices: int, at: int) -> None:
-    """Declare the form of a product that says its result's dtype; `at` arguments stand before that."""
+    """Declare a product's overload with `out_dtype` at argument position `at`."""
     record = find(f"aten::{name}")
     assert record is not None, name
     compute = record.guarded(record.kernel)
@@ -58,7 +58,7 @@ for _name, _matrices, _at in (("mm", 2, 2), ("bmm", 2, 2), ("addmm", 2, 3), ("ba
 
 @op("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", where="f", out="out", **COPIED)
 def _int_mm(xp: Any, self: Array, mat2: Array) -> Array:
-    """Bytes, whose products are added up in 32 bits."""
+    """Multiply int8 matrices with int32 accumulation."""
     for name, x in (("self", self), ("mat2", mat2)):
         if x.ndim != 2:
             raise RuntimeError(f"int_mm_out_cpu: Expected {name} to be of dimension 2 but got {x.ndim}")
@@ -147,7 +147,7 @@ def _grouped_mm(
     bias: Array | None = None,
     out_dtype: int | None = None,
 ) -> Array:
-    """Offsets divide the rows of the first, the columns of the second, or what both are multiplied along."""
+    """Compute grouped products: offsets divide rows of `self`, columns of `mat2`, or the inner dimension."""
     shape, dtype = _grouped_shape(self, mat2, offs, bias, out_dtype)
     a, b = (common.cast(xp, x, common.opmath(dtype)) for x in (self, mat2))
     if offs is None:

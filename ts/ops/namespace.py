@@ -18,7 +18,7 @@ _overloads_by_call: dict[int, OpOverload] = {}  # by ids of the functions that t
 
 
 class OpOverload:
-    """One overload of an operator: `torch.ops.aten.add.Tensor`, as graphs call it."""
+    """Callable operator overload, e.g. `torch.ops.aten.add.Tensor`, the target of graph calls."""
 
     def __init__(self, packet: Packet, operator: Any) -> None:
         self.overloadpacket = packet
@@ -96,7 +96,7 @@ def overload_of_call(function: Any) -> Any:
 
 
 def overload_named(name: str, overload: str) -> OpOverload:
-    """The overload of a core's operator, by its name and its overload's."""
+    """Return the OpOverload of a qualified operator name and overload name."""
     namespace, _, base = name.partition("::")
     found: OpOverload = getattr(getattr(namespaces(namespace), base), overload or "default")
     return found
@@ -104,7 +104,7 @@ def overload_named(name: str, overload: str) -> OpOverload:
 
 @cache
 def namespaces(name: str) -> Namespace:
-    """The operators of a name space, one object for each."""
+    """Return the operator namespace object of a name (cached)."""
     return Namespace(name)
 
 
@@ -126,7 +126,7 @@ class Packet:
         return f"<OpOverloadPacket(op='{self.qualified_name.replace('::', '.')}')>"
 
     def overloads(self) -> list[str]:
-        """The names of the overloads."""
+        """Return the overload names."""
         return [operator.overload or "default" for operator in registry.lookup(self.qualified_name)]
 
     def __getattr__(self, overload: str) -> Any:
@@ -142,7 +142,7 @@ class Packet:
 
 
 def _in_lists(found: Any, operators: Any) -> Any:
-    """Return a result that the schema says is a list as one; functions of `ts` and methods give a tuple."""
+    """Convert tuple results of list-typed operators to a list; `ts` functions and methods return tuples."""
     if type(found) is not tuple or any(len(operator.signature.returns) != 1 for operator in operators):
         return found
     return list(found)

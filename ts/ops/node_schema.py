@@ -1,4 +1,4 @@
-"""The operator of a graph's node, by its kind and the types of its inputs.
+"""Operator lookup for graph nodes by kind and input types.
 
 The emitter notes the overload that it chose. Nodes that were read from text, made by passes, or whose inputs
 changed, are looked up here: the first overload, in the registry's order, that takes inputs of these types.
@@ -16,7 +16,7 @@ from ts.ir.types import NoneType, Type, match_type_variables, substitute
 
 
 def find_operator(node: Node) -> Any | None:
-    """The operator that `node` applies; None for what is no operator, like `prim::If`."""
+    """Return the operator applied by `node`; None for control flow such as `prim::If`."""
     if node.blocks():
         return None
     types = tuple([value.type() for value in node.inputs()])

@@ -35,7 +35,7 @@ def normalised(xp: Any, wide: Array, axes: tuple[int, ...], eps: float) -> Three
 
 
 def affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
-    """x times the weight plus the bias, where there are any."""
+    """Return x * weight + bias; both are optional."""
     if weight is not None:
         x = x * weight.astype(x.dtype, copy=False)
     return x if bias is None else x + bias.astype(x.dtype, copy=False)
@@ -48,12 +48,12 @@ def of_normalised(xp: Any, grad: Array, result: Array, inverse: Array, axes: tup
 
 
 def summed(xp: Any, x: Array, axes: tuple[int, ...], like: Array) -> Array:
-    """The sum over `axes` in the dtype of another array: the gradient of a parameter."""
+    """Return a parameter gradient: the sum over `axes` in the dtype of `like`."""
     return common.cast(xp, xp.sum(x, axis=axes), like.dtype)
 
 
 def moment_dtype(x: Array, *parameters: Array | None) -> common.DType:
-    """The dtype in which moments are given: the parameters', which may be wider than a 16-bit input."""
+    """Return the dtype of result moments: the parameters' dtype, possibly wider than a 16-bit input."""
     return next((p.dtype for p in parameters if p is not None), x.dtype)
 
 

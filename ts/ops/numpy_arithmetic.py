@@ -88,12 +88,12 @@ WITH_PRODUCTS = (common.FLOAT, common.DOUBLE)
 
 
 def xlogy(xp: Any, x: Array, y: Array) -> Array:
-    """x * log(y), 0 where x is 0."""
+    """Return x * log(y), 0 if x is 0, NaN if y is NaN."""
     return xp.where(xp.isnan(y), y, xp.where(x == 0, 0, x * xp.log(y)))
 
 
 def xlog1py(xp: Any, x: Array, y: Array) -> Array:
-    """x * log1p(y), 0 where x is 0."""
+    """Return x * log1p(y), 0 if x is 0, NaN if y is NaN."""
     return xp.where(xp.isnan(y), y, xp.where(x == 0, 0, x * xp.log1p(y)))
 
 
@@ -106,7 +106,7 @@ def logaddexp(xp: Any, x: Array, y: Array) -> Array:
 
 
 def logical(name: str) -> Callable[[Any, Array, Array], Array]:
-    """The logical ufunc of this name, on whether elements are not zero."""
+    """Return a kernel of the logical ufunc `name` on truth values of the elements."""
 
     def body(xp: Any, x: Array, y: Array) -> Array:
         return getattr(xp, name)(x != 0, y != 0)

@@ -44,11 +44,11 @@ def castable(name: str, what: str = "result") -> str:
 
 
 class TypeErrorMessage(str):
-    """A sentence that PyTorch says with a TypeError; others are RuntimeErrors."""
+    """Error text raised as TypeError; other texts raise RuntimeError."""
 
 
 class CategoryErrorMessage(str):
-    """A sentence about outputs of a higher category, too: complex numbers where the result is real."""
+    """Error text that also applies to outputs of a higher category, e.g. complex for a real result."""
 
 
 class ComplexErrorMessage(str):
@@ -63,7 +63,7 @@ class ComplexErrorMessage(str):
 
 
 class DtypeErrorUnlessUint8(str):
-    """A sentence about outputs of another dtype, but not of uint8, which may stand for bools."""
+    """Error text for mismatched output dtypes except uint8, which is accepted for bool."""
 
 
 # How an output of another shape gets the result's.
@@ -84,8 +84,8 @@ class Rule:
     __slots__ = ("refused", "resized", "uncast")
 
     def __init__(self, refused: str = "", uncast: str = "", resized: str = LIKE_RESULT) -> None:
-        self.refused = refused  # what is said of another dtype than the result's
-        self.uncast = uncast  # what is said of a dtype that the result cannot be cast to
+        self.refused = refused  # error text for dtypes other than the result's
+        self.uncast = uncast  # error text for dtypes to which the result cannot be cast
         self.resized = resized
 
 
@@ -98,16 +98,16 @@ def rules_of(count: int, refused: Said, uncast: Said, resized: str) -> tuple[Rul
 CAST: Final = Rule()
 SILENT: Final = Rule(resized=SILENTLY)
 
-# The fields of what PyTorch computes first, and then copies to where it is wanted.
+# Record fields of operators that PyTorch computes first and then copies to the output.
 COPIED: Final[dict[str, Any]] = {"out_refused": EXPECTED, "out_resized": IN_ORDER}
 
-# What says of a new tensor which one; with `out=` that does.
+# Factory options of a new tensor; `out=` variants drop them.
 OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 _CODE: Final = "ScalarType? dtype=None"
 
 
 def write(xp: Any, target: Any, result: Any, refused: str = "") -> Any:
-    """Copy `result` into `target` where the in-place rules allow it, or `refused` says why not."""
+    """Copy `result` into `target` under the in-place rules; `refused` is the dtype mismatch error."""
     result = xp.asarray(result)
     _check_dtype(result.dtype, target.dtype, Rule(refused))
     if result.shape != target.shape:
@@ -145,7 +145,7 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
 
 
 def write_changes(xp: Any, target: Any, result: Any) -> Any:
-    """As `write`, where elements of `target` share places: of those, what changes stays."""
+    """Write like `write` to a target with overlapping elements: changed values take precedence."""
     result = xp.asarray(result)
     if xp.shapes_only or result.shape != target.shape or all(target.strides):
         return write(xp, target, result)
@@ -207,7 +207,7 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
 
 
 class OutputForm:
-    """The `out=` form of an operator: its schema, and where its arguments were before."""
+    """Schema of an operator's `out=` variant, with its argument mapping to the base schema."""
 
     __slots__ = ("dtype_at", "listed", "options_at", "outputs", "text")
 
@@ -215,12 +215,12 @@ class OutputForm:
         self.text = text
         self.outputs = outputs  # how many there are
         self.listed = listed  # the output is a list of tensors
-        self.options_at = options_at  # where the arguments stood that say what tensor to make, or -1
-        self.dtype_at = dtype_at  # where `dtype=` stands, or -1
+        self.options_at = options_at  # position of the factory options, or -1
+        self.dtype_at = dtype_at  # position of `dtype=`, or -1
 
 
 def output_form(schema: str, overload: str, names: str, unnamed: bool = False) -> OutputForm:
-    """The form whose outputs are called `names` ("out", "values,indices", "d:out,e:save_mean")."""
+    """Return the `out=` variant with output `names` ("out", "values,indices", "d:out,e:save_mean")."""
     marked = [name.rpartition(":") for name in names.split(",")]
     outputs = [(mark or "abcdefgh"[i], name) for i, (mark, _, name) in enumerate(marked)]
     head, _, rest = schema.partition("(")
@@ -255,7 +255,7 @@ def output_form(schema: str, overload: str, names: str, unnamed: bool = False) -
 def into_outputs(
     compute: Callable[..., Any], form: OutputForm, each: Sequence[Rule], computes_in_out: bool
 ) -> Callable[..., Any]:
-    """The kernel of the `out=` form, around the one that computes the results; a rule for each output."""
+    """Return the `out=` kernel: run `compute`, then write results by one rule per output."""
     rule = each[0]
 
     def kernel(xp: Any, *args: Any) -> Any:

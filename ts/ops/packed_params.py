@@ -126,7 +126,7 @@ class LinearParams(Packed, title="quantized.LinearPackedParamsBase"):
 
 
 class ConvParams(Packed):
-    """The weight, bias and window of a convolution; one of one dimension is one of two, 1 high."""
+    """Weight, bias and geometry of a convolution; 1D convolutions are stored as 2D with height 1."""
 
     dims: ClassVar[int]
 
@@ -190,7 +190,7 @@ class Conv3dParams(ConvParams, title="quantized.Conv3dPackedParamsBase"):
 
 
 class EmbeddingParams(Packed, title="quantized.EmbeddingPackedParamsBase"):
-    """The table of an embedding."""
+    """Packed weight of an embedding."""
 
     def __init__(self, weight: Any) -> None:
         say_once()
@@ -323,7 +323,7 @@ def _unpack_embedding(packed: Any) -> Tensor:
 
 
 def _raised(numbers: Sequence[int], n: int) -> list[int]:
-    """The window of one dimension in two."""
+    """Extend 1D window parameters to 2D."""
     return [n, *numbers] if len(numbers) == 1 else list(numbers)
 
 

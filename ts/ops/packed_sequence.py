@@ -58,7 +58,7 @@ def _packed_shape(input: Array, lengths: Array, batch_first: bool) -> list[Made]
     **COPIED,
 )
 def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Array, Array]:
-    """The rows (rows, features...) and the number of them at each time."""
+    """Return the packed rows (rows, features...) and the batch size per time step."""
     sizes = _integers(lengths)
     padded = input.swapaxes(0, 1) if batch_first else input
     if padded.size == 0:
@@ -84,7 +84,7 @@ def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Arr
 
 
 def _padded_shape(grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool) -> Made:
-    """What was packed."""
+    """Return shape and dtype of the padded input gradient."""
     return tuple(input_size), grad.dtype
 
 

@@ -125,7 +125,7 @@ _BY_NUMBER = ("reflect", "replicate", "circular", "constant")
     layout="channels",
 )
 def _pad_enum(xp: Any, self: Array, pad: Sizes, mode: int, value: float | None = None) -> Array:
-    """The mode by its number."""
+    """Pad with the mode given by PyTorch's enum number."""
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if not 0 <= mode < len(_BY_NUMBER):
@@ -137,7 +137,7 @@ def _pad_enum(xp: Any, self: Array, pad: Sizes, mode: int, value: float | None =
 
 
 def _unpad(xp: Any, grad: Array, self: Array, pad: Sizes, mode: str) -> Array:
-    """The sums of what the places of x have become."""
+    """Return the input gradient: each element sums the gradients of its copies."""
     _unpadded_shape(grad, self, pad)
     pairs = _pairs(pad, self)
     for axis, (a, b) in enumerate(pairs, self.ndim - len(pairs)):
@@ -147,7 +147,7 @@ def _unpad(xp: Any, grad: Array, self: Array, pad: Sizes, mode: str) -> Array:
 
 
 def _unpadded_shape(grad: Array, self: Array, pad: Sizes) -> Made:
-    """Of x, whose padded form is as large as its gradient."""
+    """Return shape and dtype of the input gradient after checking the padded gradient's shape."""
     pairs = _pairs(pad, self)
     pairs = [(0, 0)] * (self.ndim - len(pairs)) + pairs
     for axis, (n, (a, b)) in enumerate(zip(self.shape, pairs, strict=True)):

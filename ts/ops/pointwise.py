@@ -39,7 +39,8 @@ def promote(xp: Any, promotion: str, *operands: Any) -> tuple[Array, ...]:
 def kernel_of(
     promotion: str, body: Body, refused: Mapping[str, str] = NOTHING, mixed: str = ""
 ) -> Callable[..., Array]:
-    """The kernel of a row: promote, refuse, compute, give the result its dtype; `mixed`: what refuses two."""
+    """Return a binary kernel: promote, check dtypes, compute, cast; `mixed` is the error for unequal
+    dtypes."""
 
     def kernel(xp: Any, a: Any, b: Any) -> Array:
         if mixed and a.dtype != b.dtype:

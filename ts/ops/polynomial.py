@@ -1,4 +1,4 @@
-"""Orthogonal polynomials, by closed forms where there are any and by their three-term recurrences elsewhere.
+"""Orthogonal polynomials, by closed forms if available, else by three-term recurrences.
 
 In: x and the degree n, tensors or numbers; out: the polynomial's values; 0 where n is negative.
 A row gives P1, the step from P[k], P[k-1] to P[k+1], and two closed forms, each with the places where it
@@ -28,7 +28,7 @@ OVERFLOW_CHECK_INTERVAL = 256  # steps between two looks at whether all values h
 
 
 class Row(NamedTuple):
-    """One family of polynomials."""
+    """Definition of a polynomial family."""
 
     first: Callable[[Array], Array]
     step: Callable[..., Array]
@@ -164,7 +164,7 @@ def _values(xp: Any, row: Row, at: Array, degree: Array) -> Array:
 
 
 def _iterated(xp: Any, row: Row, x: Array, n: Array, result: Array, left: Array) -> Array:
-    """`result` with the values of the places `left`, by recurrence as far as that is worth it."""
+    """Fill the elements `left` of `result` by recurrence up to degree `STEPS`, then by `row.high` or NaN."""
     if not left.any():
         return result
     before, now = xp.ones_like(x), row.first(x)

@@ -35,7 +35,7 @@ def _lowest(dtype: common.DType) -> Any:
 
 
 def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
-    """The elements of each window along one dimension, (windows, width), and which of them count."""
+    """Return element indices (windows, width) along one dimension, and a validity mask."""
     begin, stop, apart = w.begin[axis], w.stop[axis], w.dilation[axis]
     width = max(-(-int((stop - begin).max(initial=1)) // apart), 1)
     index = begin[:, None] + np.arange(width) * apart
@@ -43,7 +43,7 @@ def _seen(xp: Any, w: Windows, axis: int) -> tuple[Array, Array]:
 
 
 def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
-    """The largest element of each window, and its place in the plane; the last NaN wins over numbers."""
+    """Return the maximum of each window and its index in the plane; the last NaN wins."""
     n = len(w.places)
     place: Any = 0
     counts: Any = True
@@ -68,7 +68,7 @@ def largest(xp: Any, x: Array, w: Windows, places: bool) -> Any:
 
 
 def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
-    """The sum of each window divided by `divisor`, a number or an array of the windows' shape."""
+    """Return window sums divided by `divisor`, a number or an array per window."""
     n = len(w.places)
     total = common.cast(xp, x, common.opmath(x.dtype))
     for axis in range(n):
@@ -83,7 +83,7 @@ def mean(xp: Any, x: Array, w: Windows, divisor: Any) -> Array:
 
 
 def _shape(xp: Any, x: Array, w: Windows, what: Any) -> Any:
-    """The shapes and dtypes of what `largest` (with places or without) and `mean` compute."""
+    """Return shapes and dtypes of `largest` (with or without indices) and `mean`."""
     shape = (*x.shape[: x.ndim - len(w.places)], *w.places)
     return [(shape, x.dtype), (shape, common.INT64)] if what is True else (shape, x.dtype)
 
@@ -103,7 +103,7 @@ def max_pool(
     n: int,
     compute: Compute = largest,
 ) -> Any:
-    """The largest element of each window and its index in the plane."""
+    """Return the maximum of each window and its index in the plane (max_pool{n}d)."""
     w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
     if self.dtype.kind in "bc":
         common.refuse(f"max_pool{n}d", self.dtype)
@@ -143,7 +143,7 @@ def avg_pool(
     n: int,
     compute: Compute = mean,
 ) -> Any:
-    """The mean of each window."""
+    """Return the mean of each window (avg_pool{n}d)."""
     w = fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
@@ -219,7 +219,7 @@ def adaptive_avg_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compu
 
 
 def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compute: Compute = largest) -> Any:
-    """The largest elements of a given number of parts, and their indices in the plane."""
+    """Return maxima of `output_size` parts, and their indices in the plane."""
     return compute(xp, self, _parts(MAX, self, output_size, n), True)
 
 
@@ -227,7 +227,7 @@ def adaptive_max_pool(xp: Any, self: Array, output_size: Sizes, *, n: int, compu
 
 
 def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Sizes, n: int) -> Array:
-    """Zeros with the elements of `self` at `indices` of each plane."""
+    """Return zeros with the elements of `self` at `indices` of each plane."""
     if indices.dtype != common.INT64:
         raise RuntimeError(
             f"elements in indices should be type int64 but got: {common.NAME_OF[indices.dtype]}"
@@ -262,7 +262,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
 
 
 def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Array:
-    """Zeros of a shape with the values added at their places in each plane."""
+    """Return zeros of `shape` with values accumulated at plane indices."""
     plane = math.prod(shape[len(shape) - n :])
     check_places(values, indices, shape, n)
     places = common.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
@@ -277,7 +277,7 @@ def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Arra
 
 
 def check_places(values: Array, indices: Array, shape: Sizes, n: int) -> None:
-    """RuntimeError unless each value has a place in a plane of the shape."""
+    """Raise RuntimeError unless shapes of values and indices match `shape`."""
     if not same(indices.shape, values.shape) or not same(indices.shape[:-n], shape[: len(shape) - n]):
         raise RuntimeError(
             f"Expected a gradient and indices of the same size for an input of size {list(shape)}, but got "
@@ -298,14 +298,14 @@ def max_pool_backward(
     *,
     n: int,
 ) -> Array:
-    """The gradient of each window's largest element, at its place."""
+    """Return the input gradient: window gradients accumulated at the maxima's indices."""
     how = kernel_size, stride, padding, dilation, ceil_mode, indices
     _max_gradient_shape(grad_output, self, *how, n=n)
     return placed(xp, grad_output, indices, self.shape, n)
 
 
 def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices: Array, *, n: int) -> Array:
-    """The gradient of each part's largest element, at its place."""
+    """Return the input gradient: part gradients accumulated at the maxima's indices."""
     return placed(xp, grad_output, indices, self.shape, n)
 
 
@@ -340,7 +340,7 @@ def avg_pool_backward(
     n: int,
     compute: Compute = mean,
 ) -> Array:
-    """The gradient of the means of windows."""
+    """Return the input gradient of window means."""
     w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
     divisor = _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override)
     return spread(xp, grad_output, self, w, divisor, compute)
@@ -349,7 +349,7 @@ def avg_pool_backward(
 def adaptive_avg_pool_backward(
     xp: Any, grad_output: Array, self: Array, *, n: int, compute: Compute = mean
 ) -> Array:
-    """The gradient of the means of parts."""
+    """Return the input gradient of part means."""
     w = _parts(AVG, self, grad_output.shape[grad_output.ndim - n :], n)
     return spread(xp, grad_output, self, w, w.counts, compute)
 

@@ -31,7 +31,7 @@ MAX, AVG, MAX_VALUES = "max", "avg", "max values"  # the last: max_pool1d, which
 
 @dataclass(eq=False)
 class Windows:
-    """The windows of one pooling."""
+    """Window ranges of one pooling call."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]

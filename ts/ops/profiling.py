@@ -84,7 +84,7 @@ def _call_end_callbacks_of_object(x: RecordFunction, y: Future[Any]) -> Future[A
 
 
 def label_until(number: int, future: Future[Any]) -> Future[Any]:
-    """A label that lasts until a future is finished; what the future holds, when the label has ended."""
+    """End a profiler label on a future's completion; return a future of its value after the label's end."""
     if not isinstance(future, Future):
         raise TypeError(f"expected a Future, not {type(future).__name__}")
     event = take_label(number)

@@ -1,4 +1,4 @@
-"""Ranks and pseudo-inverses: what rests on the singular values that do not count as zero.
+"""Matrix ranks and pseudo-inverses, from singular values above a cutoff.
 
 In: (batches of) matrices and tolerances, absolute and relative to the largest value; out: ranks, inverses.
 """

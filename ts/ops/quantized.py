@@ -34,7 +34,7 @@ _OUTPUT: Final = "float output_scale, int output_zero_point"
 
 
 def enter(schema: str, kernel: Compute, **fields: Any) -> None:
-    """Enter a record: archives have these operators, Python has no names for them."""
+    """Register a `quantized::` record, which archives use but Python has no binding for."""
     add(OperatorRecord(f"quantized::{schema}", kernel, "quantized", "", whole=True, **fields))
 
 
@@ -59,7 +59,7 @@ def _keeping(x: Tensor, made: Tensor) -> Tensor:
 
 
 def _rounding(compute: Compute) -> Compute:
-    """A kernel whose last arguments are the scale and the zero point of its result."""
+    """Return a kernel that requantizes to the scale and zero point in its last arguments."""
 
     def kernel(x: Tensor, *rest: Any) -> Tensor:
         *arguments, scale, zero_point = rest
@@ -150,7 +150,7 @@ def _window(x: Tensor, p: ConvParams, window: Sequence[Any], groups: int, flat: 
 
 
 def _old_convolution(cls: type[ConvParams], then: Compute) -> Compute:
-    """Of the first versions: the windows come again as arguments."""
+    """Return the kernel of legacy convolution schemas, which repeat the window as arguments."""
 
     def kernel(
         x: Tensor, packed: Any, stride: Any, padding: Any, dilation: Any, groups: int, *output: Any
@@ -216,7 +216,7 @@ def _number(x: Any) -> float:
 
 
 def _add_number(x: Tensor, b: Any) -> Tensor:
-    """b to the nearest step of the grid of x, which moves by so many steps, or gets wider ones."""
+    """Add b rounded to the grid step of x: shift the zero point, or widen the grid on overflow."""
     grid = grid_of(x)
     if grid is None or grid.axis >= 0:
         return _call("add", x, _number(b))  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Quantized tensors, dequantised: numbers in float32 that lie on a grid.
+"""Quantized tensors, emulated by float32 numbers on a quantization grid.
 
 In: a tensor, a scale and a zero point.  Out: a float32 tensor of the nearest numbers that the quantized dtype
 has, which remembers its `QuantizationParams`:
@@ -47,7 +47,8 @@ _SCRIPT: Final[dict[str, Any]] = {
 
 
 class QuantizationParams(NamedTuple):
-    """The numbers (n - zero_point) * scale, for the n of a dtype; of an axis, each index has its own."""
+    """Quantization grid: numbers (n - zero_point) * scale for the n of a dtype, per tensor or per axis
+    index."""
 
     scale: Any  # a float, or a tensor
     zero_point: Any  # an int, or a tensor
@@ -56,13 +57,13 @@ class QuantizationParams(NamedTuple):
 
     @property
     def range(self) -> tuple[int, int]:
-        """The least and the greatest n."""
+        """Minimum and maximum n."""
         return RANGES[self.dtype]
 
 
 @cache
 def say_once() -> None:
-    """Say, once in a process, what happens to quantized models."""
+    """Warn once per process that quantized models run dequantised."""
     warnings.warn(
         "Quantized tensors and operators run dequantised here, in float32: their numbers are rounded to "
         "those "
@@ -112,7 +113,7 @@ def onto(x: Tensor, grid: QuantizationParams) -> Tensor:
 
 
 def _in_order(x: Tensor) -> Tensor:
-    """The elements in order, or the channels innermost: as quantized tensors lie."""
+    """Return x in contiguous or channels-last memory format, as required of quantized tensors."""
     if x.is_contiguous() or any(x.is_contiguous(memory_format=f) for f in _FORMATS.get(x.ndim, ())):
         return x
     return x.contiguous()  # type: ignore[no-any-return]
@@ -180,7 +181,7 @@ def _number(x: Any) -> Any:
 
 
 def _int(x: Any) -> int:
-    """An int, or that in a tensor."""
+    """Return the integer value of a number or one-element tensor."""
     number = _number(x)
     if isinstance(number, float) and not -(2.0**63) <= number < 2.0**63:
         raise RuntimeError("value cannot be converted to type int64_t without overflow")
@@ -332,7 +333,7 @@ def to_integers(x: Tensor, grid: QuantizationParams) -> Any:
 
 
 def from_integers(n: Array, grid: QuantizationParams) -> Tensor:
-    """The tensor whose elements are the n-th numbers of a grid, n an array."""
+    """Return the tensor of grid numbers for an integer array n."""
     say_once()
     scale: Any = grid.scale
     zero_point: Any = grid.zero_point

@@ -1,4 +1,4 @@
-"""Random numbers: PyTorch's streams on the CPU, bit for bit where PyTorch's are defined by integers.
+"""Random numbers of PyTorch's CPU streams, bit-identical for integer-defined distributions.
 
 In: a Generator (None is the default one) and a shape; out: samples.
 
@@ -99,7 +99,7 @@ def integer_samples(stream: Any, n: int, low: int, span: int) -> Array:
 
 
 def integer_bounds(low: int, high: int, dtype: common.DType) -> tuple[int, int]:
-    """[low, high) as `dtype` can hold it; RuntimeError where it cannot."""
+    """Return [low, high) restricted to numbers representable in `dtype`; RuntimeError if out of range."""
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if dtype in EXACT_BITS:
@@ -128,7 +128,7 @@ def rounded_inwards(bound: int, inwards: int, dtype: common.DType) -> int:
 
 
 def check_integer(number: int, name: str, dtype: common.DType) -> None:
-    """RuntimeError where `dtype` cannot hold the number; a warning where it cannot hold all below."""
+    """Raise RuntimeError if `dtype` cannot hold the number; warn if it cannot hold all smaller integers."""
     if dtype not in C_NAMES:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     if dtype in EXACT_BITS:

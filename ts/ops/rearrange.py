@@ -294,7 +294,7 @@ def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
 
 
 def _combinations_shape(self: Array, r: int = 2, with_replacement: bool = False) -> Made:
-    """Of all choices of r elements."""
+    """Return shape and dtype of all r-combinations."""
     if self.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(self.shape)}")
     if r < 0:
@@ -366,7 +366,7 @@ def _repeat_interleave(
 
 
 def _repeated(xp: Any, x: Array, repeats: Any, axis: int) -> Array:
-    """`xp.repeat` up to what is a size: NumPy's sum of counts wraps, and it counts them for no elements."""
+    """Call `xp.repeat` after an overflow check, as NumPy's sum of counts wraps."""
     if not xp.shapes_only:
         each = x.shape[axis] if isinstance(repeats, int) or repeats.ndim == 0 else 1
         total = each * (repeats if isinstance(repeats, int) else int(repeats.sum(dtype=common.DOUBLE)))
@@ -377,7 +377,7 @@ def _repeated(xp: Any, x: Array, repeats: Any, axis: int) -> Array:
 
 
 def _check_counts(self: Array, counts: Array, dim: int | None) -> None:
-    """RuntimeError where there are neither as many counts as elements along a dimension nor one."""
+    """Raise RuntimeError unless there is one count, or one per element along `dim`."""
     length = self.size if dim is None else self.shape[common.wrap_dim(dim, self.ndim)] if self.ndim else 1
     if (
         counts.ndim == 1

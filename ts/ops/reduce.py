@@ -710,7 +710,7 @@ def _folded(function: Any, x: Array, axes: Sequence[int]) -> Array:
     out_refused="Expected result to be of dtype uint64, but got {got}",
 )
 def _hash_tensor(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False, mode: int = 0) -> Array:
-    """The exclusive or of the elements' bits: of 64 bits each, floats as doubles."""
+    """Return the XOR of the elements' 64-bit patterns (floats as float64)."""
     if mode:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     kind = common.category(self)

@@ -20,7 +20,7 @@ _STEP: Final = 1e-3  # of the parameter, relative
 
 
 def _slope(xp: Any, function: Callable[[Array], Array], a: Array) -> Array:
-    """The derivative of log(function) at `a`, from five places."""
+    """Return d log(function)/da by a five-point finite difference."""
     h = a * _STEP
     logs = [xp.log(function(a + k * h)) for k in (-2, -1, 1, 2)]
     return (logs[0] - 8 * logs[1] + 8 * logs[2] - logs[3]) / (12 * h)

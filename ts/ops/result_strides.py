@@ -40,7 +40,7 @@ def contiguous(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def columns(shape: Shape, given: Sequence[Array]) -> Order:
-    """Matrices by columns, as LAPACK has them."""
+    """Return column-major order of the last two dimensions, as LAPACK uses."""
     n = len(shape)
     return (*range(n - 2), n - 1, n - 2) if n > 1 else tuple(range(n))
 
@@ -51,7 +51,7 @@ def outermost_last(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def like_first(shape: Shape, given: Sequence[Array]) -> Order:
-    """The first argument's order, where the result has its shape."""
+    """Return the first argument's order if shapes are equal, else row-major."""
     x = given[0] if given else None
     if x is None or tuple(x.shape) != shape:
         return contiguous(shape, given)
@@ -64,7 +64,7 @@ def like_real(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def like_query(shape: Shape, given: Sequence[Array]) -> Order:
-    """Attention: the query's order, where PyTorch has a fast way; its other way leaves products in order."""
+    """Return the query's order if PyTorch's fused attention applies, else row-major."""
     query, key, value, *mask = given
     if not heads_fit(query, key, value, mask[0] if mask else None):
         return contiguous(shape, given)
@@ -101,7 +101,7 @@ def channels(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def channels_of_second(shape: Shape, given: Sequence[Array]) -> Order:
-    """Channels innermost where they are in the second argument, of 4 or 5 dimensions."""
+    """Return channels-last order if the second argument (4 or 5 dimensions) has it, else row-major."""
     return channels(shape, given[1:])
 
 
@@ -116,7 +116,7 @@ def all_channels(shape: Shape, given: Sequence[Array]) -> Order:
 
 
 def any_channels(shape: Shape, given: Sequence[Array]) -> Order:
-    """Channels innermost where input or weight has them so; both in 1-d; in 3-d of several images only."""
+    """Return channels-last order if input or weight has it (1D: both; 3D: batches above 1 only)."""
     found = [channels_last(x) for x in given[:2]]
     wanted = any(found) if len(shape) > 3 else bool(found) and all(found)
     return _channels_last(len(shape), wanted and (len(shape) < 5 or shape[0] > 1))
@@ -194,7 +194,7 @@ def _unless_given(xp: Any, rule: str, x: Any, given: Sequence[Array]) -> Any:
 
 
 def with_result_strides(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
-    """The result x with the strides of a rule; x itself where it has them."""
+    """Return x with the strides of a rule, copied only if they differ."""
     if _lies_plainly(rule, x, given):
         return x
     shape = tuple(x.shape)

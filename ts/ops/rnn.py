@@ -24,7 +24,7 @@ Step = Callable[[Any, Array, State, "_Weights"], State]  # (xp, input's share of
 
 
 class _Weights:
-    """The weights of one layer and direction."""
+    """Weights of one layer and direction."""
 
     def __init__(self, tensors: Sequence[Array], has_biases: bool) -> None:
         self.w_ih, self.w_hh = tensors[:2]
@@ -99,7 +99,7 @@ def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...])
 
 
 def _check_dtypes(x: Array, weight: Array, bias: Array | None) -> None:
-    """RuntimeError where a product is of two dtypes, as those of matrices say it."""
+    """Raise PyTorch's RuntimeError for matrix products with mixed dtypes."""
     if x.dtype == weight.dtype:
         return
     if bias is None:
@@ -148,7 +148,7 @@ def _stack(
     train: bool,
     bidirectional: bool,
 ) -> State:
-    """The output of the last layer, and the final states of all; packed, `sizes` are each time's rows."""
+    """Return the last layer's output and all final states; `sizes` are batch sizes of packed input."""
     directions = 2 if bidirectional else 1
     if num_layers <= 0:
         raise RuntimeError("Expected more hidden states in stacked_rnn")

@@ -1,4 +1,4 @@
-"""Calls of other processes in scripts, and the values that stay there.
+"""RPC calls in scripts, and remote references (RRef).
 
     f = rpc.rpc_async("worker1", g, (x,))        prim::rpc_async(%to, %name, %args)        Future[T]
     y = rpc.rpc_sync("worker1", g, (x,))         prim::rpc_sync(...)                       T
@@ -30,7 +30,7 @@ _UNSET: Final = -1.0  # a time limit that is the process's own
 
 
 class WorkerInfo(NamedTuple):
-    """A process by its name and number."""
+    """RPC worker name and id."""
 
     name: str
     id: int
@@ -43,7 +43,7 @@ WORKER_INFO: Final = CUSTOM_CLASSES["__torch__.torch.classes.dist_rpc.WorkerInfo
 
 
 class RRefValue:
-    """A value that stays in the process that owns it: what an `RRef[T]` is."""
+    """Base class of remote references (`RRef[T]`) to a value in its owner process."""
 
     type_hint: Any = None  # the type that it was made with
 
@@ -79,7 +79,7 @@ class Calls:
 
 
 class CallRecord(OperatorRecord):
-    """The record of a call in a script; `callee` is a scripted function."""
+    """Operator record of an RPC call in a script; `callee` is a scripted function."""
 
     def __init__(self, kind: str, callee: Any, inputs: int) -> None:
         parameters = ("Any to", "str name", "Any args", "Any kwargs", "Any timeout")[:inputs]
@@ -157,7 +157,7 @@ def owner_name(self: RRefValue) -> str:
 
 @op("aten::owner(RRef(t) self) -> __torch__.torch.classes.dist_rpc.WorkerInfo", where="", whole=True)
 def owner(self: RRefValue) -> WorkerInfo:
-    """The process that has a value."""
+    """Return the worker that owns an RRef's value."""
     return _reference(self).owner()
 
 

@@ -1,4 +1,4 @@
-"""Samples of distributions: in place, by tensors of parameters, and choices by weight.
+"""Sampling operators: in-place distributions, parameter tensors, multinomial choice.
 
 In: a tensor to fill or parameters, a Generator; out: samples, in the order of memory (see `ts.ops.random`).
 
@@ -43,7 +43,7 @@ _INIT: dict[str, Any] = {"variant": "inplace", "where": "", "overlap": 2}
 
 
 def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """Declare a method that fills its tensor, whose elements may not share memory."""
+    """Declare an in-place fill method; tensors with overlapping elements raise RuntimeError."""
 
     def declare(compute: Callable[..., Array]) -> Callable[..., Array]:
         def kernel(xp: Any, self: Array, *args: Any) -> Array:
@@ -64,7 +64,7 @@ def in_place(schema: str) -> Callable[[Callable[..., Array]], Callable[..., Arra
 
 
 def bernoulli_array(xp: Any, self: Array, p: Any, generator: Any) -> Array:
-    """1 with probability `p`, else 0, into `self`; `p` is a number or an array of the same shape."""
+    """Fill `self` with Bernoulli samples of probability `p`, a number or an array of equal shape."""
     if self.dtype not in C_NAMES and math.prod(self.shape):
         common.refuse("bernoulli_scalar_cpu_", self.dtype)
     if xp.shapes_only:
@@ -203,7 +203,7 @@ def _random_to(xp: Any, self: Array, to: int, generator: Any = None) -> Array:
 
 @in_place(f"aten::random_(Tensor(a!) self, {_GENERATOR}) -> Tensor(a!)")
 def _random(xp: Any, self: Array, generator: Any = None) -> Array:
-    """Every number of the dtype that is not negative and that a float can hold exactly."""
+    """Fill with uniform nonnegative integers over the dtype's range of exact integers."""
     stream, dtype = source(xp, generator), self.dtype
     if dtype.kind == "c" and math.prod(self.shape):
         common.refuse("random_kernel_cpu", dtype)
@@ -523,7 +523,7 @@ def _without_replacement(xp: Any, weights: Array, count: int, generator: Any) ->
 
 
 def _with_replacement(xp: Any, weights: Array, count: int, generator: Any) -> Array:
-    """The place of a uniform number among the weights' running sums."""
+    """Sample indices by inverse transform on the weights' cumulative sums."""
     work = weights.astype(common.opmath(weights.dtype))
     bounds = xp.cumsum(work, -1, dtype=work.dtype)
     bounds = (bounds / bounds[:, -1:]).astype(common.DOUBLE)

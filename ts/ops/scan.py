@@ -50,7 +50,7 @@ def _cumprod(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
 
 
 def _scanned_shape(self: Array, dim: int) -> Made:
-    """As `self`, which has the dimension."""
+    """Return shape and dtype of `self` after checking `dim`."""
     common.wrap_dim(dim, self.ndim)
     return like(self)
 
@@ -130,7 +130,7 @@ def _cummin(xp: Any, self: Array, dim: int) -> tuple[Array, Array]:
 
 
 def _extremes_into(name: str, largest: bool) -> Callable[..., None]:
-    """A kernel that writes the running extremes and their places into two tensors."""
+    """Return a kernel that writes cumulative extremes and their indices into two tensors."""
 
     def kernel(xp: Any, self: Array, values: Array, indices: Array, dim: int) -> None:
         if self.dtype.kind == "c":

@@ -112,7 +112,7 @@ def _item(xp: Any, self: Array) -> Any:
 
 @op("aten::_local_scalar_dense(Tensor self) -> Scalar", where="", shape=ITEM.unless(new_number))
 def _first_item(xp: Any, self: Array) -> Any:
-    """The first element, of however many."""
+    """Return the first element; raise RuntimeError for empty tensors."""
     if not self.size:
         raise RuntimeError("a Tensor with 0 elements has no first one")
     return _item(xp, self.reshape(-1)[:1])
@@ -175,7 +175,7 @@ def _set_grad_enabled(xp: Any, val: bool) -> None:
 
 @op("aten::get_autocast_dtype(str device_type) -> ScalarType", where="", side_effect=True)
 def _autocast_dtype(xp: Any, device_type: str) -> int:
-    """The dtype that autocast would compute in."""
+    """Return autocast's lower-precision dtype code of a device type."""
     return autocast.lower_dtype(autocast.place_of(device_type)).code
 
 

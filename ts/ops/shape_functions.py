@@ -1,4 +1,4 @@
-"""Shape rules: what operators' results are like, where kernels need elements to find out.
+"""Shape rules: result shapes and dtypes of operators with kernels that need elements.
 
 In: an operator's arguments as its kernel gets them, arrays of the meta device, whose sizes may be symbols.
 Out: (shape, dtype) of each result, or an argument itself where the operator writes into it.  A rule refuses,
@@ -95,7 +95,7 @@ NONZERO = DataDependentShapeError(
 
 
 def new_number(self: Array, *args: Any) -> Any:
-    """A number of an array's dtype that follows from its elements."""
+    """Return a new symbolic number of the array's dtype kind."""
     return _new_number(self.dtype.kind)
 
 
@@ -122,12 +122,12 @@ def new_size(least: int = 0, most: Any = None) -> Any:
 
 
 def itself(self: Array, *args: Any) -> Array:
-    """The first argument, which was written."""
+    """Return the first (mutated) argument."""
     return self
 
 
 def like(x: Array) -> Made:
-    """The shape and dtype of an array."""
+    """Return shape and dtype of an array."""
     return x.shape, x.dtype
 
 
@@ -137,7 +137,7 @@ def like_first(self: Array, *args: Any) -> Made:
 
 
 def float_like(x: Array) -> Made:
-    """The shape of an array, in a floating dtype."""
+    """Return the array's shape and its float-promoted dtype."""
     return x.shape, common.float_dtype(x.dtype)
 
 

@@ -331,7 +331,7 @@ def _nanquantile_op(
 
 
 def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_: Any) -> Made:
-    """Of the places of values among sorted ones."""
+    """Return shape and dtype of insertion indices."""
     shape = common.shape_of(self)
     if isinstance(self, (int, float)) and sorted_sequence.ndim != 1:
         raise RuntimeError(
@@ -489,7 +489,7 @@ def _histc_range(bins: int, min: Any, max: Any) -> tuple[float, float]:
 
 
 def _histc_shape(self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> Made:
-    """Of the counts."""
+    """Return shape and dtype of histogram counts."""
     _histc_range(bins, min, max)
     return (bins,), self.dtype
 

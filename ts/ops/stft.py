@@ -19,7 +19,7 @@ Array = common.Array
 
 
 def _call(seen: str, window: Array | None, options: dict[str, Any]) -> str:
-    """The call as PyTorch's messages show it: `seen` is its beginning, up to the first option."""
+    """Format a call for PyTorch's error messages; `seen` is its text up to the options."""
     shown = (
         "None" if window is None else f"torch.{common.NAME_OF[window.dtype]}Tensor{{{list(window.shape)}}}"
     )

@@ -1,4 +1,4 @@
-"""Storages and strides: tensors that become other views, and how copies lie in memory.
+"""Storage and stride operators: resizing, `set_`, `as_strided`, copies and memory formats.
 
 In: an array; out: another view of its memory, or a copy laid out as a memory format says.  The forms in
 place give the array that the tensor is to be around from then on.
@@ -26,7 +26,7 @@ Array = common.Array
 
 
 def elements(self: Array) -> strides.Shape:
-    """The strides of an array in elements."""
+    """Return the strides in elements."""
     return tuple(step // self.dtype.itemsize for step in self.strides)
 
 
@@ -36,7 +36,7 @@ def format_of(code: int | None) -> dtypes.memory_format:
 
 
 def empty_like(xp: Any, self: Array, dtype: common.DType, memory_format: int | None) -> Array:
-    """An array with undefined elements, laid out as `self` is or as the memory format says."""
+    """Return an uninitialized array with the strides of `self` or in `memory_format`."""
     if memory_format in (None, 1):
         if self.flags.c_contiguous:
             return xp.empty(self.shape, dtype=dtype)
@@ -65,7 +65,7 @@ def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: common.D
     sparse="conversions.clone",
 )
 def clone_kernel(xp: Any, self: Array, memory_format: int | None = None) -> Array:
-    """A copy, laid out as `self` is or as the memory format says."""
+    """Return a copy with the strides of `self` or in `memory_format`."""
     if memory_format in (None, 1) and self.flags.c_contiguous:
         return self.copy()
     result = empty_like(xp, self, self.dtype, memory_format)
@@ -117,7 +117,7 @@ def _is_like_format(xp: Any, self: Array, memory_format: int) -> bool:
 
 @op("aten::_debug_has_internal_overlap(Tensor self) -> int", where="f")
 def _internal_overlap(xp: Any, self: Array) -> int:
-    """Return 0 if elements do not overlap in memory, 1 if they do, 2 if undetermined."""
+    """Return a memory overlap code: 0 for dense strides, 1 for zero strides, 2 for undetermined cases."""
     if strides.dense(self.shape, elements(self)):
         return 0
     return 1 if any(step == 0 and n > 1 for step, n in zip(self.strides, self.shape, strict=True)) else 2

@@ -136,7 +136,7 @@ _ONE_LIMIT = ("maximum_cpu", "minimum_cpu")  # what refuses complex limits, of b
 
 
 def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
-    """self limited to [min, max]; a NaN limit gives NaN."""
+    """Clamp `self` to [min, max]; NaN limits propagate."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if self.dtype.kind == "c":
@@ -153,7 +153,9 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
 
 
 def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
-    """Of 0 and -0, the element stays rather than a number: NumPy gives the second, of float16 the first."""
+    """Apply min or max with operands ordered such that ties of 0 and -0 keep the element: NumPy returns the
+    second operand, for float16 the first.
+    """
     if x.dtype.name != "float16" and getattr(limit, "ndim", 0) == 0:
         return limit_by(limit, x)
     return limit_by(x, limit)

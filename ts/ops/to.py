@@ -1,4 +1,4 @@
-"""Conversions of dtype and device, and what else concerns the tensor and not its elements.
+"""Conversions of dtype and device, and other tensor-level operators.
 
 In: tensors, which may be on other devices than the result; out: tensors.  These records are `whole`: their
 kernels take and give tensors, so that one may cross from a backend to another.
@@ -44,7 +44,7 @@ def moved(
     memory_format: int | None = None,
     non_blocking: bool = False,
 ) -> Tensor:
-    """`x` with another device or dtype; itself where nothing changes, unless `copy`."""
+    """Convert device or dtype of `x`; return `x` itself if nothing changes and not `copy`."""
     wanted = None if dtype is None else _dtype_of(dtype)
     layout = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return factories.moved_to(x, device, wanted, non_blocking, copy, layout)
@@ -202,7 +202,7 @@ def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
 @op("aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)", where="f", whole=True)
 @op("aten::_make_dual_copy(Tensor primal, Tensor tangent, int level) -> Tensor", where="f", whole=True)
 def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
-    """Levels of forward differentiation there are none."""
+    """Raise PyTorch's error for a forward AD level without an active context."""
     raise RuntimeError(
         "Trying to access a forward AD level with an invalid index. This index was either not created or is "
         "already deleted."
@@ -214,13 +214,13 @@ def _make_dual(primal: Tensor, tangent: Tensor, level: int) -> Tensor:
     where="f", whole=True,
 )  # fmt: skip
 def _unpack_dual(dual: Tensor, level: int) -> tuple[Tensor, None]:
-    """No tensor has a tangent."""
+    """Return a view and no tangent."""
     return dual.view_as(dual), None
 
 
 @op("aten::record_stream(Tensor(a!) self, Stream s) -> ()", where="m", whole=True)
 def _record_stream(self: Tensor, s: Stream) -> None:
-    """Each stream's pool keeps memory that a kernel still reads; on the CPU nothing waits."""
+    """Do nothing on GPUs, as stream pools keep memory in use; raise NotImplementedError on the CPU."""
     if self.device.type == "cpu":
         raise NotImplementedError(
             "Could not run 'aten::record_stream' with arguments from the 'CPU' backend. "

@@ -1,4 +1,4 @@
-"""Views with their dimensions in another order.
+"""Views with permuted dimensions.
 
 In: an array, and which dimensions change places; out: the same memory.  The names of attributes (`x.mT`) are
 operators twice, because scripts read them as attributes and archives hold both.

@@ -34,7 +34,7 @@ def refused_by(name: str, no: Refused) -> dict[str, str]:
 
 
 def types_without(no: Refused) -> str | None:
-    """The type characters that are left when the kinds in `no` have no kernel."""
+    """Return NumPy type characters except the kinds in `no`; None if all are supported."""
     kinds = {"b": "?", "i": "bhilqBHILQ", "h": "e", "f": "fd", "c": "FD"}
     given = "".join(no)
     return "".join(chars for kind, chars in kinds.items() if kind not in given) if no else None

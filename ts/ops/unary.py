@@ -38,7 +38,7 @@ Body = str | Callable[[Any, Array], Array]
 def kernel_of(
     promotion: str, body: Body, refused: Mapping[str, str] = NOTHING
 ) -> Callable[[Any, Array], Array]:
-    """The kernel of a row: refuse, promote, compute, give the result its dtype."""
+    """Return a unary kernel: check the dtype, promote, compute, cast the result."""
 
     def kernel(xp: Any, a: Array) -> Array:
         dtype = a.dtype

@@ -23,7 +23,7 @@ Sizes = Sequence[int]
 
 
 def per_dim(value: Sizes, n: int) -> tuple[int, ...]:
-    """`value` for each of n dimensions; one number stands for all."""
+    """Expand a one-element tuple to n dimensions."""
     return tuple(value) * n if len(value) == 1 else tuple(value)
 
 
@@ -45,7 +45,7 @@ def padded(xp: Any, x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -
 
 
 def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) -> Array:
-    """The view of all windows over the last len(kernel) dimensions: (..., *places, *kernel)."""
+    """Return a view (..., *places, *kernel) of all windows over the last len(kernel) dimensions."""
     n = len(kernel)
     lead, spatial, steps = x.shape[:-n], x.shape[-n:], x.strides[-n:]
     places = [
@@ -63,7 +63,7 @@ def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) ->
 def columns(
     xp: Any, x: Array, kernel: Sizes, stride: Sizes, pads: Sequence[tuple[int, int]], dilation: Sizes
 ) -> Array:
-    """(N, C, *spatial) -> (N, C, *kernel, *places): what a convolution multiplies its weight with."""
+    """Return im2col windows: (N, C, *spatial) -> (N, C, *kernel, *places)."""
     n = len(kernel)
     view = windows(xp, padded(xp, x, pads), kernel, stride, dilation)
     return view.transpose(0, 1, *range(2 + n, 2 + 2 * n), *range(2, 2 + n))

@@ -30,7 +30,7 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
 def _unique_shape(
     self: Array, dim: int | None, return_inverse: bool = True, return_counts: bool = True
 ) -> list[Any]:
-    """The elements, or slices along a dimension, where each is found, and how often, as far as wanted."""
+    """Return shapes of unique elements or slices, inverse indices and counts, if requested."""
     count = new_size(most=self.size)
     places: common.Shape = self.shape
     values: Made | Laid = (count,), self.dtype

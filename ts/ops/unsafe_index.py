@@ -1,4 +1,4 @@
-"""Indexing as compiled graphs write it: without checks in PyTorch, with them here.
+"""Indexing operators of compiled graphs, unchecked in PyTorch, checked here.
 
 In: an array, index arrays, and a mask of the places that count; out: the elements found, or a copy with
 values written.
@@ -91,7 +91,7 @@ def _mask_over(mask: Array, shape: Sequence[int]) -> tuple[int, ...]:
     layout="contiguous",
 )
 def _masked_index(xp: Any, self: Array, mask: Array, indices: Indices, fill: Any) -> Array:
-    """The elements where the mask is true, `fill` elsewhere."""
+    """Return indexed elements at true mask positions, `fill` elsewhere."""
     value = common.cast_checked(xp, fill, self.dtype)
     if not self.size:
         given = [i.shape for i in indices if i is not None]

@@ -1,4 +1,4 @@
-"""Dtypes that PyTorch has no kernel for, where the arrays' library would compute something.
+"""Checks for dtypes without a PyTorch kernel that the array library would accept.
 
 In: what an operator's record refuses, and a kernel; out: the kernel, with a look at the dtype of its first
 tensor in front:
@@ -32,7 +32,7 @@ dtypes.with_borrowed(lambda d, found: _KIND.update({found: _OF_BORROWED.get(d, "
 
 
 class NotImplementedMessage(str):
-    """A sentence that PyTorch says with a NotImplementedError; other sentences are RuntimeErrors."""
+    """Error text raised as NotImplementedError; other texts raise RuntimeError."""
 
 
 def with_dtype_check(refuses: Mapping[str, str] | None, kernel: Kernel) -> Kernel:

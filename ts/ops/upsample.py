@@ -52,7 +52,7 @@ def _linear(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
 
 
 def cubic_weights(xp: Any, part: Array) -> Array:
-    """The weights of the four neighbours at a fraction `part` after the second."""
+    """Return cubic weights of four neighbours for the fraction `part` between the middle ones."""
 
     def near(t: Array) -> Array:
         return ((CUBIC + 2) * t - (CUBIC + 3)) * t * t + 1
@@ -98,7 +98,7 @@ def _linear_filter(xp: Any, x: Array) -> Array:
 
 
 def _antialiased(weigh: Callable[[Any, Array], Array], radius: int) -> Callable[..., Taps]:
-    """Taps of a filter that is stretched where the input is made smaller: it covers all that vanishes."""
+    """Return a tap function of an antialiasing filter, which is stretched by the downscaling factor."""
 
     def taps(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
         if xp.shapes_only:  # however many there are
@@ -214,7 +214,7 @@ def gathered(
     taps: Callable[..., Taps],
     align: bool,
 ) -> Array:
-    """The reverse of `resampled`: every source place gets its shares of the places that read it."""
+    """Return the input gradient of `resampled`: weighted sums over the outputs that read each element."""
     _gradient_shape(grad, size, input_size)
     wide = common.cast(xp, grad, common.opmath(grad.dtype))
     for axis in range(2, grad.ndim):

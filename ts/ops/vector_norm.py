@@ -197,7 +197,7 @@ def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
 def _powsum(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
 ) -> Array:
-    """The sum of the absolute values to a power: a norm without its root."""
+    """Return the sum of absolute values raised to `ord`, a norm without its root."""
     source = common.dtype_from(dtype, self.dtype)
     if common.CATEGORY_OF[source] < common.FLOATING:
         common.refuse("powsum_cpu", common.accumulate_dtype(source))

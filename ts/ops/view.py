@@ -27,7 +27,7 @@ TENSOR_BYTES = 128  # that a tensor of a list takes, about
 
 
 def view_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
-    """`self` with another shape, or the error that it needs a copy."""
+    """Return a view of another shape; raise PyTorch's error if it needs a copy."""
     shape = common.infer_size(size, self.size)
     if self.flags.c_contiguous:
         return self.reshape(shape)
@@ -58,7 +58,7 @@ def _view_dtype(xp: Any, self: Array, dtype: int) -> Array:
 
 
 def _retyped(self: Array, target: common.DType) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Shape and strides of the same bytes as elements of another dtype."""
+    """Return shape and strides after reinterpreting the bytes as dtype `target`."""
     have, want = self.dtype.itemsize, target.itemsize
     if have == want:
         return self.shape, self.strides
@@ -272,7 +272,7 @@ def _slice(
 
 
 def narrow_kernel(self: Array, dim: int, start: int, length: int) -> Array:
-    """`length` places from `start` along `dim`."""
+    """Return a view of `length` elements from `start` along `dim`."""
     if self.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if not size_guards.check(length >= 0):
@@ -373,7 +373,7 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
 
 
 def split_every(self: Array, size: int, dim: int) -> list[Array]:
-    """Parts of length `size`; the last may be shorter."""
+    """Return parts of length `size`; the last may be shorter."""
     if self.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if size < 0:
@@ -676,7 +676,7 @@ def _conj_of_complex(xp: Any, self: Array) -> Array:
 @op("aten::_neg_view_copy(Tensor self) -> Tensor", where="f", layout="contiguous", out="out", **COPIED)
 @shared_fields(refuses={"b": "neg_cpu"})
 def _neg_view(xp: Any, self: Array) -> Array:
-    """A copy, as `conj` is one."""
+    """Return a negated copy instead of a lazy view, as for `conj`."""
     return xp.negative(self)
 
 

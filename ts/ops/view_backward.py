@@ -1,4 +1,4 @@
-"""Gradients of the operators that read some places of a tensor: zeros, with the gradient at those places.
+"""Backward operators of views and selections: zeros with the gradient at the selected elements.
 
 In: the gradient of a view, the shape of the tensor that it is a view of, and what `select`, `slice`,
 `diagonal` or `unfold` were told; out: the gradient of that tensor.  Places that were read several times get
@@ -66,7 +66,7 @@ def _diagonal(xp: Any, grad: Array, sizes: Sizes, offset: int, dim1: int, dim2: 
     **COPIED,
 )
 def _unfold(xp: Any, grad: Array, sizes: Sizes, dim: int, size: int, step: int) -> Array:
-    """A place of all windows at once: what they say of it never falls together."""
+    """Return unfold's input gradient; loop over window offsets, as equal offsets never overlap."""
     made = xp.zeros(tuple(sizes), grad.dtype)
     if not sizes:
         made[...] = grad.sum(axis=-1)

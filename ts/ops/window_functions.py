@@ -63,7 +63,7 @@ _WINDOWS: tuple[tuple[str, Values, dict[str, str], tuple[float, ...]], ...] = (
 
 
 def _declare(name: str, values: Values, more: dict[str, str], defaults: tuple[float, ...]) -> None:
-    """The overloads of one window: of the length alone, with `periodic`, with parameters after it."""
+    """Declare window overloads: length only, with `periodic`, and with further parameters."""
     full = f"{name}_window"
 
     def kernel(count: int) -> Callable[..., Array]:
