@@ -12,8 +12,7 @@ In: a path or an open file.  Out: a record for each missing feature, with its so
         data.pkl
 
 Names are checked first, from the syntax of the code and from the pickles.  Functions whose names are all
-known
-are then compiled to graphs, which finds calls without a matching overload; no bytecode is generated.
+known are then compiled to graphs, which finds calls without a matching overload; no bytecode is generated.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@
                                                        %a : Tensor = aten::mul(%x, %y) ...
 
 A node is functional if it does not write and has no side effects, and its results are not written to and do
-not
-escape; a branch or loop is functional if all its nodes are. Nodes are moved together as far as dependencies
-allow (`ts.analysis.reorder`). `inline_functional_graphs` undoes it, in PyTorch's order.
+not escape; a branch or loop is functional if all its nodes are. Nodes are moved together as far as
+dependencies allow (`ts.analysis.reorder`). `inline_functional_graphs` undoes it, in PyTorch's order.
 """
 
 from __future__ import annotations

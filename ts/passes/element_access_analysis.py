@@ -7,8 +7,7 @@ In: a `prim::Loop`.  Out: an `Elements`, from which `passes.loop_versioning` cre
         t = t + a[i]                          t     a number like those of a, one for each turn
 
 The analysis is independent of dtypes: operands of one operator belong to one set, whose elements share a
-dtype.
-Unknown operators stay unchanged and receive numbers as tensors (`boxed`).
+dtype. Unknown operators stay unchanged and receive numbers as tensors (`boxed`).
 """
 
 from __future__ import annotations

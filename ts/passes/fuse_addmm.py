@@ -5,8 +5,8 @@
 
 Requires typed tensors (`propagate_types`): all three have one floating dtype, and the summand has at most two
 dimensions, which `addmm` expands to the product's shape.  `addmm` does not expand the product, as `add` does:
-unless the sizes rule that out, the nodes stay unfused (PyTorch fuses them).
-The operands and the product must have no writers.  Rounding differs; `decompose_ops` is the inverse.
+unless the sizes rule that out, the nodes stay unfused (PyTorch fuses them). The operands and the product must
+have no writers.  Rounding differs; `decompose_ops` is the inverse.
 """
 
 from __future__ import annotations

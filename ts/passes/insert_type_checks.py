@@ -10,8 +10,7 @@
           ...
 
 Unknown properties of the type are not checked. The check of `requires_grad` depends on the grad mode: without
-it,
-no tensor requires grad. `insert_gradient_check` tests the tensor's own flag. PyTorch has both checks.
+it, no tensor requires grad. `insert_gradient_check` tests the tensor's own flag. PyTorch has both checks.
 """
 
 from __future__ import annotations

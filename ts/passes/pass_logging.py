@@ -77,8 +77,7 @@ def configure(
     """Configure the logged passes and optimization limits, in the syntax of the environment variables.
 
     Warn about unknown pass names, which may be passes of PyTorch without counterpart.  `source` is the name
-    of
-    the limits' origin, for the error message about invalid numbers.
+    of the limits' origin, for the error message about invalid numbers.
     """
     global _stream
     _levels.clear()

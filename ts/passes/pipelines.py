@@ -8,8 +8,7 @@ its line here.
     run_pipeline(graph, FRONTEND)
 
 Other passes are opt-in (`ts._C`): for a function of a hundred lines, hoisting from ifs takes a tenth of the
-time
-of all of `OPTIMIZE` if it applies; batching of matrix products changes the summation order.
+time of all of `OPTIMIZE` if it applies; batching of matrix products changes the summation order.
 
 After each pass the graph is verified if `TS_JIT_VERIFY=1`, and dumped if the pass is in `TS_JIT_LOG_LEVEL`.
 """

@@ -1,8 +1,7 @@
 """Trace checking: trace a function again and compare both traces with the function's results.
 
 In: a function, its trace, a function to trace it again, inputs.  Warns (TracerWarning) if results differ;
-raises
-TracingCheckError, with the differences, if the second trace is another program:
+raises TracingCheckError, with the differences, if the second trace is another program:
 
     Tracing failed sanity checks!
     ERROR: Graphs differed across invocations!

@@ -8,10 +8,9 @@ In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's 
     range)
 
 The functions that emit each kind of node live in the other modules of this package (`statements`,
-`conditionals`,
-`loops`, `expressions`, `calls`, `subscripts`) and register in the tables below by class of syntax node.
-The order in which they create values is part of the graph's text (values are numbered), so it is PyTorch's,
-also where another order would be more natural.
+`conditionals`, `loops`, `expressions`, `calls`, `subscripts`) and register in the tables below by class of
+syntax node. The order in which they create values is part of the graph's text (values are numbered), so it is
+PyTorch's, also where another order would be more natural.
 """
 
 from __future__ import annotations

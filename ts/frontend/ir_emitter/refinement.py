@@ -7,8 +7,7 @@ In: a value's type and the tested types.  Out: its refined types in the true and
     isinstance(x, int)      true: x is int       false: x is Union[str, None]
 
 For `a and b`, the true branch has the refinements of both operands, the false branch their common ones; `or`
-is
-the dual.  The emitter inserts refinements as `prim::unchecked_cast` at the beginning of a branch.
+is the dual.  The emitter inserts refinements as `prim::unchecked_cast` at the beginning of a branch.
 """
 
 from __future__ import annotations
