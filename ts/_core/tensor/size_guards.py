@@ -9,8 +9,8 @@ known yet (a symbol).  Out: the same, or the answer.
     known_equal(n, 3)       provable equality: never raises, never adds a guard
     known_one(n)            provably 1: such dimensions broadcast, with irrelevant strides
 
-`is_symbol` distinguishes symbols from numbers.  A symbol may define `known_equal(other) -> bool`; one that does not
-is known to equal only itself.
+`is_symbol` distinguishes symbols from numbers.  A symbol may define `known_equal(other) -> bool`;
+without it, a symbol provably equals only itself.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 
 
 def owning_array(array: Array) -> Array:
-    """The array that owns the memory of `array`."""
+    """Return the array that owns the memory of `array`."""
     while True:
         base: Any = getattr(array, "base", None)
         inner = getattr(base, "base", None)

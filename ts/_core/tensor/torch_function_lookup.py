@@ -1,6 +1,6 @@
 """Dispatch of Python-level methods to `__torch_function__` of non-tensor arguments.
 
-    call_of_class((index,), Tensor.__getitem__, (x, index))     what the class makes of it; or MISSING
+    torch_function_result((index,), Tensor.__getitem__, (x, index))     the result of the class, or MISSING
 
 Operators do this themselves (`ts._core.dispatch.overrides`); this module serves methods outside them.
 """

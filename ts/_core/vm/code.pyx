@@ -137,7 +137,8 @@ cdef class Code:
         return [self.pool[i] for i in range(offset + 1, offset + 1 + self.pool[offset])]
 
     def number_at(self, size_t place):
-        """Return the index of the instruction at an address; raise IndexError if it is not in this code."""
+        """Return the instruction index of a memory address; raise IndexError for addresses outside this
+        code."""
         cdef size_t number = (place - <size_t>self.instructions) // sizeof(Instruction)
         if place < <size_t>self.instructions or number >= <size_t>self.size:
             raise IndexError(f"no instruction of {self.name} lies there")
@@ -228,7 +229,7 @@ cdef TypeSpec spec_of(object x):
 cdef class Callee:
     @property
     def made_code(self):
-        """Compiled Code, or None before the first call."""
+        """Compiled Code; None before the first call."""
         return self.code
 
     def _prepare(self):

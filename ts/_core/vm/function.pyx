@@ -42,7 +42,7 @@ cdef PyObject *last_called = NULL  # a Function, borrowed: it takes itself out w
 
 
 def last_executed():
-    """Return the function last called from Python, in any thread; None if there is none or it is freed."""
+    """Return the function last called from Python, on any thread; None if unavailable or freed."""
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
 
 
