@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts.ops.derivatives.formula_registry import derive
-from ts.ops.derivatives.pool import at_places
+from ts.ops.derivatives.pooling import at_places
 
 for _n in (2, 3):
     derive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.class_loss import of_multi_margin, of_multilabel_margin
+from ts.ops.derivatives.classification_loss import of_multi_margin, of_multilabel_margin
 from ts.ops.derivatives.formula_registry import derive
 from ts.ops.derivatives.loss import (
     of_huber,
