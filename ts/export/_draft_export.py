@@ -1,12 +1,12 @@
-"""Drafts: an export that goes on where `export` stops, and tells everything that stood in its way.
+"""Draft export: continues where `export` fails and reports all failures.
 
     program = draft_export(module, args, dynamic_shapes=...)
     print(program._report)
 
-The program runs on the example's elements beside the tensors without them.  What follows from data and
-decides something is what it is in the example, and is looked at when the program runs; sizes that are not as
-free as they were said to be are found out (`Dim.AUTO`); operators of the program without a fake, or with one
-that is wrong, give what they gave for the example, of any size.
+The program runs on fake tensors and on the example's elements.  Data-dependent conditions are decided by the
+example and asserted at run time; violated dimension specs become `Dim.AUTO`; custom operators without a
+correct
+fake kernel return results like those of the example, with unbacked sizes.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class _DraftEnvironment(ShapeEnv):
         super().__init__()
         self.report = report
         self.examples: dict[Any, Any] = {}
-        self.outer = len(stack())  # lines of the program that were being executed before
+        self.outer = len(stack())  # user stack depth before the export
 
     def in_example(self, expression: Any) -> Any:
         """Evaluate an expression with example values; KeyError if a symbol has none."""
@@ -211,7 +211,7 @@ class _DraftRecorder(ExportTracer):
 
     def __init__(self, environment: _DraftEnvironment) -> None:
         super().__init__(environment)
-        self._examples: dict[int, tuple[Tensor, Tensor]] = {}  # by id of a fake tensor: it, and its elements
+        self._examples: dict[int, tuple[Tensor, Tensor]] = {}  # fake and real tensor, by id of the fake one
 
     # ---- the example
 
@@ -317,7 +317,7 @@ class _DraftRecorder(ExportTracer):
         if not isinstance(made, SymNumber):
             return
         environment, expression = self.environment, made.node.expr
-        if isinstance(expression, sympy.Eq) and isinstance(real, bool):  # a truth is u == 1
+        if isinstance(expression, sympy.Eq) and isinstance(real, bool):  # booleans are encoded as u == 1
             expression, real = expression.lhs, int(real)
         if expression.is_Symbol and expression not in environment.hints:
             environment.examples.setdefault(expression, real)

@@ -1,9 +1,9 @@
-"""`max`, `min` and `math.pow` of Python on sizes that may vary: numbers of the program, and no decisions.
+"""Symbolic versions of the builtins `max`, `min` and `math.pow`, which add no guards.
 
     with of_sizes():
         max(x.shape[0], 3)            sym_max(s0, 3); without: 3 or s0, as it is in the example
 
-Of two numbers, or of a list of them, as in PyTorch; three by themselves are compared by Python.
+Applies to two numbers or a list, as in PyTorch; three or more arguments are compared by Python.
 """
 
 from __future__ import annotations

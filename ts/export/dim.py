@@ -2,7 +2,7 @@
 
 batch = Dim("batch", min=2, max=64)
 {"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
-Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         found out, found out and not fixed, fixed
+Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         inferred, inferred but not constant, constant
 """
 
 from __future__ import annotations

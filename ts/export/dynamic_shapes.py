@@ -1,7 +1,7 @@
 """Resolution of `dynamic_shapes` per argument tensor, with validation errors.
 
 In: arguments by name, and a tree of the same form with dimensions in place of tensors.  Out: for each leaf of
-the arguments what its dimensions are, by place:
+the arguments its dimension specs by index:
 
     {"x": {0: Dim("b")}, "y": [None, (Dim.AUTO, None)]}        [{0: b}, {}, {0: AUTO}]
 """
@@ -185,7 +185,7 @@ def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None
         for name, child in value.items():
             _walk(child, shape[name], f"{path}['{name}']", put)
         return
-    sequence = issubclass(kind, list | tuple)  # others may be given as the list of what they hold
+    sequence = issubclass(kind, list | tuple)  # other containers accept a list of their children
     if isinstance(shape, dict) or (sequence and isinstance(shape, list | tuple) and type(shape) is not kind):
         raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
     parts = list(shape) if isinstance(shape, list | tuple) else list(node.flatten_fn(shape)[0])
@@ -314,7 +314,7 @@ class _SuggestedFixParser:
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes
         self.given: dict[str, Dim] = {}
-        self.known: dict[str, Any] = {}  # what was read already
+        self.known: dict[str, Any] = {}  # resolved fixes by name
         self.reading: list[str] = []
 
     def of(self, dim: Dim) -> Any:

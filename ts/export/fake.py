@@ -1,9 +1,8 @@
-"""Tensors without elements that stand for others: what an export runs its program on.
+"""Fake tensors: metadata without elements, on which exports run programs.
 
     fake(x)         a Tensor with the shape, dtype and device of x, and no memory
 
-Their arrays are those of the meta device, whose sizes may be symbols; the device that they show is the one
-they stand for.
+Their arrays are meta arrays, whose sizes may be symbolic; their device is the represented one.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ class Fake(Layer):
     mode    the one that operators on it belong to, wherever they are called; None in exports
     """
 
-    level = 0  # as Python sees it: none of a function transform
+    level = 0  # not a function transform level
 
     def __init__(self, inner: Tensor, device: devices.device, mode: Any = None) -> None:
         super().__init__(0 if mode is None else FAKES, inner)
         self.stands_on = device
         self.mode = mode
-        self.constant: Any = None  # what it is, where the mode knows that
-        self.of_real = False  # of a tensor with elements, which is read: a write would be lost
+        self.constant: Any = None  # constant value, if the mode tracks it
+        self.of_real = False  # fake of a real tensor, read-only: writes would be lost
 
     @property
     def device(self) -> devices.device:

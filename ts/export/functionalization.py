@@ -1,11 +1,11 @@
-"""Records a program without writes: what wrote a tensor makes a new one, which stands for it from then on.
+"""Functionalizing tracer: a mutation becomes a new tensor that replaces the mutated one.
 
     y = x[0]; y.add_(1); x.sum()
 
     select(x, 0); add(select, 1); select_scatter(x, add, 0, 0); sum(select_scatter)
 
-A tensor is a base or a view of one.  Where a view is written, its base is what its views, backwards, make of
-the new value (`unview`); whoever reads another view of that base afterwards gets it from the new base.
+A tensor is a base or a view of one.  A write to a view creates a new base by the inverse of its view chain
+(`unview`); other views of the base are regenerated from the new base when they are read.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class FunctionalizingTracer(ExportTracer):
     def __init__(self, environment: ShapeEnv, decompositions: decomposition_table.Table) -> None:
         super().__init__(environment)
         self._decompositions = decompositions
-        self.origin: Node | None = None  # the node that runs again: where in the program it stands
-        self.noted: list[Any] = []  # conditions on sizes that hold in the example, and have to from now on
+        self.origin: Node | None = None  # the replayed node, source of metadata
+        self.noted: list[Any] = []  # size conditions assumed from the example
         self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
         self._decompositions_on_the_way = 0
         self._places: dict[int, tuple[Tensor, TensorAlias]] = {}  # by id
@@ -180,7 +180,7 @@ class FunctionalizingTracer(ExportTracer):
         if place is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
             return self._run(op, values)
         dtype = cast_dtype(op, values)
-        autocast.set_enabled(place, False)  # what the operator is made of stays as it is
+        autocast.set_enabled(place, False)  # no casts within the operator's decomposition
         try:
             if dtype is not None:
                 with self.recording():
@@ -245,7 +245,7 @@ class FunctionalizingTracer(ExportTracer):
         try:
             with self.recording():
                 return decomposition(*positional, **named)
-        except UndecidableError:  # it goes one way for some sizes, and another for others: the operator stays
+        except UndecidableError:  # depends on sizes: keep the operator
             return NotImplemented
         finally:
             self._decompositions_on_the_way -= 1

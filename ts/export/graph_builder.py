@@ -1,7 +1,7 @@
-"""Graphs that grow while a program runs: nodes of its tensors, and of numbers that it computes of sizes.
+"""Incremental construction of a graph during tracing: nodes of tensors and of symbolic arithmetic.
 
     recorder.node_of(x)         the node of a fake tensor, that of a parameter or constant for a real one
-    recorder.node_of(n + 1)     a node for the sum; one for the size n before it, behind the arguments
+    recorder.node_of(n + 1)     a node for the sum, after a node of the size n
 
 What operators are recorded as is said by `recorder.Recorder`.
 """
@@ -40,7 +40,7 @@ from ts.ops.namespace import OpOverload, overload_named
 class FxGraphBuilder:
     """One recording: which nodes stand for which tensors and numbers."""
 
-    inside = False  # of another: the function of a branch or loop
+    inside = False  # records a control-flow subgraph within another recording
     refuses_fakes = (
         "`with ts.fake()` (FakeTensorMode) inside of a program that is exported would make tensors without "
         "elements, which the program would need when it runs: leave the block out, or export within it"
@@ -53,18 +53,18 @@ class FxGraphBuilder:
         self.functions: FunctionCounter | None = None  # of the functions that the program calls
         self._tensors: dict[int, tuple[Tensor, Node]] = {}  # by id
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}  # of real tensors, by id
-        self._layers: dict[int, Any] = {}  # what those with nodes stood for then, by id
+        self._layers: dict[int, Any] = {}  # layers of tensors with nodes when recorded, by id
         self._numbers: dict[Any, Node] = {}  # by expression
         self.constants: list[tuple[Node, Tensor]] = []
         self.submodules: dict[str, Any] = {}  # graphs of the functions of `cond` and its like, by attribute
-        self.batches = 0  # of `vmap`, that have begun
-        self.outer = len(stack())  # lines of the program that were being executed before
-        self.casts: list[tuple[Any, ...]] = []  # the blocks of autocast that it is in
-        self.blocks: dict[Node, tuple[Block, ...]] = {}  # those of nodes, with the gradients switched
+        self.batches = 0  # open `vmap` levels
+        self.outer = len(stack())  # user stack depth before the recording
+        self.casts: list[tuple[Any, ...]] = []  # enclosing autocast blocks
+        self.blocks: dict[Node, tuple[Block, ...]] = {}  # blocks around each node (autocast, grad mode)
         self.notes_blocks = True
         self._gradients_around = ts.is_grad_enabled()
         self._gradients_of_call: bool | None = None  # around the function of autograd that runs
-        self._head: Node | None = None  # the last placeholder: sizes of arguments stand behind it
+        self._head: Node | None = None  # last placeholder; size nodes of arguments follow it
         expect_symbols()
         environment.observer = self.arithmetic
 
@@ -77,7 +77,7 @@ class FxGraphBuilder:
     def line(self, line: Line | None) -> None:
         self.environment.line = line
 
-    # ---- on and off
+    # ---- recording contexts
 
     def recording(self) -> TracingScope:
         """Return a context manager in which this thread's operators are recorded."""
@@ -130,7 +130,7 @@ class FxGraphBuilder:
         """Return the node of a tensor or symbol; containers are mapped, other values stay unchanged."""
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
-        if isinstance(x, SymNumber):  # as it was made: what it was said to be equal to is looked at elsewhere
+        if isinstance(x, SymNumber):  # unsimplified: equalities are applied elsewhere
             if not self.environment.frozen and (known := x.node.expr).is_number:
                 return sympy_functions.number(known)
             made = self._numbers.get(x.node.expression)
@@ -363,7 +363,7 @@ def _as_float(x: Any) -> Any:
     return float(x) if type(x) is int else x
 
 
-# How functions of sympy are computed by a graph, and of how many numbers at once.
+# Graph functions that compute sympy functions, with their operand counts.
 _CALLS = {
     sympy.Add: (FUNCTIONS["add"], 2),
     sympy.Mul: (FUNCTIONS["mul"], 2),

@@ -1,4 +1,4 @@
-"""Conditions on arguments as Python: what an exported program checks before it runs, and what its errors say.
+"""Guards on arguments as Python expressions: evaluated before each run, and quoted in errors.
 
 s0 <= 16, s0 the length of x's first dimension        "x.size()[0] <= 16"
 """
@@ -122,7 +122,7 @@ class SymbolSources:
             numbers: Mapping[Any, Any] = {s: self.read(source, leaves) for s, source in sources.items()}
             try:
                 return bool(e.value(condition, numbers))
-            except ArithmeticError:  # a division by a size of 0: nobody asked that of such arguments
+            except ArithmeticError:  # division by a size of 0: not traced, so rejected
                 return False
 
         code = text(condition, lambda s: sources[s].code)

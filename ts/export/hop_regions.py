@@ -1,11 +1,11 @@
-"""Blocks of `no_grad` and `autocast` in a recording: the nodes inside become graphs of their own.
+"""Extraction of `no_grad` and `autocast` blocks into subgraphs.
 
     with ts.no_grad():              submod_1: linear = aten.linear(x, w); return (linear,)
         h = self.a(x)               linear = wrap_with_set_grad_enabled(False, submod_1, x, w)
     self.b(h)                       getitem = linear[0]; aten.linear(getitem, ...)
 
-A recorder notes each node with the blocks that it is in (`Recorder.blocks`).  Of several that are nested,
-those of autocast are around those of gradients.
+The tracer records the blocks around each node (`blocks`).  In nested blocks, autocast is outside of grad
+mode.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _RegionExtractor:
         """
         found: list[_Region] = []
         now = _Region(None, 0)
-        undecided: list[Node] = []  # behind the last node of a block
+        undecided: list[Node] = []  # nodes without block information since the last block node
         for node in self.graph.nodes:
             if node.op != "call_function":
                 continue
@@ -141,7 +141,7 @@ class _RegionExtractor:
     def _module(self, region: _Region, outputs: Sequence[Node]) -> tuple[list[Node], GraphModule]:
         """Return a region's captured operands and its subgraph module."""
         graph, nodes = Graph(), region.nodes
-        names: dict[Node, str] = {}  # of inputs: those of autocast have them by their places, as in PyTorch
+        names: dict[Node, str] = {}  # autocast inputs are numbered, as in PyTorch
         if region.block is not None and region.block[0] is autocast_op and self.depth == 0:
             inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
             names = {node: f"arg{i}_1" for i, node in enumerate(inputs)}

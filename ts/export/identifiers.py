@@ -1,4 +1,4 @@
-"""Names of state and of arguments, which may be any text, as words of generated code.
+"""Conversion of state and argument names to identifiers of generated code.
 
     layers.a-b.weight      layers_a_b_weight
 """

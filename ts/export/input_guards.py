@@ -20,8 +20,8 @@ class Line(NamedTuple):
 class Check:
     """Guard condition on the argument leaves.
 
-    `code` is the condition as files have it, with `L['x']` for the argument x; "" where files need none.
-    `where` is the line of the program that asked, if it is known.
+    `code` is the condition in archive syntax, with `L['x']` for the argument x; "" if archives omit it.
+    `where` is the source line that requires it, or None.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class IntegerGuard(Check):
 class GuardsFn(Module):
     """Module that evaluates all guards of a program; raises AssertionError at the first failure."""
 
-    _is_impure: Final = True  # nobody uses its result
+    _is_impure: Final = True  # its result is unused; dead code elimination keeps it
 
     def __init__(self, guards: Iterable[Check]) -> None:
         super().__init__()

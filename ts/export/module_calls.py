@@ -1,7 +1,7 @@
 """Module call graph: `nn_module_stack` metadata of nodes, and preserved call signatures.
 
 ModuleCallEntry("encoder", None)                        a module of the program
-ModuleCallEntry("encoder@1", signature)                 its second call, with what it was given and gave
+ModuleCallEntry("encoder@1", signature)                 its second call, with inputs and outputs
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def argument(x: Any, node: Any) -> ArgumentSpec:
     for kind, made in _ARGUMENTS.items():
         if isinstance(x, kind) and hasattr(node, "name"):
             return made(node.name)  # type: ignore[no-any-return]
-    return ConstantArgument("", node)  # a symbol: what it is was decided on the way
+    return ConstantArgument("", node)  # a symbol that was specialized
 
 
 class ModuleCalls:
@@ -83,7 +83,7 @@ class ModuleCalls:
         self.preserved = frozenset(preserved)
         for name in self.preserved:
             root.get_submodule(name)  # AttributeError, if there is none
-        self.paths: dict[int, str] = {}  # of modules, by id: the first of several
+        self.paths: dict[int, str] = {}  # first path of each module, by id
         for name, module in root.named_modules():
             self.paths.setdefault(id(module), name)
         self.root = root
@@ -94,7 +94,7 @@ class ModuleCalls:
     def forward(self, module: Module, recorder: ExportTracer) -> Callable[..., Any]:
         """Return a module's `forward` that adds the call to `nn_module_stack`."""
         path = self.paths.get(id(module))
-        if path is None:  # made by the program while it runs
+        if path is None:  # module created during the run
             return module.forward  # type: ignore[no-any-return]
         call = f"{path}@{self.counts[path]}" if self.counts[path] else path
         self.counts[path] += 1
@@ -107,7 +107,7 @@ class ModuleCalls:
                 self.stack = before
             if (
                 path in self.preserved and not recorder.inside
-            ):  # in a branch or loop it is no call of the program
+            ):  # calls in subgraphs have no preserved signature
                 self.signatures[call] = self._signature(recorder, (args, kwargs), result)
             return result
 

@@ -1,8 +1,8 @@
 """Snapshot and restoration of module state around an export.
 
-Running `forward` on fake tensors may assign attributes.  A buffer that was replaced is written by the program
-(a `copy_` at its end); other attributes get back what they were, and lists, dictionaries and sets among them
-what was in them.
+Running `forward` on fake tensors may assign attributes.  A replaced buffer becomes a final `copy_` of the
+program;
+other attributes, and the contents of lists, dictionaries and sets among them, are restored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ts.nn.modules.module import Module
 from ts.runtime.module import ScriptModule
 
 _TABLES: Final = ("_parameters", "_buffers", "_modules")
-_CONTAINERS: Final = (list, deque, dict, set)  # which can be written to
+_CONTAINERS: Final = (list, deque, dict, set)  # mutable containers
 _REGISTER: Final = (
     "https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer"
 )
@@ -30,7 +30,7 @@ class Snapshot:
         self.before = [
             (name, m, dict(m.__dict__), {table: dict(getattr(m, table)) for table in _TABLES})
             for name, m in module.named_modules()
-            if not isinstance(m, ScriptModule)  # what their code sets is refused
+            if not isinstance(m, ScriptModule)  # their attribute assignments are refused
         ]
         self.contents: dict[int, tuple[Any, Any]] = {}  # by id: the container, and a copy
         for _, _, attributes, _ in self.before:

@@ -2,10 +2,10 @@
 
     opcheck(mine.scale, (x,))        {"test_schema": "SUCCESS", ...}
 
-test_schema                   it writes to what its schema says, and gives no memory of its arguments
-test_autograd_registration    results that want gradients have some
-test_faketensor               its fake gives the dtypes and shapes that it gives
-test_aot_dispatch_dynamic     exported, with sizes that may vary, it gives the same, gradients too
+test_schema                   mutations match the schema; results do not alias arguments
+test_autograd_registration    results that require grad have gradients
+test_faketensor               dtypes and shapes of the fake kernel match
+test_aot_dispatch_dynamic     results and gradients match after export with dynamic sizes
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _faketensor(case: _Case) -> None:
     try:
         with ts.no_grad():
             made = _tensors(case.op(*args, **kwargs))
-    except ts.errors.DataDependentOutputException:  # the export below looks at it
+    except ts.errors.DataDependentOutputException:  # tested by the export below
         return
     told = (
         f"When comparing the output of {case.op} on FakeTensor and concrete Tensors, found mismatched tensor "
@@ -208,7 +208,7 @@ def opcheck(
     for name in names:
         try:
             _CHECKS[name](case)
-        except Exception as error:  # whatever the operator does
+        except Exception as error:  # operators may raise anything
             if raise_exception:
                 raise OpCheckError(f"opcheck(op, ...): {name} failed with {error}") from error
             found[name] = error

@@ -1,4 +1,4 @@
-"""Functions of Python, and of `ts` on symbols, that nodes of programs may call on numbers: by names in files.
+"""Python and `ts` functions on symbolic numbers that graph nodes may call, by archive name.
 
 FUNCTIONS["_operator.floordiv"]        operator.floordiv
 """

@@ -1,6 +1,6 @@
-"""Operators that signs of Python are in a graph: `x & y` is `aten.__and__`, `ts.bitwise_and(x, y)` is not.
+"""Overloads of Python operator symbols: `x & y` is `aten.__and__`, unlike `ts.bitwise_and(x, y)`.
 
-A recorder is told of both as `bitwise_and`; the instruction that the program is at says which it was.
+A tracer receives both as `bitwise_and`; the current bytecode instruction distinguishes them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import dis
 import sys
 from typing import Final
 
-# What signs are recorded as, by the operator that runs; and what the in-place ones write.
+# Recorded overloads of Python operator symbols, by executed operator; and of in-place symbols.
 _NAMES: Final = {
     "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",

@@ -1,7 +1,7 @@
-"""`run_decompositions`: a program again, without writes, in operators of the core set.
+"""`run_decompositions`: functionalization and decomposition to core operators.
 
-The graph runs once more on its fake tensors, node by node, under a `FunctionalizingTracer`.  What it writes
-to its inputs becomes outputs, before the others.
+The graph is replayed on fake tensors, node by node, under a `FunctionalizingTracer`.  New values of mutated
+inputs become leading outputs.
 """
 
 from __future__ import annotations
@@ -149,9 +149,9 @@ class _Run:
         self.recorder = FunctionalizingTracer(environment, decompositions)
         self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
-        self.numbers: dict[Node, Node] = {}  # nodes that compute numbers, by those of the program
+        self.numbers: dict[Node, Node] = {}  # symbolic number nodes by program node
         self.inputs: list[Any] = []
-        self.kept: set[Node] = set()  # what preserved calls were given and gave, used or not
+        self.kept: set[Node] = set()  # inputs and outputs of preserved calls, kept if unused
 
     def program(
         self, signature: ExportGraphSignature, calls: list[ModuleCallEntry]
@@ -312,7 +312,7 @@ class _Run:
         """Replay a symbolic number's node with the same symbol."""
         recorder, expression = self.recorder, value.node.expression
         if recorder.open_batches.has(args):
-            recorder.node_of(value)  # a size of what is below
+            recorder.node_of(value)  # a size of the batched tensor
         else:
             made = recorder._call(target, tuple(map(recorder.node_of, args)), value)
             recorder.number_nodes[id(value)] = value, made

@@ -1,4 +1,4 @@
-"""Runs of a program's module: the first by its Python code, then compiled, where the compiler can.
+"""Execution of a program's module: first runs as Python code, later runs compiled if supported.
 
 The arguments have to be in the tree that the program was exported with; its guards look at their leaves.
 """
@@ -61,7 +61,7 @@ class Runner:
         self.calls += 1
         if self.calls == 2:
             self.compiled = self._compiled(module)
-        if self.compiled is not None and current_tracer() is None:  # who watches sees the module's nodes
+        if self.compiled is not None and current_tracer() is None:  # tracers need the module's nodes
             try:
                 return pytree.tree_unflatten(self.compiled(module, leaves), self.out_spec)
             except ScriptRuntimeError as error:
@@ -89,7 +89,7 @@ class Runner:
         from ts.errors import CompilationError
         from ts.export.lowering import UnsupportedNodeError, lowered
 
-        if not _same(_contents(module), self.contents):  # it was changed, and not recompiled
+        if not _same(_contents(module), self.contents):  # changed without `recompile`
             return None
         guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
         try:
@@ -133,7 +133,7 @@ class _StateSlots:
             return list(map(operator.getitem, *self.tables))
 
     def _find(self) -> None:
-        found: dict[str, Module] = {"": self.root}  # the modules on the way, by path
+        found: dict[str, Module] = {"": self.root}  # parent modules by path
         around: list[tuple[dict[str, Any], str]] = []
         tables: list[tuple[dict[str, Any], str]] = []
         for path in self.names:
@@ -173,7 +173,7 @@ def _same(parts: list[Any], others: list[Any]) -> bool:
 
 def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None:
     """Raise RuntimeError if a mutated input shares memory with another input."""
-    seen: dict[int, bool] = {}  # memory by its address: whether it is written
+    seen: dict[int, bool] = {}  # data pointer: is mutated
     for source, x in values.items():
         if not isinstance(x, Tensor) or x.numel() == 0:
             continue

@@ -28,8 +28,8 @@ def insert(recorder: ExportTracer) -> dict[str, str]:
     """Insert assertions into a finished recording, each after the last node that defines a symbol of it.
 
     Conditions on symbols of a branch or loop stay in `environment.requirements`: its graph asserts them.
-    Later nodes that compute a number of an assertion again are erased; return the names of the nodes that
-    stand in their place, by the erased names.
+    Later nodes that compute a number of an assertion again are erased; return the names of the
+    replacement nodes by erased name.
     """
     return _Insertion(recorder, recorder.environment.requirements).run()
 
@@ -58,15 +58,15 @@ class _Insertion:
         self.defined: dict[Any, Node] = {}  # by expression
         self.asserted: set[Any] = set()  # conditions of inserted assertions
         self.replaced: dict[str, Node] = {}  # by the names of erased nodes
-        self.numbers: dict[Any, Any] = {}  # of symbols of truths: the expression of their number
-        self.origin: Node | None = None  # the node that gives the number that is looked at
+        self.numbers: dict[Any, Any] = {}  # boolean symbols: expression of their 0/1 number
+        self.origin: Node | None = None  # the node of the asserted number, source of metadata
 
     def run(self) -> dict[str, str]:
         """Insert; return the names of nodes that stand in the place of erased ones, by the erased names."""
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._numbers = recorder._numbers, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
-        on_sizes = False  # whether the assertions on sizes of arguments alone are there
+        on_sizes = False  # assertions on argument sizes alone are inserted
         try:
             for node in list(graph.nodes):
                 if self._erase_duplicate(node):
@@ -152,7 +152,7 @@ class _Insertion:
                         continue
                     if not _is_end_of_symbol(condition):
                         self.insert_assertion(condition, requirement.signed_remainders)
-        if not is_new:  # PyTorch gives such a number a new symbol: the previous assertions stay
+        if not is_new:  # PyTorch creates a new symbol here: keep the previous assertions
             self.defined = self.recorder._numbers = known | {symbol: last}
             self.asserted = asserted
 
@@ -180,7 +180,7 @@ class _Insertion:
         """Insert nodes that assert the condition at run time."""
         recorder = self.recorder
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
-        condition = condition.xreplace(fixed)  # of sizes that were found out later on
+        condition = condition.xreplace(fixed)  # sizes specialized later
         known = dict(self.defined)
         made = self._condition_node(condition)
         if signed_remainders:  # PyTorch's `PythonMod`, another function than the `Mod` of later conditions
@@ -273,7 +273,7 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
     value = node.meta.get("val")
     found: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):
-        expression = value.node.expression  # as it was given: the symbol may be known to be another number
+        expression = value.node.expression  # unsimplified: the symbol may equal another
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []
         if (

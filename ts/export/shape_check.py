@@ -1,10 +1,9 @@
 """Verification of a program's recorded shapes over the full symbol ranges.
 
-    check_shapes(program)     what was asked of symbols; ShapeError, where an operator gives another shape
+    check_shapes(program)     undetermined conditions; ShapeError if a shape differs
 
-Each operator is asked again what it makes of what the program says of its arguments; once for all of its
-calls of which the program says the same.  Sizes are compared as expressions; where that decides nothing, as
-numbers at sizes that the program's conditions allow.
+Each operator's shape rule runs again on the recorded metadata of its arguments, once per distinct metadata.
+Sizes are compared as expressions; if that is undecided, as numbers at sample sizes that satisfy the guards.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
 _POINTS: Final = 24  # sizes at which expressions are compared
-_MAX_TERMS: Final = 1 << 10  # of a product that is multiplied out
-_SPREAD: Final = 40  # how far from the least
+_MAX_TERMS: Final = 1 << 10  # of an expanded product
+_SPREAD: Final = 40  # maximum distance from the lower bound
 
 
 class ShapeError(TsError):
@@ -118,7 +117,7 @@ class _QuestionRecorder(ShapeEnv):
             return found
         try:
             return self._note(condition, super().guess(condition))
-        except (ArithmeticError, ValueError):  # at the example it has no value
+        except (ArithmeticError, ValueError):  # undefined at the example
             raise UndecidableError(str(condition)) from None
 
     def specialize(self, expression: Any) -> Any:
@@ -146,7 +145,7 @@ class _QuestionRecorder(ShapeEnv):
             raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
 
     def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
-        self._fresh += 1  # under a name that no program has
+        self._fresh += 1  # a name that programs cannot use
         symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
         self.ranges[symbol] = ValueRange(0) if is_size else ValueRange()
         return symbol
@@ -172,7 +171,7 @@ class _Check:
         self.recorder = ExportTracer(self.environment)
         self.said: dict[Node, Any] = {}
         self.described: dict[Node, Any] = {}
-        self.right: dict[Any, list[Any]] = {}  # calls that are as the program says; conditions they asked for
+        self.right: dict[Any, list[Any]] = {}  # verified calls by key: their undetermined conditions
         self._points: list[dict[Any, int]] | None = None
 
     def run(self) -> list[Question]:
@@ -209,7 +208,7 @@ class _Check:
             ValueError,
         ):
             return
-        except AttributeError as error:  # the size of what has none
+        except AttributeError as error:  # size of a value without sizes
             raise ShapeError(f"{node.name} cannot be computed of what the program says: {error}") from None
         if isinstance(said, SymInt) and isinstance(made, int | SymInt):
             where = self._difference(_expression(made), _expression(said), {})
@@ -239,7 +238,7 @@ class _Check:
                 made = self.recorder.computed(op, values)
         except (LimitExceeded, ShapeError):
             raise
-        # nothing is known of it without data
+        # data-dependent
         except (TsError, UndecidableError, NotImplementedError, KeyError):
             return
         except Exception as error:  # whatever operators say of arguments that they cannot have

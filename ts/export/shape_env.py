@@ -2,12 +2,12 @@
 
     env = Environment()
     n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example
-    env.known(expr)                       True, False or None; notes nothing
-    env.decide(expr)                      a bool, by the example; the condition is noted
-    env.require(expr, message)            holds from now on, and is looked at when the program runs
+    env.known(expr)                       True, False or None; adds no guard
+    env.decide(expr)                      a bool, by the example; adds a guard
+    env.require(expr, message)            constraint, asserted at run time
 
-Sizes of the arguments are known in the example (their symbols have a hint), those that follow from data are
-not: a program whose way depends on them cannot be exported, and says so.
+Backed symbols (sizes of arguments) have example values (hints), unbacked symbols (data-dependent) have none;
+control flow that depends on unbacked symbols cannot be exported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ts.export.value_ranges import ValueRange, value_range
 MAX_UNBACKED = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
 
 
-_MAX_QUOTIENTS = 8  # of a sum whose ends are looked for: each is replaced in all of it
+_MAX_QUOTIENTS = 8  # of a sum in bounds analysis
 
 
 class Guard(NamedTuple):
@@ -54,8 +54,8 @@ class Source(NamedTuple):
 
     name: str  # of the argument: x, batch['a'][0]
     dim: int | None
-    factor: int = 1  # what is found there is the symbol times this ...
-    offset: int = 0  # ... and this more
+    factor: int = 1  # the source's size is factor * symbol + offset
+    offset: int = 0
 
     @property
     def code(self) -> str:
@@ -80,39 +80,35 @@ class UndecidableError(Exception):
 
 
 class ShapeEnv:
-    """Symbols and what holds for them."""
+    """Symbolic sizes with their ranges, equalities and guards."""
 
     def __init__(self) -> None:
-        self.line: Line | None = None  # of a compiled function that runs
-        self.hints: dict[Any, Any] = {}  # symbols of arguments: their number in the example
+        self.line: Line | None = None  # current line of a script function
+        self.hints: dict[Any, Any] = {}  # example values of backed symbols
         self.ranges: dict[Any, ValueRange] = {}
         self.sources: dict[Any, list[Source]] = {}
-        self.replaced: dict[Any, Any] = {}  # symbols by what they are equal to
+        self.replaced: dict[Any, Any] = {}  # equal expression by symbol
         self.implied: dict[Any, Any] = {}  # data-dependent symbols by equal expressions of others
         self.guards: list[Guard] = []
         self.requirements: list[Requirement] = []
-        self.asserted: list[Requirement] = []  # those that the exported graph asserts
-        self._least: dict[Any, Any] = {}  # of expressions without a constant term: their least number
-        self._other: dict[Any, set[Any]] = {}  # likewise: numbers that they are not
-        self._equal: dict[tuple[Any, Any], bool] = {}  # what was asked of pairs since something was learned
-        self._facts: dict[Any, bool] = {}  # truths that are neither
-        self._multiples: dict[Any, tuple[int, Any]] = {}  # of symbols: what divides them, and how often
+        self.asserted: list[Requirement] = []  # requirements asserted by the exported graph
+        self._least: dict[Any, Any] = {}  # lower bounds of expressions without constant term
+        self._other: dict[Any, set[Any]] = {}  # excluded values of such expressions
+        self._equal: dict[tuple[Any, Any], bool] = {}  # cache of `known_equal`, cleared by `learn`
+        self._facts: dict[Any, bool] = {}  # other conditions with known truth value
+        self._multiples: dict[Any, tuple[int, Any]] = {}  # symbols with a known divisor: (divisor, quotient)
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
         self.defers_guards = False  # the graph asserts conditions that are neither ranges nor equal sizes
-        self.frozen = False  # the program is there: what is not known of its symbols is `UndecidableError`
-        self.noted: list[Any] | None = None  # conditions that are decided nevertheless, where there is a list
-        self.quiet = (
-            False  # operators are at work: what their layouts depend on is no condition of the program
-        )
-        self.recycled: deque[Any] = (
-            deque()
-        )  # symbols that `unbacked` gives before new ones: a program runs again
+        self.frozen = False  # export is finished: undecided guards raise
+        self.noted: list[Any] | None = None  # if a list: collects conditions decided after freezing
+        self.quiet = False  # within operators: layout conditions add no guards
+        self.recycled: deque[Any] = deque()  # symbols that `unbacked` reuses in a replay
         self.observer: Callable[..., None] | None = None  # of arithmetic: (function, arguments, result)
-        self.computed: dict[Any, Any] | None = None  # results of arithmetic, where nothing more is learned
+        self.computed: dict[Any, Any] | None = None  # cache of arithmetic results while no facts are added
         self.size_symbols: set[Any] = set()  # data-dependent symbols that are dimension lengths
-        self.small: set[Any] = set()  # sizes that calls may find to be 0 or 1, which their ranges leave out
-        self.places: Any = None  # where calls have the numbers of symbols (`guards.Places`)
-        self.least_in_calls: dict[Any, int] = {}  # those for which something was decided that 0 or 1 undo
+        self.small: set[Any] = set()  # sizes that calls may bind to 0 or 1, outside of their range
+        self.places: Any = None  # sources of symbols in calls (`guards.SymbolSources`)
+        self.least_in_calls: dict[Any, int] = {}  # lower bounds of sizes whose decisions fail at 0 or 1
 
     # ---- symbols
 
@@ -161,7 +157,7 @@ class ShapeEnv:
     def resolve(self, expression: Any) -> Any:
         """Return the expression with all known equalities applied, those between data-dependent symbols too.
 
-        Only questions are answered with it: as in PyTorch, nodes and sizes keep their own data-dependent
+        For queries only: as in PyTorch, nodes and sizes keep their own data-dependent
         symbols.
         """
         expression = self.simplify(expression)
@@ -455,7 +451,7 @@ class ShapeEnv:
     def _sizes(self, expression: Any) -> list[Any]:
         return sorted(self.size_symbols & expression.free_symbols, key=str)
 
-    # ---- what holds
+    # ---- facts
 
     def assume(self, condition: Any) -> None:
         """Record a condition as guard (or as runtime assertion, if deferred)."""
@@ -491,7 +487,7 @@ class ShapeEnv:
         """Require a data-dependent number to be at least 0; of a replaced symbol only narrow its range."""
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
-            if expression in self.implied:  # as in PyTorch, its own range is asserted
+            if expression in self.implied:  # as in PyTorch, the symbol's own range is asserted
                 self._narrow(expression, self.ranges[expression].both(ValueRange(0)))
                 return
             if expression in self.replaced:

@@ -1,7 +1,7 @@
 """Constraint violations of dynamic dimensions, and suggested `dynamic_shapes` fixes.
 
-In: the environment after an export, and the named dimensions.  Out: nothing, or the `UserError` that tells
-each condition and ends in fixes:
+In: the environment after an export, and the named dimensions.  Out: nothing, or a `UserError` that lists
+the conditions and suggested fixes:
 
     Suggested fixes:
       n = Dim('n', min=6, max=100)
@@ -34,8 +34,8 @@ class Named(NamedTuple):
     name: str  # of the Dim, or of the source where it has none
     symbol: Any
     source: Source
-    range: ValueRange  # as it was said
-    is_dim: bool  # it has a name, and may be said otherwise
+    range: ValueRange  # as specified by the user
+    is_dim: bool  # a named Dim, for which a fix can be suggested
 
     @property
     def size(self) -> str:
@@ -60,8 +60,8 @@ class Fixes:
         self.environment = environment
         self.named = {n.symbol: n for n in named}
         self.violated: dict[str, None] = {}
-        self.relations: list[str] = []  # what sizes have to be of others
-        self.numbers: list[str] = []  # what became a number
+        self.relations: list[str] = []  # fixes: sizes derived from other sizes
+        self.numbers: list[str] = []  # fixes: specialized sizes
         self.told: list[str] = []  # the other conditions
         self.fixes: list[str] = []
 
@@ -102,10 +102,10 @@ class Fixes:
         if e.is_constant(found):
             self._violation(n, self.numbers, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}")
             return
-        if not n.is_dim:  # whose conditions are found out
+        if not n.is_dim:  # Dim.AUTO and the like accept conditions
             return
         if found != n.symbol:
-            if len(found.free_symbols) > 1:  # the program looks at it when it runs, as PyTorch's does
+            if len(found.free_symbols) > 1:  # asserted at run time, as in PyTorch
                 return
             if not found.is_Symbol or (found in self.named and self.named[found].is_dim):
                 self._related(n, found)

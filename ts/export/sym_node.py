@@ -1,9 +1,9 @@
 """Symbolic node: a SymInt's expression, and arithmetic on it.
 
     SymInt -> SymNode: expression s0 + 1, in an environment
-    n + 1          operate("add", n, 1): the expression of the result, which is noted for the graph
+    n + 1          operate("add", n, 1): the result, recorded in the graph
 
-A result that has no symbols is a number of Python.
+A constant result is a Python number.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SymNode:
             return None
         try:
             return self.environment.hint(self.expression)
-        except (ArithmeticError, ValueError):  # a division by zero there
+        except (ArithmeticError, ValueError):  # division by zero at the example
             return None
 
     def has_hint(self) -> bool:
@@ -139,7 +139,7 @@ class SymNode:
             if found is not None:
                 return found
         expression = self.environment.simplify(_RULES[name](*operands))
-        if expression.has(sympy.ITE):  # what sympy makes of conditions on Piecewise
+        if expression.has(sympy.ITE):  # sympy's form of conditions on Piecewise
             expression = expression.replace(sympy.ITE, _either)
         if name in e.OPERATORS:
             expression = self._at_small(name, [x.expression for x in operands], expression)
@@ -160,7 +160,7 @@ class SymNode:
         return expression
 
 
-_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # what sizes are made by in operators
+_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations of shape rules
 
 
 def _check_parts(expressions: list[Any]) -> None:

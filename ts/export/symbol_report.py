@@ -30,7 +30,7 @@ class ExplainedSymbol(NamedTuple):
     """A symbol of a program."""
 
     name: str
-    found: list[str]  # where its number is: sizes of arguments, or the node that gives it
+    found: list[str]  # sources: argument sizes, or the defining node
     range: str
     conditions: list[Condition]
 

@@ -23,10 +23,10 @@ from ts.export.bounded_pow import power
 Expression = sympy.Basic  # a number or a truth
 
 
-_MAX_GENERATORS = 12  # symbols, and functions of them, of polynomials that are divided
+_MAX_GENERATORS = 12  # symbols and functions in polynomial division
 _MAX_TERMS = 100
-_MAX_PARTS = 120  # of what is simplified where it is divided
-MAX_PARTS = 2_000  # of a size whose parts recur: sympy goes through all of them again with each step
+_MAX_PARTS = 120  # of expressions in polynomial division
+MAX_PARTS = 2_000  # of a size with repeated subexpressions: sympy visits each occurrence
 
 
 @lru_cache(maxsize=4096)
@@ -100,7 +100,7 @@ class FloorDiv(sympy.Function):
             return sympy.Integer(1)
         if isinstance(a, FloorDiv):
             return FloorDiv(a.args[0], a.args[1] * b)
-        if a.is_Add:  # what b divides stands outside
+        if a.is_Add:  # terms divisible by b are moved out
             whole = [x for x in a.args if _divides(b, x)]
             if whole:
                 rest = sympy.Add(*(x for x in a.args if x not in whole))
@@ -123,7 +123,7 @@ def _divides(b: Any, a: Any) -> bool:
     """Return True if a / b is an integer for all symbol values."""
     if b.is_Integer and a.is_Integer:
         return int(a) % int(b) == 0
-    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):  # which are no polynomials
+    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):  # not polynomials
         return False
     if _is_large(a, b):
         return False
@@ -306,7 +306,7 @@ class BitwiseFn_bitwise_xor(sympy.Function):
         return sympy.Integer(int(a) ^ int(b)) if a.is_Integer and b.is_Integer else None
 
 
-# What each function and relation is on numbers of Python.
+# Evaluation of each function and relation on Python numbers.
 COMPUTE: Mapping[Any, Callable[..., Any]] = {
     FloorDiv: operator.floordiv,
     Mod: operator.mod,
@@ -343,7 +343,7 @@ COMPUTE: Mapping[Any, Callable[..., Any]] = {
     **{function: getattr(math, name) for name, function in REAL.items()},
 }
 
-# Operators of Python whose results sympy simplifies by what it knows of signs, on numbers.
+# Python operators whose symbolic results depend on sign assumptions, for evaluation on numbers.
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("truediv", "floordiv", "mod", "pow", "lt", "le", "gt")},
     **{name: getattr(operator, name) for name in ("ge", "eq", "ne", "abs")},
@@ -371,7 +371,7 @@ def number(x: Any) -> Any:
 def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
     """Evaluate an expression with the symbol values `numbers`; KeyError for a missing symbol.
 
-    ArithmeticError or ValueError where the expression has none: a division by zero, a very large power.
+    Raise ArithmeticError or ValueError for undefined values: division by zero, a very large power.
     """
     done: dict[Any, Any] = {}
     waiting = [expression]

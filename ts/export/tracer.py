@@ -1,12 +1,12 @@
-"""Records what a program does on fake tensors: a graph of `ts.fx`, a node for each operator.
+"""Tracer of programs on fake tensors: records a `ts.fx` graph with one node per operator.
 
-The thread asks the recorder instead of running operators (`ts._core.thread.context`):
+Operators of the thread are dispatched to the tracer (`ts._core.thread.context`):
 
     y = x + 1         operator(add, (x, 1)): node aten.add.Tensor(x, 1); y, fake, of its shape and dtype
     n = x.shape[0]    the symbol of that size; a node for it when something is called with it
-    y.item()          a number that follows from data: a symbol without an example
+    y.item()          a data-dependent number: an unbacked symbol
 
-Real tensors that the program holds are parameters, buffers or constants: each gets a node, and a fake one.
+Real tensors of the program are parameters, buffers or constants; each has a node and a fake tensor.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ExportTracer(FxGraphBuilder):
         super().__init__(environment, graph)
         self.tape = ExportTape(self)
         self._data_numbers: dict[int, _DataNumbers] = {}  # by id(tensor)
-        self._squeezed: list[tuple[Node, Any, Any]] = []  # what squeezed which shape, along which dimensions
+        self._squeezed: list[tuple[Node, Any, Any]] = []  # squeeze node, input shape, dimensions
 
     # ---- operators
 
@@ -309,7 +309,7 @@ class ExportTracer(FxGraphBuilder):
         if isinstance(most, SymNumber):
             most = environment.between(most.node.expr).high
         symbol = environment.unbacked(is_size=True)
-        if environment.frozen:  # the symbol of the exported program, whose range is narrower
+        if environment.frozen:  # reuse the exported program's symbol
             return symbol_of(symbol, environment)
         if most is None:
             environment.ranges[symbol] = ValueRange(least)
@@ -439,7 +439,7 @@ class ExportTracer(FxGraphBuilder):
         if other is not None:
             place, dtype = device_of(self.fake_of(other)), other.dtype
         self._metadata(x)
-        with self.environment.guessing(), self.paused():  # how it lies decides nothing
+        with self.environment.guessing(), self.paused():  # the layout adds no guards
             below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
             same = below.array is plain(x).array and place == device_of(x) and not given.get("copy")
             made = x if same else fake_for(below.array, place, x.requires_grad and below.is_floating_point())

@@ -174,7 +174,7 @@ class Export:
     def _lift_state(self) -> dict[str, Any]:
         """Parameters and buffers become inputs: tied parameters one for each name, the last is read."""
         state: dict[str, Any] = {}
-        made: dict[int, Parameter] = {}  # of those of archives, which are tensors
+        made: dict[int, Parameter] = {}  # for archive modules, whose parameters are plain tensors
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
             if not isinstance(parameter, Parameter):
                 state[name] = made.setdefault(id(parameter), Parameter(parameter, parameter.requires_grad))
@@ -396,7 +396,7 @@ class Export:
         for x in leaves:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
-                if isinstance(x, SymNumber) and not isinstance(node, Node):  # a number that is known by now
+                if isinstance(x, SymNumber) and not isinstance(node, Node):  # a symbol with a known value
                     node = self.recorder._numbers.get(x.node.expression, node)
             nodes.append(node)
             if not isinstance(x, Tensor | SymNumber | int | float | bool | str | None):

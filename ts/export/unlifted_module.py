@@ -1,10 +1,11 @@
-"""A program as a module: its graph reads the module's attributes, its arguments are those of the original.
+"""Exported program as module: state inputs are module attributes, arguments are those of the original.
 
     program    (p_lin_weight, b_count, x)                   inputs: state, then leaves of the arguments
     module     lin_weight = self.lin.weight; ...; _guards_fn = self._guards_fn(x); ...
 
-The graph is the module's own: whoever changes it and calls `recompile` leaves the program as it is.  What the
-program gives as the new value of an input is copied to it at the end.
+The graph is a copy: changes to it do not affect the program.  New values of mutated inputs are copied to
+these
+at the end.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from ts.nn.parameter import Parameter
 if TYPE_CHECKING:
     from ts.export.program import ExportedProgram
 
-_GUARDS: Final = "_guards_fn"  # the attribute that looks at the arguments
+_GUARDS: Final = "_guards_fn"  # attribute of the guards module
 _ATTRIBUTES: Final = (_GUARDS, "_in_spec", "_out_spec", "_written", "_runner", "range_constraints")
-OF_PROGRAMS: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))  # no names of state
+OF_PROGRAMS: Final = frozenset((*dir(GraphModule(Module(), Graph())), *_ATTRIBUTES))  # invalid as state names
 _OF_CODE: Final = frozenset(("self", "pytree", "fx_pytree", "__debug__", *CUSTOM_BUILTINS))
 _WRITES: Final = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 
@@ -161,7 +162,7 @@ def _written(specs: Iterable[OutputSpec]) -> list[Input]:
 def _unlifted(program: ExportedProgram, check_guards: bool) -> Graph:
     """Return the program's graph with state inputs replaced by attributes."""
     graph = Graph()
-    graph._graph_namespace.create_name("self", None)  # which is the module, not state of that name
+    graph._graph_namespace.create_name("self", None)  # reserved for the module
     made: dict[Node, Node] = {}
     inputs: dict[Input, Node] = {}
     leaves: list[Node] = []
@@ -205,7 +206,7 @@ def _write(
         if value in targets and value not in kept:
             kept[value] = graph.call_function(aten.clone.default, (value,))
     for kind, target, value in writes:
-        is_parameter = kind is OutputKind.PARAMETER_MUTATION  # which is written as under no_grad
+        is_parameter = kind is OutputKind.PARAMETER_MUTATION  # written under no_grad
         place = graph.call_function(aten.detach.default, (target,)) if is_parameter else target
         copied = graph.call_function(aten.copy_.default, (place, kept.get(value, value)))
         if value not in inputs.values():

@@ -1,8 +1,8 @@
-"""Between which numbers an expression lies.
+"""Value range analysis of symbolic expressions.
 
     between(2*s0 + 1, {s0: Range(2, 9)})        Range(5, 19)
 
-Ends are whole numbers or floats, and infinite where nothing is known.
+Bounds are integers or floats, infinite if unknown.
 """
 
 from __future__ import annotations
@@ -197,6 +197,6 @@ def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange
     parts = [value_range(a, ranges) for a in expression.args if not e.is_truth(a)]
     try:
         found = combine(*parts)
-    except (ArithmeticError, ValueError):  # a very large number, or none
+    except (ArithmeticError, ValueError):  # too large or undefined
         return EVERYTHING
     return found if not any(isinstance(x, float) and math.isnan(x) for x in found) else EVERYTHING

@@ -1,9 +1,10 @@
-"""`vmap` without its steps: a program that runs again computes with whole batches.
+"""Decomposition of `vmap` steps: a replayed program computes on whole batches.
 
     _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)        sum(x, [1])
 
-In between there are stand-ins, fake tensors of one element's shape; what operators do with them is said by
-the rows of `ts.ops.vmap_rules`, and recorded.
+Between the steps, stand-ins are fake tensors of one element's shape; operators on them follow the batching
+rules
+of `ts.ops.vmap_rules`, which are recorded.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class OpenVmapLevels:
             raise RuntimeError(not_of_batch(call))
         target, below = values[0], call.values[0]
         found = on_batch(call)
-        if call.operator.record.reshapes:  # another view from now on
+        if call.operator.record.reshapes:  # the shape changes in place
             made = self._standing(call.level.number, found)
             self._layers[id(target)] = target, self._layers[id(made)][1]
             with self.recorder.paused():

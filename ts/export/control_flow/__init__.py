@@ -1,8 +1,8 @@
-"""Control flow in exports: functions become graphs in the module, and calls of operators on them nodes.
+"""Control flow in exports: functions become subgraphs, operator calls on them become nodes.
 
     cond(flag, lambda x: x + y, f, (x,))       node cond(flag, true_graph_0, false_graph_0, (x, y))
 
-What the functions take from around them (`y`) becomes an input of their graphs.
+Captured values (`y`) become inputs of the subgraphs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names of what functions take from around them, as PyTorch makes them: inputs of graphs are sorted by these.
+"""Names of captured values as in PyTorch; subgraph inputs are sorted by name.
 
 sources = Sources([("l_args_1", true_fn), ("l_args_3", operands)])
 sources.tensor(w)        "l_args_1_closure_0_cell_contents_modules_linear_parameters_weight_"

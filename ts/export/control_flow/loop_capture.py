@@ -73,7 +73,7 @@ def record_map(recorder: ExportTracer, f: Any, xs: Any, args: Any) -> Any:
         results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in found.leaves]
     inputs = list(branch.lifted)
     module = module_of(branch, inputs, tuple(map(branch.node_of, found.leaves)))
-    taken = [x for x in args if isinstance(x, Tensor | SymNumber)]  # values of Python are in the graph
+    taken = [x for x in args if isinstance(x, Tensor | SymNumber)]  # Python values are constants of the graph
     first, others = [list(map(recorder.node_of, part)) for part in (xs, taken)]
     graphs = attributes(recorder, {"body_graph": module})
     call(recorder, map_op, (*graphs, first, [*others, *inputs]), results)

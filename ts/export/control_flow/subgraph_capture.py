@@ -1,8 +1,8 @@
 """Capture of a function as subgraph of a control-flow operator; outer values become lifted inputs.
 
 branch = Branch(recorder, sources)
-branch.outcome(true_fn, (x,))        the function's results, and what it does with memory
-branch.lifted                        the nodes around it that it takes, each with its input
+branch.outcome(true_fn, (x,))        the function's results and memory effects
+branch.lifted                        captured outer nodes, each with its input
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Branch(ExportTracer):
         self.calls = parent.calls
         self.outer = parent.outer
         self.batches = parent.batches
-        self.lifted: dict[Node, Node] = {}  # by the node around it: the input
+        self.lifted: dict[Node, Node] = {}  # input node by outer node
         self.attributes: dict[str, Any] = {}  # tensors of numbers that the function makes
         self._sources = sources
-        self._reals: dict[int, Tensor] = {}  # by id of what stands for it
-        self._read: dict[Any, Tensor] = {}  # sizes that the function asked tensors for, by expression
+        self._reals: dict[int, Tensor] = {}  # real tensors by id of their fake tensor
+        self._read: dict[Any, Tensor] = {}  # tensors whose sizes were read, by expression
         self._aliases = Aliases()
         self._outside: list[Tensor] = []
 
@@ -73,7 +73,7 @@ class Branch(ExportTracer):
         outside = [x for x in pytree.tree_leaves(args) if isinstance(x, Tensor)] + self._outside
         return SubgraphResult(leaves, spec, outside, self._aliases)
 
-    # ---- what comes from around
+    # ---- captured values
 
     def _input(self, name: str, x: Any) -> Node:
         """Insert an input after the existing inputs."""
@@ -124,7 +124,7 @@ class Branch(ExportTracer):
             return self._numbers[expression]
         name = self._sources.numbers.get(expression)
         if expression in self._read:
-            self.node_of(self._read[expression])  # an input, if it was none
+            self.node_of(self._read[expression])  # lift it to an input
         if name is None or expression in self._read:
             if (size := self._size_of_input(expression)) is not None:
                 return size
@@ -139,7 +139,7 @@ class Branch(ExportTracer):
         outer = next((o for o, inner in self.lifted.items() if inner is node), None)
         return outer is None or self.parent.follows_from_batch(outer)
 
-    # ---- what the function does
+    # ---- operators of the function
 
     def run(self, op: Any, values: list[Any]) -> Any:
         """Record an operator with its aliasing and return its result."""

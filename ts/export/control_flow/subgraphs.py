@@ -17,7 +17,7 @@ from ts.fx.node import Node, map_arg
 if TYPE_CHECKING:
     from ts.export.tracer import ExportTracer
 
-_NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")  # the inputs of their graphs have the names of the operands
+_NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")  # operators whose subgraph inputs are named after operands
 
 
 def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModule:

@@ -3,8 +3,8 @@
     @decomposes("aten::t")                a function with the operator's arguments, that calls `ts.ops.aten`
     def t(x): ...
 
-A decomposition is an ordinary function of tensors: run eagerly it gives what its operator gives.  It gives
-NotImplemented where the operator is to stay for these arguments.
+A decomposition is an ordinary function of tensors: eagerly it returns its operator's result.  It returns
+NotImplemented to keep the operator for these arguments.
 """
 
 from __future__ import annotations

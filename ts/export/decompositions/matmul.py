@@ -167,7 +167,7 @@ def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
     terms, result = _terms(equation, tensors)
     letters = [*result, *sorted({c for term in terms for c in term} - set(result))]
     operands = [_along(x, term, letters) for x, term in zip(tensors, terms, strict=True)]
-    rest = range(len(result), len(letters))  # the dimensions that are summed
+    rest = range(len(result), len(letters))  # summed dimensions
     found = operands[0]
     if len(operands) == 1:
         return aten.sum.dim_IntList(found, list(rest)) if rest else found

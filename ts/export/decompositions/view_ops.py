@@ -194,7 +194,7 @@ def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """`length` elements from `start` on."""
     if evaluate_guard(start < 0):
         start = start + x.shape[dim]
-    if not evaluate_guard(start + length <= x.shape[dim]):  # which a slice does not ask
+    if not evaluate_guard(start + length <= x.shape[dim]):  # `slice` does not check this
         return NotImplemented
     return aten.slice.Tensor(x, dim, start, start + length)
 

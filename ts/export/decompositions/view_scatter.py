@@ -146,7 +146,7 @@ def _view_as_complex(before: Tensor, value: Tensor) -> Tensor:
     return aten.view_as_real(value)
 
 
-# ---- the operators of the core set that they become
+# ---- core operators of the inverses
 
 
 @decomposes("aten::select_scatter")

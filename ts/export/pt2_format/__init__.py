@@ -1,4 +1,4 @@
-"""`.pt2` files, both ways: exported programs as PyTorch 2.13 writes and reads them.
+"""Reading and writing of `.pt2` archives, compatible with PyTorch 2.13.
 
     save(program, "model.pt2")      torch.export.load reads it
     load("model.pt2")               so does this what torch.export.save wrote
@@ -11,8 +11,9 @@
     targets.py       what nodes call
     tensors.py       weights and constants
 
-Files are read with distrust: what they say of sizes, types and names is checked, nothing of them is
-executed or imported, and what is wrong is an ArchiveError.
+Files are untrusted: sizes, types and names are validated, nothing is executed or imported, and violations
+raise
+ArchiveError.
 """
 
 from __future__ import annotations

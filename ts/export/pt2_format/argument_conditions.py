@@ -1,6 +1,6 @@
 """Argument guards of a program loaded from an archive.
 
-The file has sizes of tensors with symbols in them, ranges of symbols, constants, and conditions as Python:
+The file contains symbolic tensor sizes, symbol ranges, constants, and conditions as Python expressions:
 
     x: [s0, 3], s0 in [4, 64]                "x.size()[0] >= 4", "x.size()[0] <= 64", "x.size()[1] == 3"
     "L['x'].size()[0] % 2 == 0"              "x.size()[0] % 2 == 0"

@@ -4,7 +4,7 @@
     found("_operator.floordiv")            operator.floordiv
     name_of(operator.floordiv)             "_operator.floordiv"
 
-A name that is not listed or registered is refused; nothing is imported for it.
+Names that are not listed or registered raise ArchiveError; nothing is imported.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The records of a `.pt2` file, which is a zip file.
+"""Records of a `.pt2` archive (zip file).
 
     model/models/model.json                         the program
-    model/data/weights/model_weights_config.json    its parameters and buffers: where each lies, and how
+    model/data/weights/model_weights_config.json    its parameters and buffers: record and layout of each
     model/data/weights/weight_0                     the bytes of a storage
     model/data/constants/...                        the same for constants, and buffers that no state has
     model/data/sample_inputs/model.pt               the arguments of the export, as `torch.save` writes them
     model/extra/...                                 what the caller added
     model/archive_format, archive_version, byteorder
 
-Sizes that a file claims are compared with its own before memory is taken.
+Claimed sizes are compared with the file size before memory is allocated.
 """
 
 from __future__ import annotations

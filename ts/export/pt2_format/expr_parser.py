@@ -1,10 +1,11 @@
-"""The formulas of `.pt2` files: sizes as sympy writes them, and conditions on arguments as Python does.
+"""Parser of `.pt2` formulas: sizes in sympy syntax, and argument conditions in Python syntax.
 
     parse("Add(Symbol('s0', integer=True), Integer(1))")       a Call of Add with a Call and a Call
     parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...
 
-Nothing is evaluated: a formula is a tree of names, numbers, texts, calls and operators, and whoever reads it
-says what each name may be.  It is short, and not deep.
+Nothing is evaluated: a formula is a syntax tree of names, numbers, strings, calls and operators, of bounded
+length
+and depth; the caller resolves names.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ts.errors import ArchiveError
 
 _MAX_FORMULA_CHARS: Final = 1 << 14  # characters
 _MAX_NESTING_DEPTH: Final = 60  # levels of nesting
-_MAX_TREE_HEIGHT: Final = 150  # levels of the tree, which sums have without nesting
+_MAX_TREE_HEIGHT: Final = 150  # levels of the tree; long sums reach it without nesting
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<text>'[^'\\]*'|\"[^\"\\]*\")|(?P<mark>\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%<>()\[\],.=&|^])|(?P<end>$))",
@@ -139,7 +140,7 @@ class _Parser:
                 return found
         self.fail("it is too large")
 
-    # ---- levels, the loosest first
+    # ---- precedence levels, loosest first
 
     def choice(self) -> Formula:
         found = self.disjunction()

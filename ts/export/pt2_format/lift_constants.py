@@ -1,9 +1,9 @@
-"""Tensors that functions of a program hold become inputs of the program: files have no other place for them.
+"""Lifting of subgraph constants to program inputs, as archives store tensors of the program only.
 
     cond(p, true_graph_0, false_graph_0, (x,))                        true_graph_0 holds `_tensor_constant0`
     cond(p, true_graph_0, false_graph_0, (x, c_lifted_tensor_0))      both graphs take it
 
-The program itself stays as it is: what is written is a copy.
+The program itself is unchanged; the copy is written.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The trees of arguments and results in `.pt2` files, and where their leaves are.
+"""Pytree specs of arguments and results in `.pt2` archives, and paths of their leaves.
 
     read('[1, {"type": "builtins.tuple", "context": "null", "children_spec": [...]}]')     a TreeSpec
     paths(spec)                                     [(Step(place=0, key=None), ...), ...], one for each leaf
 
-A text names types by what they are registered as; nothing is imported for it, and contexts are plain JSON.
+Types are named by their registered names; nothing is imported, and contexts are plain JSON.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _context(cls: Any, written: Any, count: int) -> Any:
         return _default_context(written, count)
     parsed = json_codec.parse(written, "a tree of arguments") if isinstance(written, str) else written
     read = SUPPORTED_SERIALIZED_TYPES[cls].from_dumpable_context
-    if read is not None:  # of a class that the program has registered
+    if read is not None:  # registered class
         return read(written)
     if cls in _DICTIONARIES:
         return _keys(parsed, count)

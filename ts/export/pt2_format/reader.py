@@ -1,8 +1,8 @@
-"""Reads the program of a `.pt2` file: from its JSON to an ExportedProgram.
+"""Reader of `.pt2` archives: decodes JSON to an ExportedProgram.
 
-    read(container)     the graph, with what is known of each value; state, constants, signature, conditions
+    read(container)     graph with value metadata; state, constants, signature, guards
 
-Names become parts of generated code, so they are checked to be names; operators are looked up, not imported.
+Names are validated as identifiers, as they appear in generated code; operators are looked up, not imported.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ class _GraphReader:
             raise ArchiveError(f"two values are called {name}")
         if name == "self" and node.op != "placeholder":
             raise ArchiveError("a value is called self, as the module is")
-        if node.name != name and hasattr(builtins, name):  # which generated code does not use
+        if node.name != name and hasattr(builtins, name):  # names of unused builtins are allowed
             node.graph._graph_namespace._rename_object(node, name)
             node.name = name
         self.nodes[name] = node

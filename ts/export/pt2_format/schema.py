@@ -1,13 +1,13 @@
-"""The JSON of a `.pt2` file: what its objects have, of which type.
+"""JSON schema of `.pt2` archives: one class per object.
 
-A class for each object; the annotations say what reading checks and writing writes.  A `TaggedUnion` is an
-object with one entry, whose key says what the value is:
+Annotations define the types that reading validates and writing encodes.  A `TaggedUnion` is an object with
+one
+entry, whose key is the kind of the value:
 
     {"as_tensor": {"name": "x"}}         Argument("as_tensor", Name("x"))
     {"as_ints": [1, 2]}                  Argument("as_ints", [1, 2])
 
-Entries that no class names are passed over, as later versions may have more; unknown keys of a choice are
-not.
+Unknown entries are ignored, as later versions may add some; unknown kinds of a union raise ArchiveError.
 """
 
 from __future__ import annotations

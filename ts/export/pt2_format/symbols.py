@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MAX_BITS: Final = 256  # of a number
 _MAX_NODES: Final = 200  # of an expression
 _MAX_POWER: Final = 64
-_MAX_TERMS: Final = 1 << 9  # that an expression may have as a sum of products
+_MAX_TERMS: Final = 1 << 9  # of an expanded expression
 _ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "negative", "nonpositive"))
 _SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
 

@@ -1,4 +1,4 @@
-"""The tensors of `.pt2` files: each is a place in a record of bytes, which several may share.
+"""Tensors of `.pt2` archives: strided views of byte records, which several tensors may share.
 
 Payloads.read("weights")          {"l.weight": a Parameter, ...}
 Written().payload(x, ...)         where it lies, and the bytes if they are new

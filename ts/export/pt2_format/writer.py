@@ -1,9 +1,9 @@
-"""Writes the program of a `.pt2` file: from an ExportedProgram to its JSON, and its tensors.
+"""Writer of `.pt2` archives: encodes an ExportedProgram as JSON and tensor records.
 
     write(program, writer, None)
 
-A call becomes its operator's name, its arguments with the parameters' names, and the names of its results:
-nodes that take results out of a call are not written.
+A call is encoded as operator name, named arguments and result names; `getitem` nodes of results are not
+written.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OR_NAME: Final = {
     "as_sym_int": schema.IntOrName, "as_sym_float": schema.FloatOrName, "as_sym_bool": schema.BoolOrName,
 }  # fmt: skip
 _PLAIN: Final = {int: "as_int", float: "as_float", bool: "as_bool", str: "as_string"}
-_OF_TYPE: Final = {  # of empty lists, by the schema's words for what is in them
+_OF_TYPE: Final = {  # kinds of empty lists by element type of the schema
     "Tensor": "as_tensors", "int": "as_ints", "SymInt": "as_ints", "float": "as_floats", "bool": "as_bools",
     "str": "as_strings", "Tensor?": "as_optional_tensors",
 }  # fmt: skip
@@ -85,7 +85,7 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
     ranges = {
         str(s): schema.Range(whole_end(r.lower), whole_end(r.upper))
         for s, r in program.range_constraints.items()
-        if s not in program.environment.replaced  # the graph has what such a number is equal to
+        if s not in program.environment.replaced  # the graph uses the equal expression
     }
     codes = [check.code for check in program._guards if getattr(check, "code", "")]
     return schema.Program(
