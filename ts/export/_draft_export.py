@@ -5,8 +5,7 @@
 
 The program runs on fake tensors and on the example's elements.  Data-dependent conditions are decided by the
 example and asserted at run time; violated dimension specs become `Dim.AUTO`; custom operators without a
-correct
-fake kernel return results like those of the example, with unbacked sizes.
+correct fake kernel return results like those of the example, with unbacked sizes.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     y = x.detach().requires_grad_()                   detach(x)
     ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add
 
-Fake tensors have no history; the tape is the list of operators that were recorded.  The formulas of
-`ts.ops.derivatives` run on what these took and gave, and their operators are recorded in turn, so that
-gradients can be differentiated again.
+Fake tensors have no autograd graph; the tape is the list of recorded operators.  The derivative formulas of
+`ts.ops.derivatives` run on their arguments and results, and are recorded in turn, so that gradients can be
+differentiated again.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Step(NamedTuple):
 
     op: Any
     values: list[Any]
-    results: list[Any]  # as the schema counts them: a list of tensors is one
-    differentiable: bool  # gradients were on
-    time: int = 0  # how many were recorded before, which counts for what was written since
+    results: list[Any]  # per schema return: a tensor list counts as one
+    differentiable: bool  # grad mode was enabled
+    time: int = 0  # index in the tape, compared with write times
 
 
 class CustomFunctionNode(NamedTuple):
@@ -61,11 +61,11 @@ class ExportTape:
     def __init__(self, recorder: ExportTracer) -> None:
         self.recorder = recorder
         self.steps: list[Step] = []
-        self.nodes: set[Node] = set()  # of ways back: those that nobody uses may go
-        self.watched: dict[int, tuple[Tensor, str]] = {}  # tensors with hooks by id, and what they are
+        self.nodes: set[Node] = set()  # backward nodes, removable if unused
+        self.watched: dict[int, tuple[Tensor, str]] = {}  # tensors with hooks and descriptions, by id
         self._going_back = False
         self._memory = AliasTracker(recorder)
-        self._stale: set[int] = set()  # computed again of what was written since, by id
+        self._stale: set[int] = set()  # recomputed from mutated tensors, by id
 
     def note(self, op: Any, values: list[Any], result: Any) -> None:
         """Record an operator call in the tape."""
@@ -93,7 +93,7 @@ class ExportTape:
         """Simplify an operator of a derivative formula without a node (conjugates of real tensors); None
         otherwise.
 
-        A number in a tensor's place becomes one if it is alone, in `values`.
+        A number passed for a tensor parameter, without other tensors, is replaced by a tensor in `values`.
         """
         if not self._going_back:
             return None
@@ -105,7 +105,7 @@ class ExportTape:
             values[0] = _number(x)
         return None
 
-    # ---- the way back
+    # ---- backward
 
     def gradients(
         self, roots: Sequence[Tensor], given: Sequence[Tensor], wanted: Sequence[Tensor], create: bool
@@ -336,7 +336,7 @@ class AliasTracker:
     def __init__(self, recorder: ExportTracer) -> None:
         self._recorder = recorder
         self._aliases = Aliases()
-        self._writes: dict[int, list[int]] = {}  # times, by the root of the memory
+        self._writes: dict[int, list[int]] = {}  # write times by root of the alias set
 
     def note(self, op: Any, values: list[Any], result: Any, time: int) -> None:
         """Record aliases and writes of an operator's arguments."""
@@ -349,7 +349,7 @@ class AliasTracker:
             return
         with self._recorder.environment.guessing(), self._recorder.paused():
             aliases.note(op, values, result)
-        if op.name == "aten::detach_":  # which leaves the elements
+        if op.name == "aten::detach_":  # does not write elements
             return
         for argument, value in zip(op.schema.arguments, values, strict=True):
             if argument.alias is not None and argument.is_write:

@@ -3,7 +3,7 @@
     recorder.node_of(x)         the node of a fake tensor, that of a parameter or constant for a real one
     recorder.node_of(n + 1)     a node for the sum, after a node of the size n
 
-What operators are recorded as is said by `recorder.Recorder`.
+`tracer.ExportTracer` selects the recorded overloads.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""An exported graph as a graph of the compiler: operators become nodes of the one IR, which is optimised.
+"""Lowering of an exported graph to script IR, which is optimized.
 
     mul = torch.ops.aten.mul.Tensor(x, 2)         %mul : Tensor = aten::mul(%x, %2)
     add = sym_size + 1                            %add : int = aten::add(%sym_size, %1)
 
 In: a module of `ts.fx` whose nodes call single overloads, and functions of Python on numbers.  Out: a
-scripted function; `UnsupportedNodeError` where a node is of another kind (the steps of `vmap` ...).
+scripted function; other nodes (steps of `vmap` ...) raise `UnsupportedNodeError`.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # of inputs
 
 _MAX_ITERATIONS: Final = (1 << 63) - 1
 _GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
-LONG_NUMBER: Final = "builtins.OverflowError"  # what compiled programs raise, and Python's code does not
-_LONG: Final = 2.0**62  # from here on numbers are said to need more than 64 bits: floats are not exact there
+LONG_NUMBER: Final = "builtins.OverflowError"  # raised by compiled programs only
+_LONG: Final = 2.0**62  # conservative 64-bit bound: floats are inexact here
 _ASSERTION: Final = overload_named("aten::_assert_scalar", "")
-_MAX_SIZE: Final = (1 << 31) - 1  # of a size: that the product of two is not long is not looked at
+_MAX_SIZE: Final = (1 << 31) - 1  # of a size; products of two need no overflow check
 
 
 class UnsupportedNodeError(Exception):
@@ -113,8 +113,8 @@ class _Lowering:
     def __init__(self, graph: Graph, module: GraphModule, around: _Lowering | None = None) -> None:
         self.graph = graph
         self.module = module
-        self.acts: bool = around.acts if around else _acts(module)  # and must not run again by its code
-        self.values: dict[Node, Any] = {}  # a Value; a list of them of an operator with several results
+        self.acts: bool = around.acts if around else _acts(module)  # has side effects: must not rerun
+        self.values: dict[Node, Any] = {}  # a Value, or a list for several results
 
     def results(self, inputs: Sequence[Value]) -> list[Value]:
         """Emit the graph's nodes at the insertion point and return its results for `inputs`."""
@@ -376,7 +376,7 @@ def _acts(module: GraphModule) -> bool:
 def _may_be_long(value: Any) -> bool:
     """Return True if an integer value may exceed 64 bits."""
     if not isinstance(value, SymInt):
-        return value is None  # a node that somebody added
+        return value is None  # a node added after the export
     ranges = {}
     for symbol in value.node.expression.free_symbols:
         ends = value.node.environment.ranges.get(symbol, EVERYTHING)

@@ -2,13 +2,13 @@
 
     Unflattening(program, module).run()
 
-A node is noted with the calls that were running (`nn_module_stack`).  Where that changes, frames are left and
-entered.  What a frame takes from around it becomes an input of its graph, what others take of it a result.
-Where the signature of a call was preserved, both are the trees of the original: they are flattened behind its
-inputs, and unflattened before its result; around the call it is the other way.
+`nn_module_stack` holds the module calls around a node; frames are opened and closed where it changes.  Values
+captured from outer frames become inputs of a frame's graph, and values used outside become its results.
+Calls with a preserved signature have the original's pytrees: the graph flattens its inputs and unflattens its
+result, and the caller does the inverse.
 
-Calls of a module with the same graph are calls of one module; another graph stands beside it (`encoder@1`),
-or takes turns with it where signatures are preserved.
+Calls with equal graphs share one module.  Another graph becomes a separate module (`encoder@1`), or
+alternates within one module if signatures are preserved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ts.fx.node import Node, map_arg
 from ts.nn.modules.module import Module
 from ts.utils import _pytree as pytree
 
-_CALL_KEY = "L__self__"  # before the name of a call, in what nodes are noted with
+_CALL_KEY = "L__self__"  # prefix of call names in `nn_module_stack` keys
 _COPY = ts.ops.aten.copy_.default
 
 
@@ -40,12 +40,12 @@ class Frame:
     def __init__(self, work: Unflattening, path: str, call: str, parent: Frame | None) -> None:
         self.work = work
         self.path = path  # of the module, in the original
-        self.call = call  # the same, with the number of the call
+        self.call = call  # path with call number
         self.parent = parent
         self.graph = Graph()
-        self.values: dict[Node, Any] = {}  # of the program's nodes: those of this graph
-        self.needs: list[Node] = []  # what comes from around, by input
-        self.nodes: list[Node] = []  # of the program, that ran in here
+        self.values: dict[Node, Any] = {}  # this graph's node by program node
+        self.needs: list[Node] = []  # captured outer nodes, by input
+        self.nodes: list[Node] = []  # program nodes of this frame
         self.last_state: Node | None = None
         self.signature = work.signatures.get(call)
         self.module: InterpreterModule = (
@@ -228,8 +228,8 @@ class Unflattening:
         self.signatures = {e.fqn: e.signature for e in program.module_call_graph if e.fqn and e.signature}
         self.state: dict[Node, str] = {}  # inputs that are state, by node: their names
         self.of_state: dict[str, Any] = {}
-        self.given: set[Any] = set()  # nodes that are results, or are written at the end
-        self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}  # by the one around, and name
+        self.given: set[Any] = set()  # result nodes and new values of inputs
+        self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}  # by (parent id, name)
         self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
 
     def is_taken(self, node: Node, inside: set[Node]) -> bool:
@@ -266,7 +266,7 @@ class Unflattening:
         results = self._results()
         self.given = {*(x for x in results if isinstance(x, Node)), *late}
         at_head = True
-        running: list[str] = []  # the calls that are open, below the root
+        running: list[str] = []  # open calls below the root
         for node in program.graph.nodes:
             if node.op == "placeholder" and node not in self.state:
                 root.values[node] = root.graph.node_copy(node)

@@ -1,8 +1,7 @@
 """Snapshot and restoration of module state around an export.
 
 Running `forward` on fake tensors may assign attributes.  A replaced buffer becomes a final `copy_` of the
-program;
-other attributes, and the contents of lists, dictionaries and sets among them, are restored.
+program; other attributes, and the contents of lists, dictionaries and sets among them, are restored.
 """
 
 from __future__ import annotations

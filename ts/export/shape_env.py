@@ -1,6 +1,6 @@
 """Shape environment of an export: symbolic sizes, their ranges, and constraints.
 
-    env = Environment()
+    env = ShapeEnv()
     n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example
     env.known(expr)                       True, False or None; adds no guard
     env.decide(expr)                      a bool, by the example; adds a guard
@@ -385,7 +385,7 @@ class ShapeEnv:
 
     @contextmanager
     def guessing(self) -> Iterator[None]:
-        """Within it, questions are about how tensors lie: the example answers, and nothing is noted."""
+        """Evaluate layout conditions in this context by the example, without guards."""
         before, self.quiet = self.quiet, True
         try:
             yield
@@ -625,7 +625,7 @@ class ShapeEnv:
         return symbol not in self.hints, self.hints.get(symbol, 0), list(self.ranges).index(symbol)
 
     def _learn_multiple(self, symbol: Any, n: Any) -> None:
-        """n divides it."""
+        """Record that `n` divides a symbol."""
         if not symbol.is_Symbol or not n.is_Integer:
             return
         n = math.lcm(int(n), self._multiples.get(symbol, (1, None))[0])
@@ -671,7 +671,7 @@ class ShapeEnv:
                     self._learn_least(sympy.expand(sign * expression), end)
 
     def merge(self, conditions: Iterable[Any]) -> None:
-        """Learn several."""
+        """Learn several conditions."""
         for condition in conditions:
             self.learn(condition)
 

@@ -1,6 +1,6 @@
 """Report on a program's symbols: sources, ranges, conditions and source lines.
 
-for symbol in explained(program):
+for symbol in explain_symbols(program):
     symbol.name, symbol.found, symbol.range, symbol.conditions      s0, ["x.size()[0]"], "5 to int_oo", ...
 """
 

@@ -1,10 +1,10 @@
-"""Compiled functions in exports: a graph of the compiler runs on tensors without elements.
+"""Export of script functions: a script graph is interpreted on fake tensors.
 
     export(ts.jit.load("model.pt"), (x,))
 
-Its nodes are taken in their order: operators are recorded, what is about numbers, lists and strings of Python
-is computed, branches and loops go the way that the example goes, as those of Python do.  What has no form in
-a program of exports (an attribute that is set, a task) is refused with its line.
+Nodes run in order: operators are recorded, operations on numbers, lists and strings are computed, and
+branches and loops follow the example, as in Python code.  Nodes that cannot be exported (attribute
+assignments, tasks) raise an error with their source line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ELEMENTS: Final = frozenset((
     "aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit", "aten::FloatImplicit",
     "aten::ScalarImplicit",
 ))  # fmt: skip
-_ON_LISTS: Final[dict[str, Callable[..., Any]]] = {  # and on dictionaries and strings, whatever is in them
+_ON_LISTS: Final[dict[str, Callable[..., Any]]] = {  # also for dictionaries and strings
     "aten::append": lambda x, item: x.append(item) or x,
     "aten::extend": lambda x, items: x.extend(items),
     "aten::insert": lambda x, i, item: x.insert(i, item),
@@ -55,7 +55,7 @@ _ON_LISTS: Final[dict[str, Callable[..., Any]]] = {  # and on dictionaries and s
     "aten::values": lambda x: list(x.values()),
     "aten::items": lambda x: list(x.items()),
 }
-_MAX_ITERATIONS: Final = 100_000  # of loops, each of which becomes nodes
+_MAX_ITERATIONS: Final = 100_000  # of a loop, which is unrolled to nodes
 
 
 def call(
@@ -72,7 +72,7 @@ class _Run:
         self.values: dict[Value, Any] = {}
         self.node: Node | None = None
         self.turns = 0
-        self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}  # attributes by object and slot: where, what
+        self.set: dict[tuple[Any, int], tuple[Node, Any]] = {}  # set attributes by (object, slot)
 
     def result(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the script function symbolically and return its result."""
@@ -160,7 +160,7 @@ class _Run:
                 return [tuple(given)]
             case "prim::TupleUnpack" | "prim::ListUnpack":
                 return list(given[0])
-            case "prim::CallFunction":  # of itself: others are inlined
+            case "prim::CallFunction":  # recursive calls; others are inlined
                 type: Any = next(iter(node.inputs())).type()
                 return [call(self.recorder, type.function, given[1:], {})]
             case "prim::NumToTensor":
@@ -202,7 +202,7 @@ class _Run:
             return [_ON_SYMBOLS[kind](*given)]
         op = node.operator()
         recorded = getattr(op, "record", None) is not None
-        if not symbols and not (tensors and recorded):  # of numbers and texts, or what a tensor is like
+        if not symbols and not (tensors and recorded):  # numbers, strings, or tensor metadata
             with recorder.paused():
                 found = evaluate(node, given)
             if found is not NOT_EVALUATED:

@@ -4,8 +4,7 @@
     module     lin_weight = self.lin.weight; ...; _guards_fn = self._guards_fn(x); ...
 
 The graph is a copy: changes to it do not affect the program.  New values of mutated inputs are copied to
-these
-at the end.
+these at the end.
 """
 
 from __future__ import annotations

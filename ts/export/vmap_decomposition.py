@@ -3,8 +3,7 @@
     _add_batch_dim(x, 0, 1); sum(_); _remove_batch_dim(_, 1, 5, 0)        sum(x, [1])
 
 Between the steps, stand-ins are fake tensors of one element's shape; operators on them follow the batching
-rules
-of `ts.ops.vmap_rules`, which are recorded.
+rules of `ts.ops.vmap_rules`, which are recorded.
 """
 
 from __future__ import annotations

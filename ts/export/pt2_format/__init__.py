@@ -1,19 +1,18 @@
 """Reading and writing of `.pt2` archives, compatible with PyTorch 2.13.
 
     save(program, "model.pt2")      torch.export.load reads it
-    load("model.pt2")               so does this what torch.export.save wrote
+    load("model.pt2")               reads files of torch.export.save
 
     container.py     the records of the zip file
-    schema.py        the objects of its JSON, documents.py reads and writes them
-    reader.py        from there to an ExportedProgram, writer.py the other way
-    formulas.py      sizes and conditions as texts; symbols.py and conditions.py say what may be in them
-    trees.py         the trees of arguments and results
-    targets.py       what nodes call
+    schema.py        the objects of its JSON; json_codec.py decodes and encodes them
+    reader.py        JSON to ExportedProgram; writer.py the inverse
+    expr_parser.py   syntax of sizes and conditions; symbols.py and argument_conditions.py validate them
+    pytree_specs.py  pytree specs of arguments and results
+    call_targets.py  call targets of nodes
     tensors.py       weights and constants
 
 Files are untrusted: sizes, types and names are validated, nothing is executed or imported, and violations
-raise
-ArchiveError.
+raise ArchiveError.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@
     parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...
 
 Nothing is evaluated: a formula is a syntax tree of names, numbers, strings, calls and operators, of bounded
-length
-and depth; the caller resolves names.
+length and depth; the caller resolves names.
 """
 
 from __future__ import annotations

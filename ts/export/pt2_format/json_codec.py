@@ -1,9 +1,9 @@
-"""JSON by the classes of `ts.export.pt2_format.schema`, both ways.
+"""JSON codec for the classes of `ts.export.pt2_format.schema`.
 
     read('{"name": "x"}', schema.Name, "model.json")       Name("x")
     write(Name("x"))                                       '{"name": "x"}'
 
-A file may say anything: what has another type than its class wants is an ArchiveError that names the entry.
+Files are untrusted: an entry whose type differs from the class raises an ArchiveError that names the entry.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ts.errors import ArchiveError
 from ts.export.pt2_format import schema
 from ts.export.pt2_format.schema import TaggedUnion
 
-_BYTES_EACH: Final = 20  # of memory that a byte of JSON may take as objects
+_BYTES_EACH: Final = 20  # of memory per byte of JSON, decoded
 _NANOSECONDS_EACH: Final = 20
 _MAX_NESTING_DEPTH: Final = 300  # of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
-_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)  # one that does not end goes to the end
+_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)  # unterminated strings extend to the end
 _MARKS: Final = re.compile(r"[\[{\]}]")
 _Reads = Callable[[Any, str], Any]
 

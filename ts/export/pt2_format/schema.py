@@ -1,8 +1,7 @@
 """JSON schema of `.pt2` archives: one class per object.
 
 Annotations define the types that reading validates and writing encodes.  A `TaggedUnion` is an object with
-one
-entry, whose key is the kind of the value:
+one entry, whose key is the kind of the value:
 
     {"as_tensor": {"name": "x"}}         Argument("as_tensor", Name("x"))
     {"as_ints": [1, 2]}                  Argument("as_ints", [1, 2])
