@@ -122,7 +122,7 @@ def part(Tensor x not None, index):
     for item in items:
         if item is None:
             dims[nd] = 1
-            strides[nd] = UNKNOWN  # until what follows is known
+            strides[nd] = UNKNOWN  # computed below from the following dimension
             nd += 1
         elif item is Ellipsis:
             skipped = ndim_of(a) - taken
@@ -162,7 +162,7 @@ def part(Tensor x not None, index):
         at += 1
     step = cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     for at in range(nd - 1, -1, -1):
-        if strides[at] == UNKNOWN:  # past all that comes behind
+        if strides[at] == UNKNOWN:  # the span of the following dimensions
             strides[at] = step if at == nd - 1 else dims[at + 1] * strides[at + 1]
     made = view_at(x, a, nd, dims, strides, offset)
     result = <object>made

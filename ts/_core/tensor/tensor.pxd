@@ -55,13 +55,13 @@ cdef class Tensor:
     cdef object __weakref__
 
 
-# What counts the writes to memory and is nobody's tensor: it has no array, and never a history.
+# Version counter of memory without an owning tensor: it has no array and no autograd metadata.
 cdef class VersionCounter(Tensor):
     pass
 
 
 cdef int check_write_of_inference() except -1
-# Of a view that is made in inference mode: it wants a gradient of its own, and is not to be written later.
+# Mark a view created in inference mode: it requires grad by itself and may not be written later.
 cdef int leave_unrecorded(Tensor view) except -1
 
 # The tensor that counts the writes to the memory of one; borrowed.
@@ -71,10 +71,10 @@ cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
         t, owner = owner, <PyObject *>(<Tensor>owner).owner
     return t
 
-# The same, where who asks must not reach the history of any tensor on the memory.
+# A separate version counter of the memory, without access to any tensor's autograd metadata.
 cdef Tensor counter_apart(Tensor t)
 
-# Count a write to the tensor's memory; let a view be counted together with what it is a view of.
+# Increment the version counter of the tensor's memory, shared by its views.
 cdef inline int wrote(Tensor t) except -1:
     cdef PyObject *counter = counter_of(<PyObject *>t)
     (<Tensor>counter).version = (<Tensor>counter).version + 1
@@ -132,7 +132,7 @@ cdef object memory_of(Tensor t)
 cdef Tensor wrap(object array)
 # An ndarray -> Tensor, without looking at its dtype.
 cdef Tensor wrap_cpu(object array, int scalar_type)
-# Let `t` be around `array` from now on: what in-place changes of shape or dtype do.
+# Replace the array of `t`, for in-place changes of shape or dtype.
 cdef int rebind(Tensor t, object array) except -1
 # ScalarType of a NumPy dtype's number, or -1; and back: NumPy's number, or -1.
 cdef int scalar_type_of_number(int type_number) noexcept nogil

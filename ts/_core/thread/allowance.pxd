@@ -31,32 +31,32 @@ cdef extern from *:
 # The number of threads with a memory budget; allocations skip accounting if it is 0.
 cdef int limited
 
-# Whether this one has.
+# Whether this thread has a memory budget.
 cdef bint has_allowance() noexcept
 
-# Before memory is allocated; MemoryExceeded when this thread's allowance does not cover it.
+# Charge memory before its allocation; raise MemoryExceeded if it exceeds this thread's budget.
 cdef int take_bytes(Py_ssize_t size) except -1 nogil
-# When it is free again.
+# Credit released memory.
 cdef void give_bytes(Py_ssize_t size) noexcept nogil
 cdef enum:
     TEXT_BYTES = 56              # of a string in addition to its characters
 
 # Charge a new string or other Python object of this size; its release is not reported.
 cdef int take_text(Py_ssize_t size) except -1
-# What to raise instead of an error: MemoryExceeded where that is, or stands for, the MemoryError that NumPy raises when it is
-# refused an array; once for each refusal.
+# Convert NumPy's MemoryError for a refused array, or an error caused by it, to MemoryExceeded;
+# once per refusal.
 cdef object as_limit(error)
 
-# Before a program is forked, which takes so many bytes, and when it has ended.  Once one was refused, no other begins until
-# all have ended: what a program gives back that fails, those that fork without end would take again, and again.
+# Charge a forked program, and credit it at its end.  After a refusal, no program starts until all have ended;
+# otherwise endless forks would reuse the memory of failed programs forever.
 cdef int take_program(Py_ssize_t size) except -1
 cdef void give_program(Py_ssize_t size) noexcept
 
-# A new allowance inside of this thread's; a reference.
+# A new budget nested in this thread's; returns a reference.
 cdef MemoryBudget *new_allowance(long long size) except NULL
 cdef void hold_allowance(MemoryBudget *allowance) noexcept
 cdef void drop_allowance(MemoryBudget *allowance) noexcept
-# Make it the one of this thread, until it is set again; NULL for none.  No reference is taken.
+# Set this thread's budget; NULL for none.  Borrows the reference.
 cdef int set_allowance(MemoryBudget *allowance) except -1
-# Make it the one where this thread has no other, or an outer one of those that it will get: of who wants to know what is used.
+# Set a budget that only measures use: this thread's budget if it has none, else an outer one.
 cdef int watch_allowance(MemoryBudget *allowance) except -1

@@ -38,8 +38,8 @@ cdef extern from *:
         void *limits
         unsigned int process_flags
 
-# Twice the number of threads that have a flag set, and one more as soon as a tensor of this process wants a gradient: at 0
-# there is nothing to ask, and up to 1 no thread need look for its own flags.
+# Twice the number of threads with flags set, plus 1 once a tensor of this process requires grad.  At 0 no
+# checks are needed; up to 1 no thread needs to read its own flags.
 cdef int attention
 
 cdef enum:
@@ -50,12 +50,12 @@ cdef void want_gradients() noexcept nogil
 # The number of tensor classes with `__torch_function__` in this process; 0 skips override checks.
 cdef int overriding
 
-# Set a flag in all threads, those that start later as well; a thread may clear its own afterwards.
+# Set a flag in all current and future threads; a thread may clear its own afterwards.
 cdef int set_process_flag(Flag flag) except -1
 
-# That of this thread.
+# The context of this thread.
 cdef Context *context() noexcept nogil
-# Set or clear a flag of this thread; whether it was set.
+# Set or clear a flag of this thread; return its previous value.
 cdef bint set_flag(Flag flag, bint on) noexcept nogil
 # Set the flags of this thread except LIMITED; return the previous ones.
 cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil

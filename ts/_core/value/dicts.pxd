@@ -22,7 +22,7 @@ cdef struct DictEntry:
 
 
 cdef struct DictSlot:
-    uint32_t part             # of the hash of the entry's key: most others are told apart without a look at the entry
+    uint32_t part             # part of the key's hash, to skip most unequal entries without reading them
     int32_t entry
 
 

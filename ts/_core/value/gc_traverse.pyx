@@ -103,7 +103,7 @@ cdef int tuple_clear(PyObject *x) noexcept:
 
 cdef int object_clear(PyObject *x) noexcept:
     cdef Py_ssize_t i
-    for i in range((<Object>x).size):  # numbers stay numbers: whoever sees the object still reads them without looking
+    for i in range((<Object>x).size):  # keep numbers: typed code reads them without a tag check
         if (<Object>x).slots[i].tag == TAG_OBJECT:
             set_object_steal(&(<Object>x).slots[i], NULL)
     return object_base_clear(x)

@@ -454,7 +454,7 @@ cdef int unbox_any(object x, IValue *out, PyObject **copies) except -1:
     if spec.kind != KIND_CLASS and not isinstance(x, (list, tuple, dict)):
         return status
     release(out)
-    out.tag = TAG_NONE  # what it held is gone, should x not convert
+    out.tag = TAG_NONE  # valid if the conversion of x fails
     return unbox_inside(x, spec, out, copies)
 
 
@@ -478,7 +478,7 @@ cdef int unbox_shallow(object x, IValue *out) except -1:
 # ---------------------------------------------------------------- IValue -> Python
 
 cdef enum:
-    CONTAINER_BYTES = 64     # of Python's containers, and of what stands in them: a place and a number
+    CONTAINER_BYTES = 64     # estimates for Python containers, and for their items: slot and number
     ITEM_BYTES = 32
     ENTRY_BYTES = 100
 
@@ -507,7 +507,7 @@ cdef object box(IValue *x):
         return o
     if type(o) is List and (<List>o).spec is not None and (<TypeSpec>(<List>o).spec.children[0]).plain:
         return box_list(<List>o, NULL, False)
-    o = None  # only x and whoever shares it hold it now
+    o = None  # drop the local reference, as `box_inside` checks reference counts
     try:
         return box_inside(x, &copies)
     finally:

@@ -58,10 +58,10 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil
 # The `n` items from `start` on, every `step`-th, as a new list.
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n)
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
-# Put the `n` items of another list, from the first on, into places from `start` on, which are there and unset.
+# Copy the first `n` items of another list to existing, unset slots from `start` on.
 cdef void list_fill(PyObject *x, Py_ssize_t start, PyObject *other, Py_ssize_t n) noexcept
 cdef void list_reverse(PyObject *x) noexcept nogil
-# Take all items out: of a list that owns some, whoever looks meanwhile finds it empty.
+# Remove all items; finalizers of released items see an empty list.
 cdef int list_clear_items(PyObject *x) except -1
 
 

@@ -15,7 +15,7 @@ cdef enum ExitStatus:
     RAISED = 109                # by the script: message in r[a], class in r[b]
     FORKING = 110               # a FORK was read
     WAITING = 111               # a WAIT was read; of `advance`: its future is not finished, run it again then
-    SUSPENDED = 112             # not by the loop: what looked up from it was asked to stop
+    SUSPENDED = 112             # not set by the loop: `look_up` was asked to suspend the program
     BAD_ATTRIBUTE = 113         # slot c of r[b] is not set
     BREAKING = 114              # a BREAK was read
     BAD_ELEMENT = 115           # there is no such element; the tensor and its indices are in the pool

@@ -74,8 +74,8 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     return frame
 
 
-# The innermost frame, which holds its arguments only, as one of another code with the same; NULL when the chunk is full.
-# A call: what it does would take registers of the loop.
+# Convert the innermost frame, which has only its arguments, to a frame of other code with equal
+# parameters; NULL if the chunk is full.  Not inlined, to save machine registers of the loop.
 cdef Frame *exchange_code(State *state, Code code) noexcept nogil
 
 

@@ -6,7 +6,7 @@ from ts._core.vm.frame cimport State
 
 
 cdef enum:
-    UNOPTIMIZED = 1 << 16             # a flag of the thread, beside those of `context.Flag`: functions run as they are written
+    UNOPTIMIZED = 1 << 16             # an additional context flag: run graphs as written
 
 
 cdef class Function(Callee):
