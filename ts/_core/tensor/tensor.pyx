@@ -66,9 +66,9 @@ cdef extern from "instance_dict.h":
 
 cdef enum:
     CODES = 48                         # ScalarTypes
-    NUMBERS = 32                       # of NumPy's own types; what others register has larger ones
+    NUMBERS = 32                       # NumPy's own type numbers; registered types have larger ones
     BORROWED = 7                       # dtypes whose arrays `ml_dtypes` knows
-    LATER = -2                         # the number of what NumPy has not been asked for
+    LATER = -2                         # a NumPy type number not looked up yet
 
 cdef int SCALAR_TYPE[NUMBERS]        # by NumPy's type number
 cdef int NUMBER[CODES]               # by ScalarType

@@ -3,15 +3,16 @@
 from ts._core.value.spec cimport TypeSpec
 
 
-# An object of which nothing more is known.
+# An object of unknown type.
 cdef TypeSpec SOME_OBJECT
-# Whether whatever reads a value of `wanted` may be given one of `found`.
+# Whether `found` is a subtype of `wanted`.
 cpdef bint is_subtype(TypeSpec found, TypeSpec wanted) except -1
 # The union of two types.
 cdef TypeSpec common_supertype(TypeSpec a, TypeSpec b)
-# The type of a value that turns out not to be None.
+# The type of a value after a check that it is not None.
 cdef TypeSpec not_none(TypeSpec spec)
-# The type of a value that turns out to be an object: neither None nor a number.  None where it cannot be one.
+# The type of a value after a check that it is an object (neither None nor a number);
+# None if it cannot be one.
 cpdef TypeSpec present(TypeSpec spec)
 # The class of the registers that a value needs: i f b o x.
 cdef str register_class(TypeSpec spec)
