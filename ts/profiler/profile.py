@@ -63,7 +63,7 @@ class ProfileWindow:
             self._recorder.stop()
 
     def events(self) -> EventList:
-        """What happened, in the order in which it began."""
+        """Return all events in order of their start; RuntimeError while recording."""
         if self._recorder.at_work:
             raise RuntimeError("the profiler is at work still: its events are there when it has stopped")
         if self._events is None:
@@ -194,7 +194,7 @@ class profile:
         return self._recording
 
     def events(self) -> EventList:
-        """What happened, in the order in which it began."""
+        """Return all events of the last recording in order of their start."""
         return self._recorded().events()
 
     def key_averages(

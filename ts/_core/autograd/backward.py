@@ -62,7 +62,7 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
 
 
 def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
-    """The gradient where a pass begins at an edge of the graph."""
+    """Return the initial gradient at an edge of the graph: the given one, or ones for a scalar."""
     like = edge.node._input_metadata[edge.output_nr]
     if gradient is None:
         if math.prod(like.shape) != 1:
@@ -165,7 +165,7 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of the sum of `outputs`, weighted by `grad_outputs`, for each of `inputs`.
+    """Compute the gradients of the sum of `outputs`, weighted by `grad_outputs`, for each of `inputs`.
 
     retain_graph       keep what was saved, for another pass; as `create_graph` where it is None
     create_graph       record the pass, for higher derivatives

@@ -137,7 +137,8 @@ cdef object planner = None
 
 
 def set_planner(function):
-    """`function(rule, arguments, which of them want gradients)` makes a plan, or gives None; `ts.autodiff` sets it."""
+    """Register `function(rule, arguments, requires_grad flags)`, which returns a plan or None; called by
+    `ts.autodiff`."""
     global planner
     planner = function
 

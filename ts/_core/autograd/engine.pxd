@@ -31,7 +31,7 @@ cdef class GraphTask:
 cdef Node edge_from(object x, int *output)
 # A node that a pass begins at, if it has such a result.
 cdef Node checked_start(object node, Py_ssize_t output)
-# All nodes that lead on from `roots`, with these.
+# All nodes reachable from `roots`, including the roots.
 cdef set nodes_from(list roots)
 # The number of a new pass.
 cdef int64_t next_number() except -1

@@ -307,7 +307,7 @@ cdef Tensor in_dtype(Tensor gradient, int scalar_type):
 
 
 cdef Tensor summed(Node node, int i, Expected *like, Tensor gradient):
-    """The sum over the dimensions along which the argument was expanded."""
+    """Sum a gradient over the dimensions along which the argument was expanded."""
     cdef list shape = [like.dims[d] for d in range(like.ndim)]
     cdef list have = list(gradient.array.shape)
     cdef int lead = len(have) - len(shape)
@@ -467,7 +467,7 @@ cdef int64_t passes = 0
 
 
 cdef int64_t next_number() except -1:
-    """The number of a new pass."""
+    """Return the number of a new pass."""
     global passes
     passes += 1
     return passes

@@ -118,7 +118,7 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
 
 
 cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except -1:
-    """An edge for each tensor."""
+    """Connect the node to an edge for each tensor argument."""
     cdef list edge_at = []
     cdef int output = 0, count = 0
     for x in args:
@@ -177,7 +177,7 @@ cdef set identities(object tensors, str refusal):
 
 
 cdef Tensor left_alone(Tensor t, int edge):
-    """A result without gradient; of an argument that wants one, another tensor."""
+    """Return a result without gradient; a tensor that requires grad is detached."""
     if needs_grad(t):
         return operator_function("detach")(t)
     if edge < 0 and t.base is not None and t.base.wants_grad:

@@ -20,7 +20,7 @@ cdef Node edge_of(Tensor t, int *output):
 
 
 cdef int refresh(Tensor view) except -1:
-    """Give a view whose base was written since its node was made another one: what it is of the base now."""
+    """Replace the node of a view if its base was written since that node was created."""
     cdef AutogradMeta history = history_of(view)
     cdef Tensor base = view.base
     cdef int now = version_of(view)
@@ -173,7 +173,7 @@ def hooks_of_tensor(Tensor x not None):
 
 
 def retain(Tensor x not None):
-    """Let a tensor that is no leaf keep its gradient."""
+    """Store the gradient of a non-leaf tensor in its `grad` during backward."""
     cdef int output = 0
     cdef Node node = edge_of(x, &output)
     require(node)

@@ -135,7 +135,7 @@ cdef Tensor total(Tensor gradient, Tensor other):
 
 
 cdef Tensor copied(Tensor leaf, Tensor gradient, bint recorded):
-    """A copy of a gradient in the order of the leaf's elements."""
+    """Copy a gradient into the memory layout of the leaf."""
     cdef Tensor made
     if recorded or gradient.backend == BACKEND_SPARSE or leaf.backend == BACKEND_SPARSE:
         return operator_function("clone")(gradient)

@@ -111,7 +111,8 @@ cdef list as_edges(list edges):
 
 
 def reach(list roots not None, type kind not None):
-    """The nodes of a class that lists of edges lead to, with bit `i` set where list `i` does."""
+    """Return the nodes of class `kind` reachable from the roots, with bit `i` set if root `i` reaches
+    them."""
     cdef dict bits = {}, found = {}
     cdef Node node, to
     cdef int i

@@ -71,7 +71,7 @@ cdef object give_rule = None
 
 
 def set_rules(function):
-    """`function(record)` gives the rule of an operator; the package of derivatives sets it."""
+    """Register `function(record)`, which returns the rule of an operator; called by `ts.ops.derivatives`."""
     global give_rule
     give_rule = function
 

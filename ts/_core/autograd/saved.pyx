@@ -293,7 +293,7 @@ cdef class SavedTensor:
 
 
 def save(Tensor x not None):
-    """A `SavedTensor` of `x`, for functions that keep tensors themselves."""
+    """Return a `SavedTensor` of `x`, for functions that save tensors themselves."""
     cdef SavingNode node = SavingNode.__new__(SavingNode)
     make_room_to_save(node, 1)
     save_tensor(&node.saved[0], x, NO_RESULT)
@@ -312,7 +312,7 @@ cdef object saved_at(SavingNode node, int place):
 
 
 def push_hooks(pack, unpack):
-    """From now on this thread saves pack(x) instead of x, and gets a tensor back by `unpack`; RuntimeError where that is refused."""
+    """Activate a pair of saved-tensor hooks in this thread; RuntimeError while hooks are refused."""
     global hooked
     if getattr(here, "refusal", None) is not None:
         raise RuntimeError(here.refusal)

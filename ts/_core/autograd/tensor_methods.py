@@ -65,7 +65,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 
 def retain_grad(self: Tensor) -> None:
-    """Let this tensor keep its gradient though it is no leaf."""
+    """Store the gradient of this non-leaf tensor in `grad` during backward."""
     from ts._core.autograd.history import is_retained, retain
     from ts._core.thread.transform_state import refuse
 

@@ -47,7 +47,7 @@ cdef class ViewNode(Node):
         return 0
 
     cdef object for_view(self, flat):
-        """The elements of the base's memory, in a row, as the view's dtype has them."""
+        """Reinterpret the flat memory of the base in the view's dtype."""
         if self.reading == AS_IT_IS:
             return flat
         if self.reading == AS_PAIRS:
@@ -63,7 +63,7 @@ cdef class ViewNode(Node):
         return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
 
     cdef object places(self, list size, list stride, Py_ssize_t offset, gradient):
-        """The numbers of such elements among those in a row."""
+        """Return the flat memory indices of a strided tensor's elements."""
         numbers = operator_function("arange")(2 * self.length(), device=gradient.device)
         return operator_function("reshape")(operator_function("as_strided")(numbers, size, stride, offset), [-1])
 
@@ -77,7 +77,8 @@ cdef class ViewNode(Node):
         return last + 2 - last % 2     # an even number
 
     cdef object in_memory(self, whole):
-        """The elements of what looks like the base, in a row, as they lie in the base's memory, for the view."""
+        """Return the elements of a tensor like the base in the base's flat memory order, in the view's
+        dtype."""
         run = operator_function
         flat = run("zeros")([self.length()], dtype=whole.dtype, device=whole.device)
         places = self.places(self.base_size, self.base_stride, 0, whole)
@@ -97,7 +98,7 @@ cdef class ViewNode(Node):
         return run("reshape")(run("index_select")(flat, 0, places), self.base_size)
 
     cdef object whole_like(self, object gradient):
-        """Room for the gradient of the base."""
+        """Return an uninitialized gradient with the layout of the base."""
         return operator_function("empty_strided")(
             self.base_size, self.base_stride, dtype=gradient.dtype, device=gradient.device
         )
@@ -183,13 +184,13 @@ cdef ViewNode place_of(Tensor view, Tensor base, Tensor whole):
 
 
 def part_at(Tensor view not None, Tensor base not None, Tensor whole not None):
-    """The elements of `whole`, which looks like `base`, where `view` is in that; a copy."""
+    """Copy the elements of `whole` (laid out like `base`) at the positions of `view` in `base`."""
     where = place_of(view, base, whole)
     return where.part_of(where.in_memory(whole))
 
 
 def with_part_at(Tensor view not None, Tensor base not None, Tensor whole not None, Tensor part not None):
-    """`whole`, which looks like `base`, but `part` where `view` is in that; a copy."""
+    """Copy `whole` (laid out like `base`), with `part` at the positions of `view` in `base`."""
     where = place_of(view, base, whole)
     return where.with_part(where.in_memory(whole), part)
 

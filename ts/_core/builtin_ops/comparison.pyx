@@ -64,7 +64,7 @@ cdef inline List list_of(IValue *x):
 # ---------------------------------------------------------------- search
 
 cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
-    """`==` of two items; of tensors it is the truth of `a == b`, which tensors of several elements do not have."""
+    """Return whether two items are equal; for tensors bool(a == b), an error for several elements."""
     if op.data == of_tensors:
         x, y = <object>a.v.o, <object>b.v.o  # held, as a list may lose its own
         return bool(x == y)
@@ -72,7 +72,7 @@ cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
 
 
 cdef Py_ssize_t find(Operator op, List x, IValue *value) except -2:
-    """The index of the first item that equals `value`, or -1."""
+    """Return the index of the first item equal to `value`, or -1."""
     return find_from(op, x, 0, value)
 
 
@@ -343,7 +343,7 @@ cdef inline bint is_behind(Number x, Number y, bint descending) noexcept:
 
 
 cdef void merge_numbers(Number *items, Number *scratch, Py_ssize_t n, bint descending) noexcept:
-    """As `merge_sort`."""
+    """Sort numbers by a stable merge sort, like `merge_sort`."""
     cdef Py_ssize_t i, j, k, half = n // 2
     cdef Number item
     if n <= 16:
@@ -382,7 +382,7 @@ cdef int sorted_list(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int extreme(List x, int sign, IValue *out, str name) except -1:
-    """The first item that none of the others is above (sign 1) or below (sign -1), by `<` of its kind."""
+    """Write the first maximum (sign 1) or minimum (sign -1) of a list; RuntimeError for an empty list."""
     cdef Py_ssize_t i = 1, best = 0
     cdef IValue item, other
     if x.size == 0:
@@ -460,7 +460,7 @@ cdef list number_rows(str t):
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     rows = []
     for t in ("int", "float", "bool", "Tensor", "str"):
         rows += element_rows(t)

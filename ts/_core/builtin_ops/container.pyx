@@ -339,7 +339,7 @@ cdef list number_rows(str t):
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     return [
         *list_rows(),
         *number_rows("int"),

@@ -54,7 +54,7 @@ cdef inline Dict dict_of(IValue *x):
 
 
 cdef TypeSpec child_spec(TypeSpec spec, Py_ssize_t i):
-    """An element's spec, where the container knows its own."""
+    """Return an element spec of a container spec; Any for an unknown container type."""
     return ANY_SPEC if spec is None else <TypeSpec>spec.children[i]
 
 
@@ -130,7 +130,7 @@ cdef int pop_key_or_default(Operator op, IValue *r, const int32_t *at) except -1
 
 
 cdef int pop_entry(Operator op, IValue *r, const int32_t *at) except -1:
-    """Python's popitem takes the newest entry; PyTorch's takes the oldest, and so does this."""
+    """Remove and return the oldest entry, as PyTorch's popitem does; Python's removes the newest."""
     cdef Dict x = dict_of(&r[at[0]])
     cdef Tuple result
     cdef IValue value
@@ -204,7 +204,7 @@ cdef int empty_dict(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- lists of entries
 
 cdef TypeSpec item_spec(Dict x):
-    """The spec of (key, value); remembered in the dict's own."""
+    """Return the spec of (key, value) tuples, cached in the dict's spec."""
     if x.spec is None:
         return None
     if x.spec.item is None:
@@ -283,7 +283,7 @@ cdef list dict_rows(str k):
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     rows = [row("aten::dict() -> Dict(str, Tensor)", empty_dict)]
     for k in ("str", "int", "bool", "float", "complex", "Tensor"):
         rows += dict_rows(k)

@@ -69,7 +69,7 @@ cdef int identity(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef object hashable(IValue *x):
-    """A Python value that hashes as `x` does."""
+    """Return a Python value with the hash of `x`; RuntimeError for lists and dicts."""
     cdef Py_ssize_t i
     value = box_shallow(x)
     if isinstance(value, (List, Dict)):
@@ -85,7 +85,7 @@ cdef object hashable(IValue *x):
 
 
 cdef int hash_value(Operator op, IValue *r, const int32_t *at) except -1:
-    """An int hashes to itself, as in PyTorch; the hashes of other values are Python's."""
+    """Return the hash of a value: an int itself, as in PyTorch, otherwise Python's hash."""
     cdef IValue *x = &r[at[0]]
     set_int(&r[at[1]], x.v.i if x.tag == TAG_INT or x.tag == TAG_BOOL else hash(hashable(x)))
     return 0
@@ -111,7 +111,7 @@ cdef int choose(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
-    """An item at a place that the program computes; places that it knows are `TUPLE_GET` instructions."""
+    """Return a tuple item at a computed index; constant indices use `TUPLE_GET` instructions."""
     cdef Tuple x
     cdef int64_t i = r[at[1]].v.i
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
@@ -126,7 +126,7 @@ cdef int tuple_item(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int unpacked(Operator op, IValue *r, const int32_t *at) except -1:
-    """The items of a tuple, which Python and C hold as that tuple."""
+    """Return the items of a tuple, represented by the tuple itself."""
     if r[at[0]].tag != TAG_OBJECT or type(<object>r[at[0]].v.o) is not Tuple:
         raise TypeError("prim::TupleUnpack() takes a tuple")  # its schema says Any
     copy_value(&r[at[1]], &r[at[0]])
@@ -157,7 +157,7 @@ cdef list ints_of(IValue *x):
 
 
 cdef list broadcast(list a, list b):
-    """The shape of two shapes together; each length is equal or 1."""
+    """Return the broadcast shape of two shapes."""
     rank = max(len(a), len(b))
     a, b = [1] * (rank - len(a)) + a, [1] * (rank - len(b)) + b
     result = []
@@ -176,7 +176,7 @@ cdef int broadcast_shapes(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int broadcast_all(Operator op, IValue *r, const int32_t *at) except -1:
-    """The shape that several have together."""
+    """Return the broadcast shape of several shapes."""
     cdef Tuple given = <Tuple>r[at[0]].v.o
     cdef list shape = []
     cdef Py_ssize_t i
@@ -354,7 +354,7 @@ cdef int device_index(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     return [
         row("aten::__is__(t1 self, t2 obj) -> bool", is_same),
         row("aten::__isnot__(t1 self, t2 obj) -> bool", is_not_same),

@@ -206,14 +206,14 @@ cdef list predicate(str name, FloatUnary real):
 
 
 def c_function(Operator op not None):
-    """Of an operator that is a C function of a double and nothing else: as `scalar.c_function` says it."""
+    """Return the C function of an operator on one double, in the form of `scalar.c_function`, or None."""
     if op.scalar and op.kernels[0] == <Kernel>real_function:
         return 0, "double", "double", False
     return None
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     return (
         function("acos", acos, cacos)
         + function("acosh", acosh, cacosh)

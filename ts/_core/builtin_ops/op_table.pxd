@@ -13,7 +13,7 @@ from ts._core.value.tagged cimport IValue, set_object_steal
 
 
 cdef inline int count_arguments(str text):
-    """The number of top-level items of a parenthesised list: "int[2] a, (int, t)[] b" has two."""
+    """Return the number of top-level items of a parenthesised list: "int[2] a, (int, t)[] b" has two."""
     cdef int depth = 0, commas = 0
     for character in text:
         if character in "([":
@@ -26,7 +26,7 @@ cdef inline int count_arguments(str text):
 
 
 cdef inline Operator row(str schema, Kernel kernel, void *data=NULL, bint scalar=False):
-    """The operator of `schema`.  `scalar`: numbers in and out, the kernel runs without the GIL."""
+    """Create the operator of `schema`.  `scalar`: numbers in and out, the kernel runs without the GIL."""
     cdef Operator op = Operator.__new__(Operator)
     cdef str left, right, name
     left, _, right = schema.rpartition(") -> ")

@@ -83,7 +83,7 @@ cdef Characters asked                    # of the last `strip`, which the next o
 # ---------------------------------------------------------------- pieces
 
 cdef inline void cut(const uint8_t *bytes, Py_ssize_t n, Key *key) noexcept nogil:
-    """The key of the first n bytes, of READ."""
+    """Write the key of the first n of READ bytes."""
     cdef uint64_t mask[2]
     memcpy(mask, MASKS[n], READ)
     memcpy(key, bytes, READ)
@@ -102,7 +102,7 @@ cdef inline bint any_of(const uint8_t *flags, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint pack(const Char *s, Py_ssize_t n, Py_ssize_t room, Key *key) noexcept nogil:
-    """The key of s[:n], if those are ASCII; s[:room] can be read."""
+    """Write the key of s[:n] and return whether it is ASCII; s[:room] must be readable."""
     cdef Char copied[READ]
     cdef uint8_t bytes[READ]
     cdef uint8_t wide[READ]
@@ -125,7 +125,7 @@ cdef inline Kept *place_of(Key *key) noexcept nogil:
 
 
 cdef str kept_text(Key *key):
-    """The text that a key says."""
+    """Return the cached string of a key, created on first use."""
     cdef Kept *place = place_of(key)
     cdef PyObject *before = place.text
     if before != NULL and place.key.low == key.low and place.key.high == key.high:

@@ -140,7 +140,7 @@ cdef int to_float(Operator op, IValue *r, const int32_t *at) except -1 nogil:
 
 
 cdef double real_part(IValue *x) except? -1:
-    """Of a complex number that is real."""
+    """Return the real part of a complex number; RuntimeError for a nonzero imaginary part."""
     cdef double complex z = complex_of(x)
     if z.imag != 0:
         raise RuntimeError("value cannot be converted to type double without overflow")
@@ -354,7 +354,7 @@ cdef Binary *functions(IntBinary of_int, FloatBinary of_real=NULL, ComplexBinary
 
 
 cdef Binary *checked(IntChecked of_int, FloatBinary of_real=NULL):
-    """The functions of an operator that fails for some ints."""
+    """Return the function table of an operator that fails for some ints."""
     cdef Binary *data = <Binary *>calloc(1, sizeof(Binary))
     data.of_int_checked, data.of_real = of_int, of_real
     return data
@@ -367,7 +367,7 @@ cdef Binary *power():
 
 
 cdef list family(str name, str overloads, Binary *data, str result=""):
-    """The overloads of an operator of two numbers.
+    """Return the overloads of an operator on two numbers.
 
     `overloads` names them; "-" stands for the nameless one of two Scalars.  Without a `result` type, the
     result has the wider type of the arguments.
@@ -423,7 +423,7 @@ cdef list comparison(str name, str overloads, IntCompare of_int, FloatCompare of
 
 
 cdef int complex_from_items(Operator op, IValue *r, const int32_t *at) except -1:
-    """`complex(x, y)` where x, y or both are tensors of one element."""
+    """Return `complex(x, y)` for numbers and one-element tensors."""
     parts = [box_shallow(&r[at[i]]) for i in range(2)]
     parts = [part if isinstance(part, (int, float)) else part.item() for part in parts]
     set_object(&r[at[2]], complex(parts[0], parts[1]))
@@ -452,7 +452,7 @@ def c_function(Operator op not None):
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     return (
         # arithmetic
         family("aten::add", NUMBERS, functions(add_int, add_real, add_complex))

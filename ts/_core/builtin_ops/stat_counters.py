@@ -21,10 +21,10 @@ class AggregationType(enum.Enum):
 
 
 class NoopLogger:
-    """Forgets all numbers."""
+    """Logger that discards all values."""
 
     def add_stat_value(self, key: str, value: int) -> None:
-        """Nothing."""
+        """Discard the value."""
 
     def get_counter_val(self, key: str) -> int:
         return 0
@@ -59,12 +59,12 @@ _logger: NoopLogger = NoopLogger()
 
 
 def logger() -> NoopLogger:
-    """The one that programs add to."""
+    """Return the active logger."""
     return _logger
 
 
 def set_logger(new: NoopLogger) -> NoopLogger:
-    """Put `new` in place; the one before."""
+    """Set the active logger and return the previous one."""
     global _logger
     before, _logger = _logger, new
     return before

@@ -84,7 +84,7 @@ cdef inline int set_text(IValue *out, str text) except -1:
 
 
 cdef inline object method_of(Operator op):
-    """The method of `str` that the row names; borrowed from the type, which keeps it."""
+    """Return the `str` method in the operator's data, borrowed from the type."""
     return <object>op.data
 
 
@@ -363,7 +363,7 @@ FIELD = r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}"
 
 
 cdef str format_field(IValue *x, str specification):
-    """The text of one value, as `{}` or, with a specification, as Python's `format` has it."""
+    """Format one value for `{}`, or by Python's `format` with a specification."""
     if not specification:
         return value_text(x)
     value = box_shallow(x)
@@ -378,7 +378,7 @@ cdef str format_field(IValue *x, str specification):
 
 
 cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
-    """`"{} {}".format(a, b)`; a brace that is part of no field stands for itself."""
+    """Format `"{} {}".format(a, b)`; braces outside fields are literal."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t position, used = 0, end = 0
     text = text_of(&r[at[0]])
@@ -403,7 +403,7 @@ cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef str kind_text(IValue *x):
-    """The name of a value's kind as PyTorch's messages have it."""
+    """Return the name of a value's kind in PyTorch's messages."""
     if x.tag == TAG_NONE:
         return "None"
     if x.tag != TAG_OBJECT:
@@ -432,7 +432,7 @@ cdef str format_one(str specifier, IValue *x):
 
 
 cdef int format_percent(Operator op, IValue *r, const int32_t *at) except -1:
-    """`"%d of %s" % (a, b)`: what stands for the dots is one value, or one tuple of values."""
+    """Format `"%d of %s" % (a, b)`; the variadic arguments are one value, or one tuple of values."""
     cdef Tuple arguments = <Tuple>r[at[1]].v.o
     cdef Py_ssize_t used = 0, i
     if arguments.size == 1 and arguments.items[0].tag == TAG_OBJECT and type(<object>arguments.items[0].v.o) is Tuple:
@@ -471,7 +471,7 @@ cdef str BLANKS = '" \\n\\t\\f\\v"'
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     bounds = "str substr, int start=0, int end=-1"
     return [
         row("aten::upper(str self) -> str", text_method, <void *>str.upper),

@@ -269,7 +269,7 @@ cdef int times_written(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int which_output(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of the node that made the tensor."""
+    """Return the tensor's output index in its backward node; 0 without gradient."""
     cdef object x = tensor_of(&r[at[0]])
     set_int(&r[at[1]], x.output_nr if needs_grad(<Tensor>x) else 0)
     return 0
@@ -282,7 +282,7 @@ cdef int keeps_gradient(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     return [
         row("aten::size.int(Tensor self, int dim) -> int", size_in),
         row("aten::size(Tensor self) -> int[]", sizes),

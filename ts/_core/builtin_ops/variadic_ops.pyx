@@ -56,7 +56,8 @@ cdef str letters_of(object sublist):
 
 
 cdef int summed(Operator op, IValue *r, const int32_t *at) except -1:
-    """Tensors and lists of their dimensions in turn; a list more says the dimensions of the result."""
+    """Compute einsum of alternating tensors and dimension lists; a final list gives the result's
+    dimensions."""
     cdef Tuple rest = <Tuple>r[at[1]].v.o
     cdef list given = [box(&r[at[0]])] + [box(&rest.items[i]) for i in range(rest.size)]
     cdef Py_ssize_t count = len(given) // 2
@@ -69,7 +70,7 @@ cdef int summed(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int added(Operator op, IValue *r, const int32_t *at) except -1:
-    """The sum of two gradients, of which None is zero."""
+    """Add two gradients; None counts as zero."""
     cdef IValue *a = &r[at[0]]
     cdef IValue *b = &r[at[1]]
     if a.tag == TAG_NONE or b.tag == TAG_NONE:
@@ -82,7 +83,7 @@ cdef int added(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 def operators():
-    """The operators of this file."""
+    """Return the operators of this module."""
     return [
         row("prim::VarConcat(...) -> Tensor", concatenated),
         row("prim::VarStack(...) -> Tensor", stacked),

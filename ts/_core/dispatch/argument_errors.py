@@ -29,7 +29,7 @@ def argument_error(
     declaration: str,
     cause: object = None,
 ) -> RuntimeError:
-    """The error for the argument `x`; `cause` is why it could not be converted."""
+    """Return the error for the argument `x`; `cause` is the reason of the failed conversion."""
     if re.match(_NO_TYPE, str(cause)):  # of an Any
         declared = f"Position: {position}\nDeclaration: {declaration}"
         return RuntimeError(f"Tracer cannot infer type of {shown(x, repr)}\n:{cause}\n{declared}")
@@ -56,7 +56,7 @@ def _inferred(spec: TypeSpec, name: str) -> list[str]:
 
 
 def _class_name(x: object) -> str:
-    """The name of an object's class; a NamedTuple tells its fields."""
+    """Return the name of an object's class, with the fields of a NamedTuple."""
     fields = getattr(x, "_fields", None)
     aka = f" (aka NamedTuple({', '.join(fields)}))" if isinstance(x, tuple) and fields else ""
     return f"{type(x).__name__}{aka}"

@@ -157,7 +157,7 @@ cdef dict NAMES = {KIND_OPTIONAL: "Optional", KIND_FUTURE: "Future"}
 
 
 cdef TypeSpec solved(TypeSpec spec, dict bound):
-    """`spec` with its variables replaced."""
+    """Return `spec` with its bound type variables replaced."""
     cdef tuple children
     if spec.kind == KIND_ANY:
         return bound.get(spec.text, ANY_SPEC)

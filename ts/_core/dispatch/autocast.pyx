@@ -120,7 +120,7 @@ def set_enabled(int backend, bint on):
 
 
 def lower_dtype(int backend):
-    """The dtype that a backend's operators are cast to in this thread."""
+    """Return this thread's lower-precision autocast dtype of a backend."""
     check_backend(backend)
     return dtypes.BY_CODE[dtype_of(backend)]
 
@@ -132,7 +132,7 @@ def set_lower_dtype(int backend, dtype not None):
 
 
 def enter(int backend, dtype not None, bint on, bint cached):
-    """A block of these switches begins; what `leave` puts back comes back."""
+    """Enter an autocast block and return the previous state, for `leave`."""
     check_backend(backend)
     before = [casts_on(backend), switches_here.dtypes[backend], switches_here.uncached, switches_here.nesting]
     set_enabled(backend, on)
@@ -143,7 +143,7 @@ def enter(int backend, dtype not None, bint on, bint cached):
 
 
 def leave(int backend, list before not None):
-    """Restore the autocast state before a block; clear the cast cache after the outermost block."""
+    """Restore the autocast state in `before`; clear the cast cache after the outermost block."""
     check_backend(backend)
     if len(before) != 4 or before[1] not in dtypes.BY_CODE or not 0 <= before[3] <= MAX_NESTED:
         raise RuntimeError(f"no block of autocast begins with the switches {before}")
@@ -195,7 +195,7 @@ def set_cache_enabled(bint on):
 
 
 def clear_cache():
-    """Forget what was converted in this thread."""
+    """Clear the cast cache of this thread."""
     global casts_here
     cdef PyObject *before = casts_here
     casts_here = NULL
@@ -242,7 +242,7 @@ cdef CastPolicy read_casts(Operator op):
 # ---------------------------------------------------------------- converting arguments
 
 cdef int element_backend(Tensor t) except -1:
-    """The backend that has the elements: tensors of function transforms hide them in the tensor that they wrap."""
+    """Return the backend of a tensor's elements, looking through the wrappers of function transforms."""
     while t.backend == BACKEND_META and hides_elements(t):
         t = <Tensor>t.history.layer.inner
     return t.backend
@@ -253,7 +253,7 @@ cdef inline bint may_cast(Tensor t, int backend) except -1:
 
 
 cdef int target(int kind, list values, int backend) except -1:
-    """The dtype that the tensors among values are converted to."""
+    """Return the dtype to which the tensors among `values` are cast."""
     cdef int lower = dtype_of(backend)
     if kind == FLOAT32:
         return FLOAT
@@ -313,7 +313,7 @@ cdef Tensor cast_tensor(Tensor t, int to):
 
 
 def cast_arguments(Operator op not None, list values not None):
-    """One Python value per parameter, as autocast wants them in this thread; those given where it is off."""
+    """Return one Python value per parameter, cast by this thread's autocast state."""
     if not context_flags() & AUTOCAST or op.record is None:
         return values
     return cast_list(op, values, first_backend(op, values))

@@ -77,7 +77,7 @@ cdef bint is_int(object x)
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why)
 # Whether a call with these names lacks a keyword argument that has to be there, as `out`.
 cdef bint lacks_keyword(Binder b, PyObject *const *args, Py_ssize_t given, PyObject *names) noexcept
-# What Python sees of a result: PyTorch's lists of tensors are tuples there, and dtypes are objects.
+# Convert a result to its Python form: tuples for lists, dtype objects for codes.
 cdef object as_python(Binder b, object result)
 # The result; FAILED where the arguments do not fit, UNSURE where only `bind` can tell.  Names are of those that
 # follow the `given` ones; NULL: there are none.

@@ -113,7 +113,7 @@ cdef Binder binder_of(Operator op):
 
 
 cdef int prepare_default(Slot slot) except -1:
-    """The default as registers hold it; lists are made once and never released."""
+    """Store a parameter's default in register form; lists are created once and never released."""
     slot.given_none.tag = TAG_NONE
     if slot.kind in _LISTS:
         slot.spec = spec_of_text(_LISTS[slot.kind])
@@ -138,7 +138,7 @@ cdef bint is_int(object x):
 
 
 cdef bint is_number_tensor(object x):
-    """A tensor of no dimensions that may stand for its number: one that wants gradients, or stands for several, would lose them."""
+    """Return whether a tensor may replace a number: zero-dimensional, without gradient and without layers."""
     return isinstance(x, Tensor) and x.ndim == 0 and not (<Tensor>x).wants_grad and not is_layered(<Tensor>x)
 
 
@@ -184,7 +184,7 @@ def _is_optional_tensor(x):
 
 
 cdef object convert(Slot slot, object x, bint numbers):
-    """`x` as the kernel wants it, or FAILED."""
+    """Convert an argument to the kernel's form, or return FAILED."""
     cdef Kind kind = slot.kind
     if kind == TENSOR:
         if isinstance(x, Tensor):
@@ -256,7 +256,7 @@ cdef object convert(Slot slot, object x, bint numbers):
 # ---------------------------------------------------------------- all arguments
 
 cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
-    """One value per parameter, or None; `why`, where given, gets the reason in PyTorch's words."""
+    """Return one value per parameter, or None; append PyTorch's reason to `why` if it is a list."""
     cdef Py_ssize_t given = len(args), i, n = len(b.slots), used = 0
     cdef list values = []
     cdef Slot slot
@@ -384,7 +384,7 @@ cdef UnboxResult take_list(Slot slot, object x, IValue *out) except *:
 
 
 cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
-    """One argument into its register."""
+    """Write an argument to its register."""
     cdef Kind kind = slot.kind
     if isinstance(x, Tensor):
         if kind == TENSOR:
@@ -442,7 +442,7 @@ cdef inline UnboxResult take(Slot slot, object x, IValue *out) except *:
 
 
 cdef PyObject *named(PyObject *const *args, Py_ssize_t given, PyObject *names, str name) noexcept:
-    """The argument of this name, or NULL; names in calls are interned."""
+    """Return the keyword argument `name`, or NULL; keyword names are interned."""
     cdef Py_ssize_t i
     for i in range(PyTuple_GET_SIZE(names)):
         if PyTuple_GET_ITEM(names, i) == <PyObject *>name:

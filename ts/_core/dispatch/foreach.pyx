@@ -33,7 +33,7 @@ cdef class ForeachKernel:
     cdef bint gives                    # whether results are wanted: it does not write in place
 
     def __init__(self, find not None, str key not None, tuple parameters not None, bint gives):
-        """`find(key)` gives the operator on single tensors when it is first needed."""
+        """Initialize the kernel; `find(key)` returns the single-tensor operator on first use."""
         self.find = find
         self.key = key
         self.parameters = parameters

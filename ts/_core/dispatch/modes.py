@@ -37,7 +37,7 @@ def count_modes() -> int:
 
 
 def push(mode: Any) -> None:
-    """Let `mode` see what the thread calls."""
+    """Push a function mode, which intercepts this thread's calls."""
     _here.stack.append(mode)
     enter_modes(True)
 
@@ -50,7 +50,7 @@ def pop() -> Any:
 
 
 class pop_mode:
-    """A context manager: inside, the last mode of the thread is off; it is what `with` gives."""
+    """Context manager that disables the innermost mode of this thread; `with` binds that mode."""
 
     def __enter__(self) -> Any:
         self.mode = pop()
@@ -61,7 +61,7 @@ class pop_mode:
 
 
 def without_overrides() -> DisableTorchFunction:
-    """A context manager: inside, neither modes nor classes see functions."""
+    """Return a context manager that disables function modes and `__torch_function__`."""
     return DisableTorchFunction(modes=True)
 
 
@@ -71,7 +71,7 @@ class _Modes:
     def operator(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None
     ) -> Any:
-        """`function(*args, **kwargs)` as the last mode has it."""
+        """Return `function(*args, **kwargs)` as computed by the innermost mode."""
         kwargs = kwargs or None
         overriding = overriding_arguments([*args, *(kwargs or {}).values()])
         if not _here.stack:  # a thread that works for one that has modes

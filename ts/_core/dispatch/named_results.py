@@ -16,7 +16,7 @@ from typing import Any
 
 @cache
 def results_class(operator: str, names: tuple[str, ...]) -> type[tuple[Any, ...]]:
-    """The class that holds the results called `names` of `operator`."""
+    """Return the named-tuple class of an operator's results."""
     if not all(names):
         return tuple
     title = operator.rpartition("::")[2]

@@ -190,7 +190,7 @@ cdef list values_at(IValue *r, const int32_t *at, int count):
 
 
 cdef object plain(object x):
-    """A list as it is now."""
+    """Return a copy of a list, another value unchanged."""
     return list(x) if type(x) is List else x
 
 

@@ -95,7 +95,7 @@ cdef object _parse_schema = None
 
 
 def set_schema_parser(parse):
-    """`parse(text)` gives the schema of an operator without a record; the registry sets it."""
+    """Register `parse(text)`, the schema parser for operators without a record; called by the registry."""
     global _parse_schema
     _parse_schema = parse
 
@@ -157,7 +157,7 @@ cdef class Operator:
         return call_bound(self, complete(self, args, kwargs))
 
     def bind_python(self, tuple args, dict kwargs):
-        """One Python value per parameter: arguments, then defaults; TypeError where one is missing."""
+        """Return one Python value per parameter, with defaults; TypeError for a missing argument."""
         if self.signature_ is None:
             read_signature(self)
         return complete(self, args, kwargs)
@@ -317,14 +317,14 @@ cdef object made = WeakSet()           # the operators that look for kernels
 
 
 def forget_kernels():
-    """Let all operators look for their kernels anew: a backend has others now."""
+    """Reset the kernels of all operators after a backend has changed its kernels."""
     for op in [reference() for reference in list(made.data)]:  # at once: others make operators meanwhile
         if op is not None:
             unbind(op)
 
 
 cdef int unbind(Operator op) except -1:
-    """Let each backend look for its kernel when it is next asked for one."""
+    """Reset the operator's kernels, which are bound again on next use."""
     cdef int i
     for i in range(MAX_BACKENDS):
         op.kernels[i] = bind_and_run
@@ -395,7 +395,8 @@ cdef object arranged = None
 
 
 def set_layouts(function):
-    """`function(xp, rules, results, arguments)` lays results out in memory by the rules of a record; the registry sets it."""
+    """Register `function(xp, rules, results, arguments)`, which applies the memory-layout rules of a
+    record."""
     global arranged
     arranged = function
 
@@ -417,7 +418,7 @@ cdef bint symbolic = False             # whether a thread may have symbols for n
 
 
 def expect_symbols():
-    """Let arguments be symbols from now on: registers hold none."""
+    """Allow symbolic arguments from now on, which registers cannot hold."""
     global symbolic
     symbolic = True
 
@@ -462,7 +463,8 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef list numbers_as_tensors(Operator op, list args):
-    """With tensors for the numbers that stand in place of some, of the dtype that a number gives; None for no number."""
+    """Return the arguments with numbers at tensor parameters converted to tensors; None without such
+    numbers."""
     cdef list tensors = [x for x in args if isinstance(x, Tensor)]
     cdef list places = [
         i for i, parameter in enumerate(op.parameters[:len(args)])
@@ -638,7 +640,7 @@ cdef object kernel_of_narrow(Operator op, object kernel, list args):
 
 
 cdef object on_device(Tensor x, object backend, object place):
-    """A tensor on another device; one without elements gets undefined ones."""
+    """Move a tensor to another device; a meta tensor gets uninitialized elements."""
     if x.backend != BACKEND_META:
         return factories.moved(x, place)
     return wrap(backend.empty(x.array.shape, x.array.dtype, -1 if place.index is None else place.index))
@@ -659,7 +661,8 @@ cdef bint has_other_backend(list xs, int *backend, int *device) except -1:
 
 
 cdef object run_mixed(Operator op, list args):
-    """Tensors on several devices: 0-dim CPU tensors move to where the others are; anything else is an error."""
+    """Run on tensors of several devices: move 0-dim CPU tensors to the others' device, else raise an
+    error."""
     cdef list tensors = []
     cdef Tensor t, chosen = None
     for x in args:
@@ -739,7 +742,7 @@ cdef object run_on(Operator op, list args, int backend, int device):
 
 
 cdef int check_written(Operator op, list values) except -1:
-    """Refuse targets whose elements share places, among themselves or with what is read."""
+    """Raise an error for written tensors with internal overlap, or overlap with an input."""
     cdef Py_ssize_t i
     for i in op.written:
         if type(values[i + 1]) is list:
@@ -760,7 +763,7 @@ cdef int check_written(Operator op, list values) except -1:
 
 
 cdef object wrapped(Operator op, object result, list args):
-    """The kernel's arrays as tensors, by the schema's results."""
+    """Wrap the kernel's arrays in tensors, by the results of the schema."""
     cdef Py_ssize_t i
     cdef tuple returns = op.signature_.returns
     if op.nrets == 0:
@@ -838,7 +841,7 @@ cdef int settle_all(object target, object result) except -1:
 # ---------------------------------------------------------------- kernels in registers
 
 cdef int call_python_kernel(Operator op, IValue *r, const int32_t *at) except -1:
-    """The general kernel of record operators."""
+    """Run an operator's Python kernel on registers."""
     return run_in_python(op, run, r, at)
 
 

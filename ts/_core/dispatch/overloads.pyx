@@ -101,7 +101,7 @@ cdef class OverloadSet:
         return self.run(args, kwargs)
 
     cdef object run(self, tuple args, dict kwargs):
-        """The first overload that takes the arguments, by way of Python values."""
+        """Run the first overload that accepts the arguments, through Python values."""
         cdef Binder b
         cdef list values
         if watched():
@@ -248,7 +248,7 @@ cdef frozenset _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
 cdef dict suited_to_output(dict kwargs, list binders):
-    """Without what says which tensor to make, unless the form with `out` takes it: `out` must be such a tensor."""
+    """Remove factory options (dtype, device, ...) that the `out=` overload lacks; `out` must match them."""
     cdef Binder b
     out, dtype, device = kwargs["out"], kwargs.get("dtype"), kwargs.get("device")
     if not isinstance(out, Tensor):
@@ -330,7 +330,7 @@ cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, P
 
 
 def _install_vectorcall():
-    """Let Python find `call_vector` in each set, and call sets as methods without making a bound one."""
+    """Enable the vectorcall and method-descriptor protocols of OverloadSet."""
     cdef OverloadSet probe = OverloadSet("", None)
     cdef PyTypeObject *cls = <PyTypeObject *>OverloadSet
     cls.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe
@@ -342,7 +342,8 @@ _install_vectorcall()
 
 
 def count_of_scalars(Binder b not None):
-    """Python tries tensors before numbers, or a tensor of no dimensions would be taken for a number."""
+    """Return the number of scalar parameters, the sort key that tries tensor overloads before number
+    overloads."""
     cdef Slot slot
     count = 0
     for slot in b.slots:
@@ -356,7 +357,7 @@ cdef str shown_slot(Slot slot):
 
 
 cdef list as_given(Binder b, tuple args, dict kwargs, list values):
-    """The arguments before conversion, one per parameter; defaults as in `values`."""
+    """Return the arguments before conversion, one per parameter; defaults as in `values`."""
     cdef Py_ssize_t given = len(args)
     if given > b.positional or (b.int_list_at >= 0 and given == b.positional and is_int(args[given - 1])):
         args = args[:b.int_list_at] + (args[b.int_list_at:],)
@@ -367,7 +368,7 @@ cdef list as_given(Binder b, tuple args, dict kwargs, list values):
 
 
 cdef list settled(list values):
-    """Numbers where tensors stand: without any tensor among them, the first becomes one."""
+    """Convert the first number to a tensor if there is no tensor among the values."""
     for x in values:
         if isinstance(x, Tensor):
             return values
@@ -383,13 +384,13 @@ cdef object _documentation = None    # documentation(name, overloads): their tex
 
 
 def set_lookup(function):
-    """Take operators from `function(name)`; the registry sets it."""
+    """Register `function(name)`, which returns the overloads of a name; called by the registry."""
     global _lookup
     _lookup = function
 
 
 def set_documentation(function):
-    """Take texts from `function(name, overloads)`; the registry sets it."""
+    """Register `function(name, overloads)`, which returns the docstring; called by the registry."""
     global _documentation
     _documentation = function
 

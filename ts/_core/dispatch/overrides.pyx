@@ -123,7 +123,7 @@ cdef object refused(object function, tuple types):
 
 
 def name_of(function):
-    """The name under which PyTorch's users know a function."""
+    """Return the public PyTorch name of a function."""
     name = getattr(function, "__name__", type(function).__name__)
     module = getattr(function, "__module__", None) or "torch"
     if is_own(module):
@@ -178,7 +178,7 @@ cdef class Overridable:
 
 
 cdef object call_vector(Overridable self, PyObject *const *args, size_t count, PyObject *names):
-    """A call as Python makes it."""
+    """Call by the vectorcall protocol, with `__torch_function__` overrides."""
     cdef Py_ssize_t i, given = PyVectorcall_NARGS(count), named = 0 if names == NULL else PyTuple_GET_SIZE(names)
     cdef bint by_mode = context_flags() & MODES != 0
     if not by_mode and not any_overrides(args, given + named):
@@ -191,7 +191,7 @@ cdef object call_vector(Overridable self, PyObject *const *args, size_t count, P
 
 
 def _install_vectorcall():
-    """Let Python find `call_vector` in each, and call them as methods without making a bound one."""
+    """Enable the vectorcall and method-descriptor protocols of Overridable."""
     cdef Overridable probe = Overridable(None)
     cdef Callable *cls = <Callable *>Overridable
     cls.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe

@@ -50,7 +50,7 @@ cdef tuple result_specs(Operator op, list found):
 
 
 cdef tuple parameter_specs(Operator op):
-    """The type of each parameter."""
+    """Return the TypeSpec of each parameter."""
     cdef list specs = []
     for parameter in op.signature.parameters:
         spec = SORTS.get(parameter.kind) or spec_of_text(parameter.kind)

@@ -92,7 +92,7 @@ cdef class Recorder:
         set_flag(PROFILING, True)
 
     def stop(self):
-        """No longer."""
+        """Stop recording; RuntimeError unless it was started on this thread."""
         global active
         if active is not self:
             raise RuntimeError("Can't stop a profiler that is not at work")

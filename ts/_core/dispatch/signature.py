@@ -131,7 +131,7 @@ def _split(text: str) -> list[str]:
 
 
 def _brackets_and_commas(text: str) -> Iterator[tuple[int, str]]:
-    """The characters that structure a schema, with their places; those inside strings do not."""
+    """Yield the positions of brackets and commas outside strings, with the characters."""
     for found in re.finditer(_STRUCTURE, text):
         if len(found[0]) == 1:
             yield found.start(), found[0]

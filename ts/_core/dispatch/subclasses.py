@@ -39,7 +39,7 @@ _PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
 
 
 def defined(cls: type[Tensor]) -> None:
-    """A class was derived from `Tensor`."""
+    """Register a new subclass of `Tensor`."""
     count_overriding()
     for base in cls.__mro__[1:]:
         if base is Tensor:
@@ -65,7 +65,7 @@ def _asking(member: Any) -> Any:
 
 
 def _property(member: Any) -> property:
-    """Readers and writers get the tensor alone: `Tensor.grad.__get__`."""
+    """Return a property with overridable accessors, such as `Tensor.grad.__get__`."""
     reader, writer, deleter = member.__get__, member.__set__, getattr(member, "__delete__", None)
     return property(
         Overridable(lambda x: reader(x), reader),
@@ -85,7 +85,7 @@ def call(
     args: Any,
     kwargs: dict[str, Any] | None,
 ) -> Any:
-    """`Tensor.__torch_function__`: the function itself, and of `cls` what tensors it gives."""
+    """Implement `Tensor.__torch_function__`: call the function and convert result tensors to `cls`."""
     if not all(issubclass(cls, other) for other in types):
         return NotImplemented
     with DisableTorchFunction():

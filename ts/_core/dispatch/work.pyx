@@ -25,7 +25,8 @@ cdef dict rules = {}               # Operator -> its rule, or None for no time w
 
 
 def set_work_rules(function):
-    """`function(record)` gives how long an operator takes: rule(*arguments) in nanoseconds, or None; the registry sets it."""
+    """Register `function(record)`, which returns an operator's time estimate rule(*arguments) in nanoseconds,
+    or None."""
     global rule_of_record
     rule_of_record = function
 
@@ -52,7 +53,7 @@ cdef int before_call(Operator op, list args) except -1:
 
 
 cdef double estimate(object rule, list args) except -1:
-    """The nanoseconds that a rule tells; 0 where it cannot deal with the arguments: then the kernel refuses them."""
+    """Return a rule's estimate in nanoseconds; 0 for invalid arguments, which the kernel rejects."""
     try:
         return max(rule(*args), 0)
     except LimitExceeded:

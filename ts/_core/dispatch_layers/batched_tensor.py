@@ -152,7 +152,7 @@ class Call:
         self.wholes: list[Any] = [[w for _, w in x] if isinstance(x, list) else x[1] for x in pairs]
 
     def __getitem__(self, name: str) -> Any:
-        """An argument by name."""
+        """Return an argument by name."""
         return self.values[self.names.index(name)]
 
     def at(self, name: str) -> int:
@@ -249,7 +249,7 @@ def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
 
 
 def _wrapped(level: Level, found: Any, of_batch: bool, viewed: Tensor | None) -> Any:
-    """Results for those inside; views of `viewed`, where that is known."""
+    """Wrap results in the level's layers, as views of `viewed` if given."""
     if isinstance(found, (tuple, list)):
         values = [_wrapped(level, x, of_batch, viewed) for x in found]
         return values if type(found) is list else type(found)(values)
@@ -344,7 +344,7 @@ def _structure(x: Any) -> str:
 
 @contextmanager
 def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
-    """A level of batches of that size."""
+    """Open a `vmap` level for batches of that size."""
     with push_level(run, the_same) as level:
         level.size, level.random = size, random
         yield level

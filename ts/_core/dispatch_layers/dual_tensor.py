@@ -82,7 +82,7 @@ def refuse_to_record() -> None:
 
 
 def without_tangent(level: Level, x: Tensor) -> Dual:
-    """The layer of a tensor whose tangent is zero."""
+    """Return the layer of a tensor with zero tangent."""
     return Dual(level, x, None)
 
 
@@ -117,7 +117,7 @@ def fitting(tangent: Tensor, x: Tensor) -> Tensor:
 
 
 def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
-    """A tensor and its tangent at a level; a view's is looked for again where its base was written since."""
+    """Return the primal and tangent at a level; update a view's tangent after writes to its base."""
     layer: Any = of_level(x, level)
     base = x._base if isinstance(x, Tensor) else None
     now = 0 if base is None else writes(level, x)
@@ -190,7 +190,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 
 
 def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
-    """A tangent on memory of the arguments' is copied, unless the result is a view: each may be written."""
+    """Copy a tangent that shares memory with an argument's tangent, unless the result is a view."""
     if tangent is None or not isinstance(result, Tensor):
         return tangent
     for primal, old in itertools.chain(*(x if isinstance(x, list) else [x] for x in pairs)):

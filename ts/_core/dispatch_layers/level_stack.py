@@ -72,7 +72,7 @@ _has_subclasses = False  # whether the process has had tensors of the level SUBC
 
 
 def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
-    """`function(operator, arguments)` runs operators of which some arguments are of the level FAKES."""
+    """Register `function(operator, arguments)`, which runs operators on fake tensors."""
     global _run_fakes
     _run_fakes = function
 
@@ -127,7 +127,7 @@ class no_transforms:
 
 
 def top() -> Level | None:
-    """The innermost open level."""
+    """Return the innermost open level, or None."""
     return _here.open[-1] if _here.open else None
 
 

@@ -107,7 +107,7 @@ def attach_layer(x: Tensor) -> None:
 
 
 def replace_data(x: Tensor, other: Tensor) -> None:
-    """Let `x`, whose array is that of `other` from now on, show the device and layout of that."""
+    """Set the reported device and layout of `x` to those of `other`, which provides its array."""
     set_layer(x, SubclassLayer(detached_array(other), other.device, other.layout, x.is_meta))
 
 

@@ -167,7 +167,7 @@ def _with_alias(op: Any, declared: Any, values: list[Any], result: Any) -> Any:
 
 
 def _settle_view(op: Any, base: Tensor, view: Any) -> None:
-    """Let a result be a view of `base`; the result of `detach` only shares its count of writes."""
+    """Mark a result as a view of `base`; a result of `detach` only shares its version counter."""
     if op.name == "aten::detach":
         if is_dispatched(view) and view is not base:
             share_version(view, base)

@@ -37,17 +37,18 @@ def set_composites(function):
 
 
 def set_dispatch_modes(bint on):
-    """Let the dispatch modes of this thread intercept operators on tensors of levels up to SUBCLASSES, or no more."""
+    """Enable or disable this thread's dispatch modes for operators on levels up to SUBCLASSES."""
     set_flag(DISPATCH_MODES, on)
 
 
 def watch_all_threads():
-    """Let the operators of all threads pass here from now on: there are tensors of the level SUBCLASSES."""
+    """Enable transform dispatch in all threads, for tensors of the level SUBCLASSES."""
     set_process_flag(LAYERED)
 
 
 def set_runner(function):
-    """`function(operator, arguments, level)` runs operators; level is the highest among the arguments, 0 for none."""
+    """Register `function(operator, arguments, level)`, which runs operators; level 0: no argument has a
+    layer."""
     global runner
     runner = function
 
