@@ -23,8 +23,8 @@ cdef struct Instruction:
     int32_t c
 
 
-# Machine code of loops: enters at the LOOP instruction `at`, and leaves with a status in the upper half of the result and
-# the number of the next instruction in the lower; the registers are those of the frame then, and `budget` is what is left.
+# Machine code of loops: entered at the LOOP instruction `at`.  The upper half of the result is an exit
+# status, the lower half the index of the next instruction; registers and remaining `budget` are written back.
 ctypedef int64_t (*Native)(
     char *r, int64_t *budget, void **table, const Instruction *instructions, const Instruction *at
 ) noexcept nogil
@@ -55,10 +55,10 @@ cdef class Code:
     cdef readonly tuple lines         # per instruction: the call stack of its node, ((function, range), ...)
     cdef readonly tuple parameters    # TypeSpecs
     cdef readonly TypeSpec result
-    cdef tuple rows                   # the instructions as they were given, for disassembly
-    cdef Native native                # where ENTER_NATIVE goes
+    cdef tuple rows                   # instructions before encoding, for disassembly
+    cdef Native native                # entry point of ENTER_NATIVE
     cdef readonly object machine_code # owner of the machine code's memory, or None
-    cdef int64_t heat                 # backward jumps that it was found in
+    cdef int64_t heat                 # counted backward jumps
     cdef bint offered                 # already offered to the compiler
 
     cdef int fill_template(self, tuple constants) except -1
