@@ -45,7 +45,7 @@ __all__ = [
     "TransportLimits",
 ]
 
-_MODULES_OF_DASK: Final = {"Comm": "backend", "Security": "security"}
+_MODULES_OF_DASK: Final = {"Comm": "dask_comm_backend", "Security": "security"}
 
 
 def __getattr__(name: str) -> Any:
