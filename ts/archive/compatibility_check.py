@@ -83,7 +83,7 @@ class _CompatibilityScan:
         self.stopped: set[ast.AST] = set()  # functions that name something which is missing
 
     def run(self) -> list[MissingFeature]:
-        """All that is missing."""
+        """Return all missing features."""
         version = self.records.version
         if version > NEWEST_VERSION:
             self.add("version", str(version), self.records.version_name)
@@ -198,7 +198,7 @@ def _definitions(source: Source) -> dict[str, Definition]:
 
 
 def _parts(definition: Definition) -> Iterable[ast.AST]:
-    """A function; of a class what its body holds."""
+    """Return the syntax nodes to scan: the function itself, or a class body."""
     return (definition,) if isinstance(definition, ast.FunctionDef) else definition.body
 
 
@@ -214,7 +214,7 @@ def _kind_of_name(name: str) -> tuple[str, str]:
 
 
 def _operator_at(range: SourceRange) -> str:
-    """The operator whose call a range is."""
+    """Return the operator called at a source range."""
     match range.text().split("."):
         case ["torch", name]:
             return f"aten::{name}"

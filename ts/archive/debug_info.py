@@ -77,7 +77,7 @@ def _name(module: str, name: str) -> Global:
 
 
 def _entries(record: Any) -> list[tuple[int, SourceRange]]:
-    """The entries of a record: with a table of texts, or as older versions wrote them."""
+    """Return the entries of a record, either in the string-table format or in the older format."""
     match record:
         case (str(form), texts, entries) if form == _FORMAT:
             sources = _Sources(texts)

@@ -49,7 +49,7 @@ def read(
     terms: LoadPolicy = ANY_TERMS,
     mapped: bool = False,
 ) -> Object:
-    """The object of the module that an archive holds.
+    """Read the module object from an archive.
 
     `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
     archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
@@ -156,7 +156,7 @@ class Reader(TensorLoader):
     # ---- objects -------------------------------------------------------------------------------------
 
     def new(self, type: ClassType) -> Object:
-        """An object that has its attributes still to come."""
+        """Create an object whose attributes are set later."""
         made = new_object(object_class(type))
         if type.attributes:
             self.unfilled[id(made)] = made

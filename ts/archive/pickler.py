@@ -83,7 +83,7 @@ class Pickler:
         self.kept: list[object] = []
 
     def dump(self, value: Any, type: Type) -> bytes:
-        """The pickle of a value."""
+        """Pickle a value."""
         self.push(value, type)
         self.write(b".")
         return b"".join(self.parts)

@@ -91,7 +91,7 @@ def _grid(parameters: Any, dtype: int, shape: tuple[int, ...]) -> QuantizationPa
 
 
 def scheme(grid: QuantizationParams) -> str:
-    """The name of the scheme, in `torch`."""
+    """Return the quantization scheme's name in `torch`."""
     if grid.axis < 0:
         return "per_tensor_affine"
     floats = grid.zero_point.is_floating_point()

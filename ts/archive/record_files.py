@@ -30,7 +30,7 @@ class PyTorchFileWriter:
         self._finished = False
 
     def archive_name(self) -> str:
-        """The folder that all records are in."""
+        """Return the top-level folder of all records."""
         return self._name
 
     def get_all_written_records(self) -> set[str]:

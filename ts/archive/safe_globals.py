@@ -18,7 +18,7 @@ _safe: list[SafeGlobal] = []
 
 
 def add_safe_globals(safe_globals: Sequence[SafeGlobal]) -> None:
-    """Let files name these: a class or function, or one with the full name that files have for it."""
+    """Allow classes and functions in files, optionally under another full name."""
     for each in safe_globals:
         if isinstance(each, tuple) and (len(each) != 2 or not isinstance(each[1], str)):
             raise ValueError(f"Expected tuple of (global, str of callable's full path), but got: {each}")

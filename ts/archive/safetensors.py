@@ -52,7 +52,7 @@ def save_file(
 
 
 def load_file(path: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Tensor]:
-    """The tensors of a file, by name."""
+    """Load the tensors of a file, by name."""
     library = _library("safetensors")
     with open(path, "rb") as file:
         data = file.read()

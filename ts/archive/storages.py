@@ -130,7 +130,8 @@ QUANTIZED: Final = {  # the integers, and PyTorch's number of the dtype
 
 
 def name_in_modules(d: dtype) -> str:
-    """The storage class that archives of modules name: of what has none in PyTorch, too."""
+    """Return the storage class name for a dtype in module archives, also for dtypes without one in PyTorch.
+    """
     return _DTYPES.get(d) or f"{d.type_name}Storage"
 
 
@@ -147,7 +148,7 @@ def storage_type(name: str, in_module: bool = False) -> StorageType | None:
 
 
 class Storage(NamedTuple):
-    """A storage that was read."""
+    """A loaded storage."""
 
     elements: NDArray[Any]
     location: str
@@ -189,7 +190,7 @@ def read_storage(data: NDArray[np.uint8], type: StorageType, numel: int, locatio
 
 
 def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:
-    """The elements of a tensor in its storage; refuses what lies outside of it."""
+    """Return the elements of a tensor as a view of its storage; raise ArchiveError if out of bounds."""
     numbers = (offset, *size, *stride)
     if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):
         raise ArchiveError("size, stride and offset of a tensor are not numbers that belong together")

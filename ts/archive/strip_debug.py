@@ -1,4 +1,4 @@
-"""Archives without debug records: the same model, which knows no more from which lines of a program it came.
+"""Removal of debug records from archives: the model loses its source locations.
 
 In: the records of an archive, and a path.  Out: a file with all other records as they are.
 

@@ -59,7 +59,7 @@ class _Named:
 
 
 class _Reference:
-    """Stands for a storage there."""
+    """Persistent id of a storage in the pickle."""
 
     def __init__(self, identity: tuple[Any, ...]) -> None:
         self.identity = identity
@@ -83,7 +83,7 @@ _PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
 
 
 class _Writer(_PythonPickler):  # type: ignore[misc]
-    """Writes tensors as places in storages, and names of PyTorch that are not there."""
+    """Pickler that writes tensors as storage references, and `ts` names as PyTorch's."""
 
     def __init__(self, file: IO[bytes], legacy: bool = False) -> None:
         super().__init__(file, _PROTOCOL)
@@ -104,7 +104,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         super().save(obj, save_persistent_id)
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        """A class or function by its name; those of `ts` have PyTorch's."""
+        """Write a class or function by name, with PyTorch's name for those of `ts`."""
         if is_own(getattr(obj, "__module__", "")):
             self.save(self.named.setdefault(obj, _name_in_pytorch(obj)))
         else:
@@ -388,7 +388,7 @@ class _UnrestrictedUnpickler(pickle.Unpickler):
         return super().find_class(f"ts{module.removeprefix('torch')}", name)
 
     def persistent_load(self, pid: Any) -> Any:
-        """The storage of a reference."""
+        """Load the storage of a persistent id."""
         return self.reader.storage("data", pid)
 
 
@@ -451,7 +451,7 @@ class _Reader(TensorLoader):
         return Global(full, calls[full]) if full in calls else safe_global(full)
 
     def storage(self, archive: str, reference: Any) -> Any:
-        """The storage that a persistent id means: part of the value, or of a tensor in it."""
+        """Load the storage of a persistent id, for the value or a tensor in it."""
         return self.loaded(super().storage(archive, reference))
 
     def loaded(self, stored: Storage) -> LoadedStorage:
@@ -480,7 +480,7 @@ class _Reader(TensorLoader):
         dtype: Any,
         marks: Any = None,
     ) -> Tensor:
-        """The tensor at a place of a storage of bytes."""
+        """Return the tensor for a reference to an untyped storage, with an explicit dtype."""
         if not isinstance(storage, LoadedStorage) or not isinstance(dtype, dtypes.dtype):
             raise ArchiveError("a tensor has no storage or no dtype")
         storage = storage.stored
@@ -505,7 +505,7 @@ class _LegacyReader(_Reader):
         self.map_location = map_location
 
     def storage(self, archive: str, reference: Any) -> Any:
-        """The storage that a persistent id means, or a part of it; or a class of modules."""
+        """Load the storage of a persistent id or a part of it, or a module class."""
         # of texts of Python 2, which `encoding="bytes"` leaves as they are
         reference = [part.decode("ascii") if isinstance(part, bytes) else part for part in reference]
         if reference[0] == "module":
@@ -571,7 +571,7 @@ def _wrapper(cls: Any, *metadata: Any) -> Tensor:
 
 
 def _with_attributes(build: Any, cls: Any, arguments: Any, state: Any) -> Any:
-    """A tensor with attributes that a user hung on it."""
+    """Rebuild a tensor with user-defined attributes."""
     if not isinstance(build, Global) or build.call is None or not isinstance(arguments, tuple):
         raise ArchiveError("a tensor is made of nothing")
     made = build.call(*arguments)

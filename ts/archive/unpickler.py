@@ -91,7 +91,7 @@ class Unpickler:
         self.storages = storages
 
     def load(self) -> Any:
-        """The value on the stack when the machine stops."""
+        """Run the unpickler and return the value."""
         steps = 0
         try:
             while True:
@@ -260,7 +260,7 @@ def _pairs(values: list[Any]) -> dict[Any, Any]:
 
 
 def checked_key(key: Any) -> Any:
-    """The key of a dictionary; its hash is computed from all that it holds, however often it holds it."""
+    """Return a dictionary key after checking its size, since hashing visits all nested elements."""
     if isinstance(key, tuple) and not is_small(key):
         raise ValueError("the key of a dictionary is too large")
     return key

@@ -50,7 +50,7 @@ _DAMAGED: Final = (
 
 @contextmanager
 def _damage_is_told() -> Iterator[None]:
-    """Whatever `zipfile` says of a damaged file is one error."""
+    """Convert errors of `zipfile` for damaged files to ArchiveError."""
     try:
         yield
     except ArchiveError:
@@ -60,7 +60,7 @@ def _damage_is_told() -> Iterator[None]:
 
 
 def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
-    """The file to read records of, in any order: a path's, or what is left of an open one."""
+    """Open a file for random access to records: a path, or the rest of an open file."""
     if not isinstance(f, str | os.PathLike):
         return io.BytesIO(f.read())
     if not os.path.exists(f):
@@ -165,7 +165,7 @@ class ZipRecords:
         return np.frombuffer(self.map, np.uint8, size, start)
 
     def bytes(self, name: str) -> bytes:
-        """The contents of a record that is read as a whole: a pickle, a text."""
+        """Return a record as bytes, for records read as a whole (pickles, texts)."""
         data = self.read(name)
         deadline.charge(0, bytes=data.size)
         return data.tobytes()

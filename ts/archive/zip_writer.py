@@ -18,7 +18,7 @@ _ALIGNMENT: Final = 64
 
 
 def replaced(path: str, write: Any) -> None:
-    """Write a file such that its path holds the old contents or all of the new ones at any time."""
+    """Write a file atomically: the path has either the old or the complete new contents."""
     folder, base = os.path.split(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise ArchiveError(f"Parent directory {os.path.dirname(path)} does not exist.")

@@ -289,7 +289,7 @@ class Reader:
         return found
 
     def _convert(self, annotation: Any) -> Type | None:
-        """The type that a Python object means; None if it means none."""
+        """Convert a Python annotation object to a type; None for other objects."""
         if isinstance(annotation, Type):
             return annotation
         if annotation is None or annotation is type(None):
@@ -394,7 +394,9 @@ def _dict(arguments: list[Type], range: SourceRange | None) -> Type:
 
 
 def dict_type(key: Type, value: Type, range: SourceRange | None) -> ir.DictType:
-    """The type of dicts from `key` to `value`, where keys may be of that type."""
+    """Return the dict type with the given key and value types; raise CompilationError for unsupported key
+    types.
+    """
     if not isinstance(key, _KEY_TYPES):
         raise CompilationError(
             f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, device "

@@ -114,7 +114,7 @@ def is_dataclass(cls: type) -> bool:
 
 
 def declare_methods(type: ClassType, cls: type) -> None:
-    """Enter methods and properties of the class's own body, to be compiled when they are asked for."""
+    """Declare the methods and properties of the class body, compiled on first use."""
     unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
@@ -145,7 +145,7 @@ def is_marked(function: Any) -> bool:
 
 
 def declare_method(type: ClassType, cls: type, name: str, function: Any, is_classmethod: bool = False) -> Any:
-    """Enter one method; a class method is one that does not look at its object."""
+    """Declare one method; class methods receive no instance."""
     return _declare(type, cls, name, lambda: parse.function_def(function, name), is_classmethod)
 
 

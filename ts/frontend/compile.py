@@ -53,7 +53,7 @@ class CompiledGraph(NamedTuple):
 
 
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
-    """The schema as annotated; None where the return type is left to the body."""
+    """Return the annotated schema, or None if the return type must be inferred from the body."""
     parameters, returns = signature(parsed)
     returns = _declared(parsed, returns)
     return None if returns is None else _schema(parsed.name, parameters, returns)
@@ -99,7 +99,7 @@ def compile_function(
 
 
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:
-    """The return type that is known before the body is: a constructor gives None."""
+    """Return the return type known before the body is compiled; constructors return None."""
     return NONE if returns is None and parsed.self_type is not None and parsed.name == "__init__" else returns
 
 

@@ -159,7 +159,7 @@ def special_form(form: str) -> Callable[[F], F]:
 
 
 def form_of(function: Any) -> str | None:
-    """The special form that a function is in compiled code; None for other functions."""
+    """Return the special form registered for a function; None for other functions."""
     found: str | None = getattr(function, "__dict__", {}).get(_FORM)
     return found
 
@@ -240,18 +240,18 @@ class ignore_context_manager(contextlib.AbstractContextManager[None]):
 
 
 class Attribute(NamedTuple):
-    """A value and its type: what an attribute of a module is given when its type cannot be inferred."""
+    """A module attribute's value with an explicit type, for values whose type cannot be inferred."""
 
     value: Any
     type: Any
 
 
 class ScriptWarning(Warning):
-    """Something in a scripted module does not do what it looks like."""
+    """Warning about scripted modules whose behaviour may be unexpected."""
 
 
 def unwrap_optional(value: T | None) -> T:
-    """`value`, which is not None."""
+    """Return `value`; raise AssertionError if it is None."""
     assert value is not None, "Unwrapping null optional"
     return value
 

@@ -38,7 +38,7 @@ _RESERVED: Final = r"mro|(__?)[^_](.*[^_])?\1"  # _sunder_ and __dunder__
 
 
 def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
-    """The type of an enum class; one for each class."""
+    """Return the enum type of an enum class, created once per class."""
     found = cls.__dict__.get(ATTRIBUTE)
     if isinstance(found, EnumType):
         return found
@@ -72,7 +72,9 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
 
 
 def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRange | None) -> type[Enum]:
-    """A class for these members.  Python keeps some names for itself, which no program's class has."""
+    """Create an enum class with these members. Python keeps some names for itself, which no program's class
+    has.
+    """
     reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         made: Any = Enum(name, members, module=module)  # type: ignore[misc]
@@ -107,7 +109,7 @@ def _value_type(cls: type[Enum], range: SourceRange | None) -> Type:
 
 
 def enum_constant(em: Emitter, member: Enum, range: SourceRange) -> SimpleValue:
-    """A member as a constant."""
+    """Insert an enum member as a constant."""
     return SimpleValue(em.constant(member, range, enum_type(type(member), range)))
 
 

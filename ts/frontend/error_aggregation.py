@@ -28,7 +28,7 @@ _depth = 0
 
 @contextmanager
 def compilation(key: Hashable = None) -> Iterator[None]:
-    """The compilation of what `key` stands for; raises its error at once where that is known already."""
+    """Enter the compilation of the function with `key`; raise its cached error if it failed before."""
     global _depth
     with build_lock():
         known = None if key is None else _failed.get(key)
@@ -84,7 +84,9 @@ class FunctionErrors:
 
 
 def calls_in(statement: ast.stmt) -> Iterator[ast.Call]:
-    """The calls that emitting a statement comes to, whatever the values are; of a block: of its head."""
+    """Yield the calls that are unconditionally emitted for a statement; for compound statements, those of the
+    header.
+    """
     match statement:
         case ast.If(test=head) | ast.While(test=head) | ast.For(iter=head):
             heads: list[ast.AST] = [head]

@@ -27,7 +27,7 @@ _observed: WeakKeyDictionary[CodeType, dict[str, Any]] = WeakKeyDictionary()
 
 
 def observe(calls: Iterable[Call]) -> None:
-    """Make the calls and note what each function that they reach is called with."""
+    """Execute the calls and record the argument values of all functions that they reach."""
     found: dict[CodeType, dict[str, list[Any]]] = {}
 
     def note(frame: FrameType, event: str, _: Any) -> None:

@@ -1,4 +1,4 @@
-"""The text of a live function, as it stands in its file.
+"""Extraction of a live function's source text from its file.
 
     text_of(f)       FunctionText("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
 

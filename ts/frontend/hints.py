@@ -104,7 +104,7 @@ def not_annotated(value: Value) -> str:
 
 
 def standard_library(name: str) -> str:
-    """For a function of Python's own that cannot be compiled."""
+    """Return the hint for a function of Python's standard library without a script counterpart."""
     return (
         f"`{name}` is Python's own, which is not written for scripts: use a function of ts (`ts.randint`, "
         "`math`), or call it in an @ts.jit.ignore function"
@@ -194,7 +194,7 @@ def attribute(value: Value, name: str, known: Iterable[str]) -> str:
 
 
 def undefined(name: str, known: Iterable[str], of_self: Iterable[str] = ()) -> str:
-    """For a name that nothing has."""
+    """Return the hint for an undefined name."""
     if name in of_self:
         return f"did you mean 'self.{name}'?"
     if name in ("np", "numpy", "pd", "random", "os", "sys", "re", "json", "time", "math", "copy"):
@@ -217,7 +217,7 @@ def conversion(found: Type, wanted: Type, value: Value | None = None) -> str:
 
 
 def type_name(name: str, known: Iterable[str]) -> str:
-    """For a type that there is not."""
+    """Return the hint for an unknown type name."""
     last = name.rpartition(".")[2]
     if last in ("ndarray", "array"):
         return "arrays are tensors in scripts: `Tensor`"
@@ -254,7 +254,7 @@ def returned(before: Type, now: Type, place: SourceRange | None) -> str:
 
 
 def reassignment(name: str, before: Type, now: Type) -> str:
-    """For a variable that gets another type where both may be seen afterwards."""
+    """Return the hint for a variable reassigned with another type in a branch or loop."""
     if now is NONE:
         return f"annotate the first assignment: `{name}: Optional[{before.annotation_str}] = ...`"
     if before is NONE:

@@ -50,7 +50,7 @@ def emit_ignored_block(em: Emitter, node: ast.With) -> None:
 
 
 def _declared(em: Emitter, node: ast.With) -> tuple[dict[str, Type], dict[str, Type]]:
-    """Types of what goes into the block and of what comes out."""
+    """Return the input and output types declared for a block."""
     call = node.items[0].context_expr
     assert isinstance(call, ast.Call)
     declared: dict[str, dict[str, Type]] = {"inp": {}, "out": {}}

@@ -1,4 +1,4 @@
-"""Types of Python values: what an attribute of a module is, if no annotation says it.
+"""Type inference for Python values, used for unannotated module attributes.
 
 infer_type([1, 2])             List[int]
 infer_type({"a": 1.0})         Dict[str, float]
@@ -57,7 +57,7 @@ def builtin_number_class(value: object) -> type | None:
 
 
 def infer_type(value: Any) -> Type:
-    """The type of a value."""
+    """Infer the type of a value."""
     return _infer(value, {})
 
 
@@ -111,7 +111,7 @@ def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: di
 
 
 def _common(values: Iterable[Any], container: str, what: str, known: dict[int, Type]) -> Type:
-    """The one type of all elements."""
+    """Return the common type of all elements."""
     found: Type | None = None
     for value in values:
         try:
@@ -132,7 +132,7 @@ def _common(values: Iterable[Any], container: str, what: str, known: dict[int, T
 
 
 def _of_instance(value: Any) -> Type:
-    """The class of a value, as an enumeration or a script class."""
+    """Return the enumeration or script class of a value."""
     cls = type(value)
     if hasattr(cls, "_modules") or hasattr(value, "_modules"):
         raise TypeInferenceError("Cannot infer concrete type of torch.nn.Module")

@@ -1,4 +1,4 @@
-"""Types of list and dict literals, by what they hold and by the type that their place asks for.
+"""Types of list and dict literals, selected by their elements and by the expected type.
 
 In: the type that is asked for (of a variable, a result, an attribute).  Out: the types the literal may have:
 

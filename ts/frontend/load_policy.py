@@ -1,4 +1,4 @@
-"""On which terms the code of a file is taken: limits of compiling it, and operators that it may use.
+"""Policy for loading untrusted code: compilation limits and allowed operators.
 
     terms = Terms(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
     with terms.within(): ...            while something of the file is read or compiled

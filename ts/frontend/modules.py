@@ -122,7 +122,7 @@ class ConcreteModule:
         return classes.declare_overload(self.type, self.python_class, name, function, declaration)
 
     def python_function(self, name: str) -> Any | None:
-        """The function of Python that defines a method, or None."""
+        """Return the Python function that defines a method, or None."""
         if self.traced and name == "forward":
             return None
         if name in self.overrides:
@@ -136,7 +136,7 @@ class ConcreteModule:
         return isinstance(inspect.getattr_static(self.python_class, name, None), staticmethod)
 
     def overloads(self, name: str) -> list[Any]:
-        """Methods for the declarations of an overloaded one, in order."""
+        """Return the methods for all declarations of an overloaded method, in order."""
         declarations = overloads_of_method(self.python_class, name)
         found = []
         for i, declaration in enumerate(declarations):
@@ -281,7 +281,7 @@ def forget(concrete: ConcreteModule) -> None:
 
 
 class _Description:
-    """Fills in the description of one instance."""
+    """Builder of one instance's description."""
 
     def __init__(self, instance: Any, share_types: bool, traced: bool, around: tuple[Any, ...]) -> None:
         cls = type(instance)

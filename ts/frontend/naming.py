@@ -73,7 +73,7 @@ def unique_name(name: str) -> str:
 
 
 def live(name: str) -> object | None:
-    """The type or the scripted function of that name, while it lives."""
+    """Return the live type or script function with a qualified name, or None."""
     return _live.get(name)
 
 

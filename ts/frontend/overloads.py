@@ -58,7 +58,7 @@ def overload(function: F) -> F:
 
 
 def overload_method(function: F) -> F:
-    """Declare one signature of the method of that name that follows in the class."""
+    """Declare one signature of the same-named method defined later in the class."""
     _check_body(function)
     owner, _, name = function.__qualname__.rpartition(".")
     _methods.setdefault(f"{own_name(function.__module__)}.{owner}", {}).setdefault(name, []).append(function)
@@ -66,7 +66,7 @@ def overload_method(function: F) -> F:
 
 
 def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
-    """The declarations of a method in a class or the nearest base that has some."""
+    """Return the overload declarations of a method from the class or its nearest base that has any."""
     for base in cls.__mro__:
         found = _methods.get(f"{own_name(base.__module__)}.{base.__qualname__}", {}).get(name)
         if found:

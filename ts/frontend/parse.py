@@ -202,7 +202,7 @@ def text_function(
     comment: str | None = None,
     printed: bool = True,
 ) -> ParsedFunction:
-    """One definition of a text that has been parsed, which by default is printed source."""
+    """Parse one definition of an already parsed text, by default printed source."""
     parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
@@ -231,7 +231,7 @@ _WRONG_PREFIX: Final = re.compile(r"#[\t ]*type[\t ]*:(?![\t ]*ignore)")
 
 
 def type_comment(text: str) -> str | None:
-    """The signature in `# type:` comments of a definition's text, as one line; None if there is none.
+    """Return the signature in `# type:` comments of a definition as one line; None if absent.
 
     Both forms of PEP 484: one `# type: (int, Tensor) -> int`, or one comment after each argument and then
     `# type: (...) -> int`.

@@ -28,7 +28,7 @@ def module(text: str) -> ast.Module:
 
 
 def expression(text: str) -> ast.expr:
-    """The tree of one expression."""
+    """Parse one expression."""
     with _parser:
         return ast.parse(text, mode="eval").body
 

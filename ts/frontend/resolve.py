@@ -27,7 +27,7 @@ _OWN_NAMES = ("torch", "ts")
 
 
 class Resolver:
-    """Looks a name up in a list of scopes, innermost first, then in the builtins."""
+    """Resolver of names in a list of scopes, innermost first, then in the builtins."""
 
     def __init__(self, *scopes: Mapping[str, object], fallback: Mapping[str, object] | None = None) -> None:
         self.scopes = scopes

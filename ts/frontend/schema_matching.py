@@ -49,7 +49,7 @@ from ts.ops import registry
 
 
 class Literal(NamedTuple):
-    """A Python constant as an argument, with its type where the value alone does not say it."""
+    """A Python constant as an argument, with an explicit type if the value is ambiguous."""
 
     value: object
     type: Type | None = None
@@ -84,7 +84,7 @@ def construct_list(graph: Graph, elem: Type, values: Sequence[Value]) -> Value:
 
 
 def unpack_tuple(graph: Graph, value: Value) -> list[Value]:
-    """The elements of a tuple; those of a tuple just constructed are its inputs."""
+    """Return the elements of a tuple; for a newly constructed tuple, its inputs."""
     if value.node().kind() == "prim::TupleConstruct":
         return list(value.node().inputs())
     tuple_type = value.type()
@@ -168,7 +168,7 @@ def convert_to_type(
 
 
 class _Mismatch(Exception):
-    """The schema does not take the arguments; the reason is the message."""
+    """Schema mismatch; the message is the reason."""
 
 
 class _Matcher:
@@ -452,7 +452,7 @@ def _indented(texts: Iterable[str]) -> str:
 
 
 class LanguageOperator(NamedTuple):
-    """An operator that is built into the interpreter, so that no record describes it."""
+    """An operator implemented by the interpreter, without an operator record."""
 
     schema: FunctionSchema
 
@@ -526,7 +526,7 @@ def emit_builtin_call(
 
 
 def _insert_builtin(graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None) -> Value:
-    """A copy of a function that the language has, whose nodes know the call."""
+    """Insert a copy of a builtin script function, whose nodes refer to the call."""
     before = graph.insert_point().prev()
     result = graph.insert_graph(body, inputs)[0]
     if range is not None:

@@ -33,7 +33,7 @@ def is_meaningful(name: str) -> bool:
 
 
 class Scope:
-    """The names of one block."""
+    """The variables of one block."""
 
     __slots__ = ("block", "errors", "graph", "parent", "tentative", "types", "values")
 
@@ -203,7 +203,7 @@ class Scope:
         return value
 
     def remove(self, name: str) -> bool:
-        """Forget a name in this block and those around it."""
+        """Remove a name from this block and the enclosing ones."""
         found = False
         scope: Scope | None = self
         while scope is not None:

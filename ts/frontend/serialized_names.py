@@ -59,7 +59,9 @@ From `^name` to a function of Python."""
 def printed_defs(
     text: str, names: SerializedResolver, self_type: ClassType | None = None
 ) -> dict[str, ParsedFunction]:
-    """The definitions of a printed text by name; with a `self_type` they are methods of that class."""
+    """Parse printed source and return its definitions by name; with a `self_type`, they are methods of that
+    class.
+    """
     definitions = parse.module_defs(text, names, printed=True)
     for definition in definitions:
         definition.self_type = self_type
@@ -67,7 +69,7 @@ def printed_defs(
 
 
 class SerializedResolver(Resolver):
-    """Looks up the names that printed source may use, and no others."""
+    """Resolver limited to the names of printed source."""
 
     def __init__(
         self,
@@ -199,7 +201,7 @@ class Constants(SugaredValue):
 
 
 class Namespace(SugaredValue):
-    """`__torch__` and the modules in it."""
+    """Namespace `__torch__` or a module in it."""
 
     kind = "module"
 

@@ -1,4 +1,4 @@
-"""Signatures: the parameters of a definition with their types and defaults, and what it returns.
+"""Signatures: parameters of a definition with types and defaults, and the return type.
 
 In: a `ParsedFunction`.  Out: its parameters, and the type of its result where it is annotated:
 
@@ -42,7 +42,7 @@ class Parameter(NamedTuple):
 
 
 def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
-    """Parameters of a definition, and its return type where it is annotated."""
+    """Return the parameters of a definition, and its return type if annotated."""
     if parsed.signature is not None:
         return parsed.signature  # type: ignore[no-any-return]
     reader = Reader(parsed.resolver, parsed.ranges)
@@ -166,7 +166,7 @@ def _header_range(parsed: ParsedFunction) -> SourceRange:
 
 
 class _Shifted(Ranges):
-    """Ranges in a one-line text of which only what follows `start` was parsed."""
+    """Source ranges of a one-line text that was parsed from offset `start`."""
 
     def __init__(self, source: Source, start: int) -> None:
         super().__init__(source)

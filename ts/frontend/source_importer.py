@@ -80,7 +80,7 @@ class ImportedModule(ConcreteModule):
 
 
 class ArchiveUnit:
-    """The types and functions of one archive."""
+    """The compilation unit of one archive: its types and functions."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class ArchiveUnit:
         return found.hexdigest()
 
     def function(self, name: str) -> Any | None:
-        """The function, or the method of a class, of that qualified name."""
+        """Return the function or method with a qualified name."""
         prefix, _, last = name.rpartition(".")
         owner = self.find(prefix)
         return owner.methods.get(last) if isinstance(owner, ClassType) else self.find(name)

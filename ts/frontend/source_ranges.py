@@ -69,7 +69,7 @@ class Ranges:
         return self._spans[node]
 
     def _bottom_up(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes from here down whose spans are not known yet, children before their parents."""
+        """Return the descendants without computed spans, children before parents."""
         found, pending = [], [node]
         while pending:
             each = pending.pop()
@@ -149,7 +149,7 @@ class Ranges:
 
 
 class NodeRange(SourceRange):
-    """The range of a node, computed when first looked at: of most nodes it is never shown."""
+    """The range of a node, computed on first access, since most ranges are never printed."""
 
     __slots__ = ("_node", "_ranges")
 
@@ -170,7 +170,7 @@ class NodeRange(SourceRange):
 
 
 class JoinedRange(NodeRange):
-    """From one node to another, likewise."""
+    """Range spanning two nodes, computed on first access."""
 
     __slots__ = ("_last",)
 

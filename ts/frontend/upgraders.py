@@ -1,4 +1,4 @@
-"""Operators whose meaning has changed: what they meant to the versions of the format before.
+"""Upgraders: former semantics of operators, for archives in older format versions.
 
 In: an operator that the source of an archive names, and the version of the archive.  Out: the functions that
 do what it did then, by the types of their arguments, or none where it does that still:

@@ -39,7 +39,7 @@ class WeakSideTable(Generic[V]):
 
 
 class EnumerableAttached(WeakSideTable[V]):
-    """An `WeakSideTable` that also lists its keys."""
+    """A `WeakSideTable` with enumerable keys."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

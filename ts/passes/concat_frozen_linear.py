@@ -26,7 +26,7 @@ _MIN_LAYERS: Final = 2
 
 
 def concat_frozen_linear(graph: Graph, everywhere: bool = False) -> bool:
-    """Join the layers of each block that read the same."""
+    """Concatenate the linear layers of each block that have the same input."""
     return _visit(graph.block(), AliasDb(graph), everywhere)
 
 

@@ -68,7 +68,7 @@ def _evaluate_attribute(name: str, owner: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """A number that a trace shows as a tensor (`unwrap_numbers`) promotes as the number that it is."""
+    """Convert a wrapped number of a trace (`unwrap_numbers`) to a Python number, for type promotion."""
     return value.item() if getattr(value, "is_wrapped_number", False) else value
 
 

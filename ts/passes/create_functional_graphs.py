@@ -125,7 +125,7 @@ def group_of(node: Node, kind: str) -> Node:
 
 
 def merge_into_group(node: Node, group: Node) -> None:
-    """Let `node`, which stands just before `group`, be the first one of its graph."""
+    """Move `node`, the immediate predecessor of `group`, to the start of the group's graph."""
     inner = group["Subgraph"]
     known = dict(zip(group.inputs(), inner.inputs(), strict=True))
 

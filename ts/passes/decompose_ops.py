@@ -1,4 +1,4 @@
-"""Operators that are two at once become those two, so that other passes see them.
+"""Decomposition of combined operators into two, to expose them to other passes.
 
     %y : Tensor = aten::addmm(%b, %x, %w, %1, %1)    =>    %p : Tensor = aten::mm(%x, %w)
                                                            %y : Tensor = aten::add(%b, %p, %1)

@@ -54,7 +54,7 @@ _CALLS: Final = frozenset(
 
 
 class Source(NamedTuple):
-    """A tensor from outside of the loop."""
+    """A tensor defined outside of the loop."""
 
     value: Value
 
@@ -131,7 +131,7 @@ class Elements:
         return member
 
     def place(self, value: Value) -> tuple[Value, list[Value]]:
-        """The tensor and the indices of a view that is made outside of the loop."""
+        """Return the base tensor and the indices of a view created outside of the loop."""
         indices: list[Value] = []
         tensor = value
         while _selects(tensor.node()):
@@ -381,7 +381,9 @@ class Elements:
                 self._box(other)
 
     def _settle_other(self, node: Node) -> None:
-        """A node that stays as it is."""
+        """Handle an unchanged node: refuse the loop if it may reshape tensors or write to numbers, else box
+        its inputs.
+        """
         if node.kind() in ("prim::dtype", "prim::device"):
             return
         if node.kind() in _CALLS or reshapes(node):

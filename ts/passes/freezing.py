@@ -229,7 +229,9 @@ class _Freezer:
             self._resolve(task)
 
     def _note_modules(self, graph: Graph) -> bool:
-        """Note which values are which modules; whether an interface turned out to be a class."""
+        """Map module-typed values to their modules; return whether an interface type was replaced by its
+        class.
+        """
         owners = self.out.owners
         found = False
         for node in walk_nodes(graph.block()):
@@ -345,7 +347,7 @@ class _Freezer:
         return "training" in owner.cls.names and bool(object_get(owner, owner.cls.slot("training")))
 
     def _place(self, graph: Graph, order: int) -> Node:
-        """Constants stand at the start, in the order in which their attributes are read."""
+        """Return the insertion point of a constant: constants are ordered by first attribute access."""
         for node in graph.nodes():
             if not node.outputs() or self.order.get(node.outputs()[0], order) >= order:
                 return node

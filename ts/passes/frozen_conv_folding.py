@@ -33,7 +33,7 @@ def fold_frozen_conv_bn(graph: Graph) -> bool:
 
 
 def fold_frozen_conv_add_or_sub(graph: Graph) -> bool:
-    """Fold what is added to convolutions or subtracted from them."""
+    """Fold additions to and subtractions from convolution results."""
     return _fold_all(graph, ("aten::add", "aten::sub"), _add_or_sub)
 
 

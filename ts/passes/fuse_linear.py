@@ -35,7 +35,7 @@ _FORMS: Final = (
 
 
 def fuse_linear(graph: Graph) -> bool:
-    """Join what is the product with a matrix that a program transposes."""
+    """Fuse products with a transposed matrix into `linear`."""
     changed = False
     for pattern, replacement in _FORMS:
         changed |= rewrite(pattern, replacement, graph, _is_linear)

@@ -43,7 +43,7 @@ _READS_NO_ROW: Final = "it reads rows of an input that no group computes"
 
 
 def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:
-    """Make groups in all blocks; `refused` gets the nodes that are in none of them, and why."""
+    """Create fusion groups in all blocks; `refused` receives the ungrouped nodes with reasons."""
     if refused is None and not _may_have_groups(graph):
         return False
     return _Fuser(graph.block(), {} if refused is None else refused).run()
@@ -55,7 +55,7 @@ def _may_have_groups(graph: Graph) -> bool:
 
 
 class _Group:
-    """Nodes that run as one, in order."""
+    """Nodes of one fusion group, in execution order."""
 
     def __init__(self, node: Node) -> None:
         self.nodes = [node]
@@ -145,7 +145,7 @@ class _Fuser:
             self.open[other.output()] = first
 
     def close(self, before: Node, values: list[Value]) -> None:
-        """The groups of these values stand before a node that reads them."""
+        """Place the groups of these values before a node that reads them."""
         for value in values:
             group = self.open.get(value)
             if group is not None:
@@ -234,7 +234,7 @@ def _without_heads(nodes: list[Node]) -> list[Node]:
 
 
 def _refusal(nodes: list[Node], inputs: list[Value], read: list[Node], before: Node) -> str:
-    """Why nodes that came together are no group; "" where they are one."""
+    """Return the reason against fusing these nodes; "" if they form a group."""
     if len(nodes) < MIN_GROUP_OPERATORS:
         if before.blocks() or has_side_effects(before) or writes_to_inputs(before):
             return "nothing joins it before something writes or branches"

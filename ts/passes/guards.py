@@ -1,4 +1,4 @@
-"""Guards: what profiles have seen becomes a promise, and a way out where it does not hold.
+"""Guards: profiled types are assumed in specialized code, with a fallback graph for other types.
 
     insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
     eliminate_guards     guards move to what they guard and become one for each tensor; a guard of what an

@@ -38,7 +38,7 @@ def ask_lengths_before(graph: Graph, loop: Node, ranks: Mapping[Value, int]) -> 
 
 
 def _questions(node: Node, rank: int) -> Iterator[tuple[Node, int]]:
-    """The nodes that say lengths of a tensor, by way of a node that takes it; of which dimensions."""
+    """Yield the nodes that compute a size of a tensor from a node that reads it, with the dimension."""
     if node.kind() == "aten::len" and rank:
         yield node, 0
     elif node.kind() == "aten::size" and len(node.inputs()) == 1:
@@ -53,6 +53,6 @@ def _questions(node: Node, rank: int) -> Iterator[tuple[Node, int]]:
 
 
 def _dimension(node: Node, rank: int) -> int | None:
-    """The constant that is a node's second input, as it counts from the first dimension."""
+    """Return the constant dimension argument of a node, normalized to be non-negative; None if unknown."""
     k = constant_value(node.input(1)) if len(node.inputs()) == 2 else None
     return k % rank if isinstance(k, int) and -rank <= k < rank else None

@@ -28,7 +28,7 @@ from ts.passes.pass_utils import LOOP_INPUTS, change_loops, constant_value, walk
 
 
 def hoist_loop_views(graph: Graph) -> bool:
-    """Make views that do not change before the loops that read them."""
+    """Hoist loop-invariant views out of loops."""
     return "prim::Loop" in graph.kinds() and change_loops(graph.block(), _hoist)
 
 

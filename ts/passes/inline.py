@@ -40,7 +40,9 @@ def inline(graph: Graph) -> bool:
 
 
 def inline_as_shown(graph: Graph) -> bool:
-    """As `inline`; the bodies are PyTorch's: their own calls first, and what constants decide is gone."""
+    """Inline like `inline`, but with callee bodies inlined and simplified first, as in PyTorch's printed
+    graphs.
+    """
     inliner = _Inliner(specialize=False, simplify=True)
     return not graph.kinds().isdisjoint(_CALLS) and inliner.visit(graph.block())
 
@@ -57,7 +59,7 @@ def set_inline_everything_mode(enabled: bool) -> None:
 
 
 def get_inline_everything_mode() -> bool:
-    """Whether they have."""
+    """Return whether functions inline all calls."""
     return _everything
 
 

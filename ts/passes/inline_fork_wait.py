@@ -1,4 +1,4 @@
-"""Forks to their bodies, and waits for them to the bodies' results.
+"""Inlining of forked tasks: `fork` is replaced by its body, `wait` by the body's results.
 
     %f : Future[Tensor] = prim::fork_0(%x)                   %y : Tensor = aten::neg(%x)
     %y : Tensor = aten::wait(%f)                      =>     return (%y)
@@ -15,7 +15,7 @@ from ts.ir.graph import Block, Graph, Node
 
 
 def inline_fork_wait(graph: Graph) -> bool:
-    """Run what is forked in the place of the fork."""
+    """Execute forked tasks inline."""
     return _visit(graph.block())
 
 

@@ -191,13 +191,13 @@ class _LoopVersion:
         return INT if self._dtype(member) == INT64 else FLOAT
 
     def _indices_of(self, value: Value) -> list[Value]:
-        """The indices of a view."""
+        """Return the indices of a view."""
         if value not in self.indices:
             self.indices[value] = self.elements.place(value)[1]
         return self.indices[value]
 
     def _place(self, value: Value) -> tuple[Value, list[Value]]:
-        """The tensor and the indices of an element that lies in memory."""
+        """Return the tensor and the indices of an element in memory."""
         kind = self.elements.kind(value)
         if isinstance(kind, View):
             return kind.source, self._indices_of(value)

@@ -140,7 +140,7 @@ def _chunks(graph: Graph, node: Node) -> list[Value]:
 
 
 def _sum_of_products(graph: Graph, node: Node) -> list[Value]:
-    """One product of what stands side by side, if all products are of one shape; else they are added."""
+    """Emit one product of concatenated factors for equal shapes, with a sum of products as the fallback."""
     half = len(node.inputs()) // 2
     lefts, rights = node.inputs()[:half], node.inputs()[half:]
     choice = graph.insert_node(graph.create_if(_of_one_shape(graph, [lefts, rights]), 1))

@@ -1,4 +1,4 @@
-"""One spelling for operators that have several.
+"""Normalization of operators with several names to one.
 
     %y : Tensor = aten::absolute(%x)         =>    %y : Tensor = aten::abs(%x)
     %z : Tensor = aten::rsub(%x, %y, %a)     =>    %z : Tensor = aten::sub(%y, %x, %a)

@@ -1,4 +1,4 @@
-"""Loop peeling: the first iterations run on their own, before the loop.
+"""Loop peeling: the first iterations are moved before the loop.
 
     %y : T = prim::Loop(%n, %c, %x)          %k : int = prim::min(%n, %one)
       block0(%i : int, %a : T):              %y1 : T, %c1 : bool = prim::Loop(%k, %c, %x, %c)

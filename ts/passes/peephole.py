@@ -96,7 +96,7 @@ class _Rewriter:
         return changed
 
     def replace(self, node: Node, results: list[Value] | None) -> bool:
-        """Let `results`, if there are some, be those of `node`."""
+        """Replace the outputs of `node` by `results`, unless `results` is None."""
         if results is None or not optimization_allowed("peephole"):
             return False
         update("peephole", "Replacing {}", node)
@@ -257,7 +257,7 @@ def _neutral(node: Node, neutral: bool) -> Value | None:
 
 
 def _is_none(rewriter: _Rewriter, node: Node) -> Value | None:
-    """`x is None` of a type that is never None, or always."""
+    """Fold `x is None` for types that are always or never None."""
     left, right = node.inputs()
     if _kind(right) != "NoneType":
         left, right = right, left

@@ -21,7 +21,7 @@ def remember_failing_code(graph: Graph) -> bool:
 
 
 def settle_failing_code(graph: Graph) -> bool:
-    """Forget the copy if all such nodes are still there."""
+    """Discard the remembered copy if all raising nodes are still present."""
     if graph.remembered is not None:
         before, _ = graph.remembered
         graph.remembered = (before, _shape(graph)) if _count(before) != _count(graph) else None

@@ -84,7 +84,7 @@ def propagate_types(graph: Graph) -> bool:
 
 
 def type_of_result(node: Node) -> TensorType | None:
-    """The type of an operator's only result that follows from the types of its inputs."""
+    """Infer the tensor type of an operator's only result from input types; None for other results."""
     graph = Graph()
     known: dict[Value, Value] = {}
     for value in node.inputs():
@@ -100,7 +100,7 @@ def type_of_result(node: Node) -> TensorType | None:
 
 
 class Analysis:
-    """Samples of a graph's values, and the types that follow from them."""
+    """Propagation of sample tensors and derived types through a graph."""
 
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph

@@ -263,7 +263,7 @@ def _is_number(value: Value) -> bool:
 
 
 class _TypePropagation(Analysis):
-    """Types of what questions depend on, so far as they hold for all calls with arguments of that kind."""
+    """Type propagation for queried values, valid for all calls with arguments of these types."""
 
     def __init__(self, graph: Graph, needed: set[Node]) -> None:
         super().__init__(graph, complete=True)
@@ -274,7 +274,7 @@ class _TypePropagation(Analysis):
             super().visit_node(node)
 
     def visit_attribute(self, node: Node) -> None:
-        """Nothing is known of attributes."""
+        """Skip attributes, whose types are unknown."""
 
     def results(self, node: Node, arguments: list[Any]) -> Any:
         """Return result samples, or NOT_EVALUATED if the result dtype depends on the default dtype."""

@@ -30,7 +30,9 @@ _BLOCKS: Final = ("prim::TracedModuleForward", "prim::TracedFork")
 
 
 def settle_scopes(graph: Graph, path: str | None, declare: Declare) -> bool:
-    """Make methods and tasks of a trace's blocks; `path` is that of the first input, None for a function."""
+    """Convert blocks of a trace to methods and tasks; `path` is the module path of the first input, None for
+    a function.
+    """
     for node in _blocks_of(graph.block()):
         _give_results(node)
     _settle(graph.block(), declare)
@@ -47,7 +49,7 @@ def settle_scopes(graph: Graph, path: str | None, declare: Declare) -> bool:
 
 
 def _blocks_of(block: Block) -> Iterator[Node]:
-    """The nodes with blocks of a trace, inner ones first."""
+    """Yield the block nodes of a trace, inner ones first."""
     for node in block.nodes():
         for inner in node.blocks():
             yield from _blocks_of(inner)
@@ -129,7 +131,7 @@ def _to_call(node: Node, declare: Declare) -> None:
 
 
 def _settle_calls(graph: Graph) -> None:
-    """A call's result is what its method says it is, which knows nothing of shapes."""
+    """Set the result types of method calls, without shapes."""
     for call in graph.find_all_nodes("prim::CallMethod"):
         call.output().set_type(unshaped(call.output().type()))
 
@@ -161,7 +163,7 @@ class _Attributes:
         return scope == self.path or scope.startswith(f"{self.path}.")
 
     def of(self, value: Value) -> Value:
-        """What reads it."""
+        """Return the value of the attribute that a `prim::TracedAttr` reads, loading it if necessary."""
         scope = value.node().get("scope")
         found = self.read.get(scope)
         if found is not None:

@@ -16,7 +16,9 @@ from ts.ir.graph import Graph, Node
 
 
 def as_number(value: Any) -> Any:
-    """A constant; marked if it is a tensor without dimensions, in archives those are numbers of traces."""
+    """Mark a zero-dimensional tensor constant as a wrapped number, which represents a number of a trace;
+    return the value.
+    """
     if isinstance(value, Tensor) and not value.ndim:
         value.is_wrapped_number = True  # type: ignore[attr-defined]
     return value

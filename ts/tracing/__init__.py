@@ -1,1 +1,1 @@
-"""Tracing: a program made of what a function does with tensors while it runs."""
+"""Tracing: conversion of a function to a graph by recording its tensor operations."""

@@ -150,7 +150,7 @@ def _index_constant(data: Any, dtype: Any = None) -> Tensor:
 
 
 def _item(item: Any) -> Any:
-    """An index as the operators take it."""
+    """Convert an index to the form that operators accept."""
     if isinstance(item, list | tuple | range):
         return _index_constant(list(item), None if len(item) else dtypes.int64)
     if isinstance(item, np.ndarray):

@@ -19,7 +19,7 @@ class MetaTracer:
     """A tracer whose tensors have shapes of numbers."""
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
-        """function(*args) as it is."""
+        """Call `function(*args)` without tracing."""
         with TracingScope(None):
             return function(*args)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PartialCall:
-    """A function that is called with the tensors among its arguments; the others are known."""
+    """A function with all arguments bound except tensors."""
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self.function = function

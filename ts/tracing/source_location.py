@@ -24,7 +24,7 @@ _RECORDER: Final = (
 
 
 def program_frame() -> FrameType:
-    """The innermost frame of Python that is not the recorder's."""
+    """Return the innermost Python frame outside the tracer."""
     frame = sys._getframe(1)
     while frame.f_back is not None and own_name(frame.f_globals.get("__name__")).startswith(_RECORDER):
         frame = frame.f_back
@@ -85,6 +85,6 @@ def _warns(body: list[ast.stmt]) -> bool:
 
 
 def _is_warning(each: ast.Expr) -> bool:
-    """`warnings.warn(...)`, or a function that is named after what it warns of."""
+    """Return whether a statement calls `warnings.warn` or a `_warn_*` function."""
     call = each.value
     return isinstance(call, ast.Call) and ast.unparse(call.func).startswith(("warnings.warn", "_warn_"))

@@ -50,7 +50,7 @@ def trace_function(
     names: Sequence[str],
     options: Options,
 ) -> ScriptFunction:
-    """The trace of a call of `function`."""
+    """Trace a call of `function`."""
     graph, _ = record(function, inputs, names, Tracer(options))
     settle_scopes(graph, None, _no_methods)
     eliminate_dead_code(graph)
@@ -79,7 +79,7 @@ def trace_methods(
     names_of: Callable[[Any], list[str]],
     options: Options,
 ) -> TopLevelTracedModule:
-    """The traced form of a module, with a method for each entry of `inputs`."""
+    """Create the traced form of a module, with a method for each entry of `inputs`."""
     with build_lock():
         concrete = modules.concrete_module(module, share_types=False, traced=True)
         handle, children = object_tree(module, concrete, TracedModule)

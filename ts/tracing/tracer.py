@@ -155,7 +155,7 @@ class Tracer:
     # ---- where the program is ------------------------------------------------------------------------
 
     def place(self) -> SourceRange:
-        """The line of the program that runs."""
+        """Return the source range of the executing program line."""
         frame = program_frame()
         key = frame.f_code.co_filename, frame.f_lineno
         found = self._places.get(key)
@@ -165,7 +165,7 @@ class Tracer:
         return found
 
     def warn(self, message: str) -> None:
-        """A TracerWarning at the line that runs."""
+        """Issue a TracerWarning at the executing program line."""
         frame = program_frame()
         registry = frame.f_globals.setdefault("__warningregistry__", {})
         name = frame.f_globals.get("__name__", "")
@@ -215,14 +215,14 @@ class Tracer:
             return self.graph.insert_constant(x, place, tensor_type(x))
 
     def wrapped_number(self, number: Any) -> Value:
-        """A number that PyTorch records as a tensor; it promotes as the number it is."""
+        """Wrap a number as a tensor, as PyTorch records it, with the type promotion of a number."""
         with self.paused():
             x = wrap_array(np.asarray(number, dtype_of_number(number)))
             x.is_wrapped_number = True  # type: ignore[attr-defined]
         return self.insert_tensor(x, self.place())
 
     def constant(self, value: Any, type: Type | None = None) -> Value:
-        """A constant that stands in the program."""
+        """Insert a constant at the current source range."""
         return self.graph.insert_constant(value, None if value is None else self.place(), type)
 
     def number(self, x: Tensor, type: Type) -> Value:
@@ -292,7 +292,9 @@ class Tracer:
         return raw
 
     def _argument(self, kind: str, value: Any, raw: Any, as_tensor: bool) -> Value:
-        """The value of an argument of this kind; `raw` is what was given before conversion."""
+        """Return the graph value of an argument of schema type `kind`; `raw` is the argument before
+        conversion.
+        """
         if value is None:
             return self.constant(None)
         if isinstance(raw, Value):
@@ -536,7 +538,7 @@ class Tracer:
             self.know(obj, node.output())
 
     def value(self, x: Any, type: Type = ANY) -> Value:
-        """The value of any argument or result, as the type that is wanted of it."""
+        """Return the graph value of any argument or result, converted to the expected type."""
         graph = self.graph
         if isinstance(type, OptionalType) and x is not None:
             type = type.elem
@@ -614,7 +616,7 @@ class Tracer:
         return tuple(items) if isinstance(x, tuple) else items
 
     def add_output(self, x: Any) -> None:
-        """The result of the trace."""
+        """Register the result of the trace."""
         if x is None:
             raise RuntimeError(messages.NO_OUTPUT)
         refuse_inconsistent(x)

@@ -81,7 +81,7 @@ def type_of(x: Any) -> Type:
 
 
 def refuse_large(x: Any) -> None:
-    """Refuse what has too many parts to take apart; found by seeing each of its containers once."""
+    """Raise an error for values with too many parts, counting each container once."""
     counts: dict[int, int] = {}
 
     def parts(x: Any) -> int:

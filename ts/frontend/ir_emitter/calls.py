@@ -73,7 +73,7 @@ def emit_call(em: Emitter, node: ast.Call, n_binders: int, hint: Type | None) ->
 def _arguments(
     em: Emitter, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]
 ) -> tuple[list[Actual], dict[str, Actual]]:
-    """The arguments of a call."""
+    """Emit the arguments of a call."""
     args: list[Actual] = list(values_of(em, positional))
     kwargs: dict[str, Actual] = {}
     for keyword in keywords:
@@ -288,7 +288,7 @@ def _fork(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> 
 
 
 def start(em: Emitter, range: SourceRange, closure: Node) -> Value:
-    """The future of what a closure computes."""
+    """Insert `prim::forkClosure` and return its future."""
     future = em.insert("prim::forkClosure", (closure.output(),), 1, range).output()
     return future.set_type(FutureType(closure.blocks()[0].outputs()[0].type()))
 

@@ -93,7 +93,7 @@ def _negated(em: Emitter, range: SourceRange, inner: Condition) -> Condition:
 def _short_circuit(
     em: Emitter, range: SourceRange, left: Condition, node: ast.expr | Callable[[], Condition], is_or: bool
 ) -> Condition:
-    """`left and node` or `left or node`: an If whose other branch is a constant."""
+    """Emit `left and node` or `left or node` as a `prim::If` with a constant in one branch."""
     right: list[Condition] = []
 
     def constant() -> Value:

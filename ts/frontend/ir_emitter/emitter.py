@@ -1,4 +1,4 @@
-"""The state of one function's emission, and the dispatch from syntax to the code that emits it.
+"""Emitter: state of one function's emission, and dispatch by syntax node class.
 
 In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's insertion point.
 
@@ -261,13 +261,13 @@ class Emitter:
         return names
 
     def variable(self, name: str, range: SourceRange) -> Value:
-        """The value of a name."""
+        """Return the graph value of a name."""
         found = self.lookup(name, range)
         assert found is not None
         return found.as_value(self, range)
 
     def temporary(self, prefix: str) -> str:
-        """A name that no program can use."""
+        """Return a unique name that programs cannot use."""
         self._temporaries += 1
         return f"{prefix}{self._temporaries}"
 

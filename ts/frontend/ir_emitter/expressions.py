@@ -256,7 +256,7 @@ def _dict_type(
     hint: Type | None,
     options: Sequence[DictType],
 ) -> Type:
-    """The type of a dict literal that is not empty."""
+    """Return the type of a non-empty dict literal."""
     range = em.range(node)
 
     def all_of(held: Sequence[Value], type: Type) -> bool:

@@ -81,7 +81,8 @@ def _assert(condition : bool, message : str) -> None:
 
 
 class BuiltinFunction:
-    """One function; its graph is compiled when a call takes it, so that a candidate costs next to nothing.
+    """A builtin script function; its graph is compiled on the first matching call, so that unused candidates
+    are cheap.
 
     Calls are matched to these functions, and compiling them matches calls: hence the late imports.
     """
@@ -125,7 +126,7 @@ _enter(_ASSERT)
 
 @cache
 def builtin_functions(name: str) -> tuple[BuiltinFunction, ...]:
-    """The functions of this name."""
+    """Return the builtin functions with a name."""
     texts = _TEXTS.get(name)
     if texts is None:
         return ()

@@ -110,7 +110,7 @@ def _class_inside(em: Emitter, range: SourceRange, cls: Any, name: str) -> Sugar
 
 
 class UnboundMethod(SugaredValue):
-    """A method taken from its class: the object is the first argument."""
+    """A method accessed on its class; the object is the first argument."""
 
     kind = "method"
 
@@ -129,7 +129,7 @@ class UnboundMethod(SugaredValue):
 
 
 class MethodValue(SugaredValue):
-    """A method of an object."""
+    """A method bound to an object."""
 
     kind = "method"
 

@@ -308,7 +308,7 @@ class ModuleValue(SugaredValue):
 
 
 class OverloadedMethod(SugaredValue):
-    """A method with several declarations: the first one that takes the arguments."""
+    """An overloaded method; calls select the first matching declaration."""
 
     kind = "overloaded method"
 

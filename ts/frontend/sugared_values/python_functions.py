@@ -221,7 +221,7 @@ _BUILTINS = {
 
 
 class _KeywordOnlyAdapter:
-    """A callable whose last parameters are only given by name: the program gives all by their places."""
+    """Adapter of a function with keyword-only parameters, which the program passes by position."""
 
     def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
         self.function = function
@@ -290,7 +290,7 @@ def python_schema(
 def _annotated_types(
     function: Callable[..., Any], parameters: list[inspect.Parameter], self_type: Type | None
 ) -> tuple[list[Type], Type] | None:
-    """Types of parameters and result; None where nothing is annotated."""
+    """Return the annotated types of parameters and result; None for missing annotations."""
     try:
         returns = inspect.signature(function).return_annotation
     except (TypeError, ValueError):
@@ -345,7 +345,7 @@ def _unresolved(annotation: object, resolver: Resolver, error: CompilationError)
 
 
 class OverloadedFunction(SugaredValue):
-    """A function with several declarations: the first one that takes the arguments is called."""
+    """An overloaded function; calls select the first matching declaration."""
 
     kind = "function"
 
@@ -438,7 +438,7 @@ class PythonObject(SugaredValue):
 
 
 def no_value(kind: str, range: SourceRange) -> CompilationError:
-    """The error where a value is needed and something else is there."""
+    """Create the error for expressions without a graph value."""
     return CompilationError(
         f"{kind} cannot be used as a value. Perhaps it is a closed over global variable? If so, please "
         "consider passing it in as an argument or use a local variable instead.",

@@ -96,7 +96,7 @@ class PythonModule(SugaredValue):
 
 
 class OperatorModule(PythonModule):
-    """`torch._VF` and its like: operators by their own names, also where `ts` has a function of the name."""
+    """`torch._VF` and similar modules: names refer to operators, even if `ts` has a function of the name."""
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         if name in _PRIVATE_MODULES:

@@ -133,7 +133,7 @@ _CAST_METHODS: Final = {  # x.float() and its like
 
 
 class SimpleValue(SugaredValue):
-    """A value of the graph."""
+    """A graph value."""
 
     kind = "value"
 
@@ -282,7 +282,7 @@ def tuple_index(graph: Graph, value: Value, index: Value, type: Type) -> Value:
 
 
 class NoneValue(SugaredValue):
-    """The result of what gives nothing: a call of `print`."""
+    """The result of calls without a value, such as `print`."""
 
     kind = "None"
 
@@ -324,7 +324,7 @@ class SugaredTuple(SugaredValue):
 
 
 def inserted(em: Emitter, arg: Actual) -> Value:
-    """An argument as a value: a literal becomes a constant where it is needed."""
+    """Return an argument as a graph value, inserting literals as constants."""
     return arg if isinstance(arg, Value) else arg.insert(em.graph)
 
 
