@@ -1,7 +1,7 @@
 """Backward operators of activations and softmax, as used in archives and exported graphs.
 
-In: the gradient of the result, what was put in or what came out; out: the gradient of what was put in, in the
-dtype of the gradient.  16-bit floats are computed in 32 bits and rounded once.
+In: the gradient of the result, and the input or the result; out: the gradient of the input, in the dtype of
+the gradient.  16-bit floats are computed in 32 bits and rounded once.
 """
 
 from __future__ import annotations

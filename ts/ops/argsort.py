@@ -1,8 +1,8 @@
 """Sorting permutation of array elements, the common part of sort, topk and median.
 
 In: an array and a dimension; out: indices along it.  NaN counts as the largest, -0.0 as 0.0.  Equal elements
-keep their order, but where the device has a way of its own (`xp.ranking`): on the CPU they end where
-PyTorch's algorithms leave them.
+keep their order, unless the device has its own algorithm (`xp.ranking`): on the CPU, ties are ordered as by
+PyTorch's algorithms.
 
     argsort(xp, [2, 1, 2], axis=0, descending=True, stable=True)     [0, 2, 1]
 """

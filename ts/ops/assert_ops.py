@@ -1,7 +1,7 @@
 """Assertion operators of exported graphs: tensor metadata and ranges of numbers.
 
-In: a tensor or a number, and what must be true of it; out: nothing, or the error. The `functional` ones
-give a copy of a token, which puts them in order where passes know of data only.
+In: a tensor or a number, and a condition; out: nothing, or the error. The `functional` variants return a copy
+of a token: the data dependency orders them for passes.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _scaled_dot_product_attention(
     factor = 1.0
     if not xp.shapes_only:
         factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    weight = xp.products(q, k.swapaxes(-1, -2))  # the scores, which become the weights where they are
+    weight = xp.products(q, k.swapaxes(-1, -2))  # scores, which become the weights in place
     weight *= wide.type(factor)
     if is_causal:
         attn_mask = xp.tril(xp.ones(weight.shape[-2:], dtype=common.BOOL))
@@ -115,7 +115,7 @@ def _rescaled_heads(xp: Any, qkv: Array, qkv_bias: Array, num_heads: int) -> tup
 
 # ---------------------------------------------------------------------------------------- whole layers
 #
-# PyTorch compiles these into its layers of attention, as the faster way where no gradients are wanted:
+# PyTorch's attention layers use these as the fast path without gradients:
 # archives of transformers call them.
 
 SOURCE_MASK, PADDING_MASK, FULL_MASK = 0, 1, 2

@@ -42,7 +42,7 @@ CDOUBLE: DType = dtypes.complex128.numpy_dtype
 # The facts of `ts.dtypes`, by the NumPy dtypes that kernels see.
 CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.OF_NUMPY}
 NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.OF_NUMPY}
-CPP_NAME_OF: dict[DType, str] = {  # as messages about kernels in C++ say it
+CPP_NAME_OF: dict[DType, str] = {  # C++ type names in kernel messages
     dtypes.by_name(name).numpy_dtype: cpp
     for name, cpp in {
         "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",

@@ -3,11 +3,11 @@
 In: an operator's record, its kernel and its arguments, one of which is complex32, or the result; out: a
 kernel, or PyTorch's error:
 
-    x * 2       a kernel that computes with complex64, and rounds what it gives
+    x * 2       a kernel that computes with complex64, and rounds the result
     x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
 
-As with floats of 8 bits (`float8`), kernels in C move elements as bytes: what does nothing else, as `gather`
-and `flip`, is there, though PyTorch has no kernel for it.
+As for 8-bit floats (`float8`), kernels in C move elements as bytes: operators that only move data, such as
+`gather` and `flip`, work although PyTorch has no kernel for them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _COMPUTED: Final = frozenset(_COMPUTES.split())
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
 
-# What PyTorch calls its kernels, where it is not what it says of floats of 8 bits.
+# PyTorch's kernel names that differ from those for 8-bit floats.
 _KERNELS: Final = """
     addmv_impl_cpu: addmv mv
     addr_cpu: addr
@@ -102,7 +102,7 @@ def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel
         return found
     together = dtypes.is_complex32(float8.common_dtype(args)) if record.promotion else all(map(_fits, args))
     if not any(map(_is_narrow, args)) and not (record.promotion and together):
-        return found  # a complex number with what is no float of 16 bits
+        return found  # a complex number with a dtype other than float16
     empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
         type(x) is list and _is_narrow(x) for x in args
     )
@@ -122,7 +122,7 @@ def kernel(record: OperatorRecord, found: Kernel, args: Sequence[Any]) -> Kernel
         result = found(xp, *wide)
         for given, made in zip(values, wide, strict=True):
             if result is made and made is not given and hasattr(made, "strides"):
-                given[...] = cast_elements(made, given.dtype)  # what was written
+                given[...] = cast_elements(made, given.dtype)  # the mutated argument
                 return given
         if isinstance(result, tuple | list):
             return type(result)(_rounded(x, rounded) for x in result)

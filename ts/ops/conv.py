@@ -3,8 +3,8 @@
 In: input (N, C, *spatial) or without N, weight, bias and per-dimension stride, padding, dilation; out:
 the convolution (a cross-correlation, as in PyTorch) or, transposed, the sum of weighted windows.
 
-The arguments are looked at once for each combination of sizes: `described` gives a Geometry, and what
-computes it takes that and the arrays.  A faster backend gives another `compute` to the same kernels:
+Arguments are checked once per combination of sizes: `described` returns a Geometry (cached), which `compute`
+receives with the arrays.  A faster backend passes another `compute` to the same kernels:
 
     overrides["aten::conv2d"] = partial(conv, compute=mine)      mine(xp, geometry, input, weight, bias)
 """
@@ -37,14 +37,14 @@ class Geometry:
     batched: bool
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
-    pads: tuple[tuple[int, int], ...]  # (before, after); transposed: what is cut off
+    pads: tuple[tuple[int, int], ...]  # (before, after); transposed: output cropping
     dilation: tuple[int, ...]
     groups: int
     transposed: bool
     places: tuple[int, ...]  # spatial sizes of the output
     filters: int
-    plan: Any = None  # what a backend has worked out for it
-    back: Geometry | None = None  # kept by `backwards`
+    plan: Any = None  # cached execution plan of a backend
+    back: Geometry | None = None  # cached by `backwards`
 
     @property
     def shape(self) -> tuple[int, ...]:

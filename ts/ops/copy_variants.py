@@ -1,7 +1,7 @@
 """Alias-free operator variants: `select_copy` copies the view of `select`, `uniform` fills a copy.
 
-In: a record of a view, or of what fills a tensor with random numbers; out: the form that leaves its argument
-alone.  One derived record a row.
+In: a record of a view, or of a random fill; out: the variant that does not alias or mutate its argument.  One
+derived record per row.
 """
 
 from __future__ import annotations

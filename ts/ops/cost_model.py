@@ -5,9 +5,9 @@ touch no elements.
 
     rule_of(record)(x, y)          2.7e8 for a product of two matrices of 3000 x 3000
 
-The family says what is counted (elements, results, multiplications) and how long one takes on a fast
-processor; a record whose work is of another kind has a rate or a rule of its own: `Record.work`.  What an
-operator allocates is not counted here: memory bounds it.
+The family determines the unit (elements, results, multiplications) and its time on a fast processor; records
+with other costs have their own rate or rule (field `work`).  Allocations are not counted here: the memory
+limit bounds them.
 
 A kernel that loops in Python checks the deadline itself: `for t in steps(range(n))`; one with value-dependent
 cost per element runs in pieces: `xp.in_pieces(function, x, y)`.
@@ -310,13 +310,13 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, *rest: Any) -> float:
 # ---------------------------------------------------------------- families
 
 _FREE: Final = {"view", "transpose", "reshape", "script_only_ops", "assert_ops"}
-_KNOWN: Final = {"to", "dtype", "storage_ops"}  # families of what tensors are, beside their elements
+_KNOWN: Final = {"to", "dtype", "storage_ops"}  # families of metadata operators
 _MULTIPLY: Final = 0.01  # of 32 bits
 _CACHED: Final = 4_000_000  # elements
 _CACHED_READ: Final = 0.02  # nanoseconds to read one that a cache holds
 _UNCACHED: Final = 0.1
 
-# family: what is counted, nanoseconds of each on one thread, and whether several threads share it
+# family: unit of cost, nanoseconds per unit on one thread, and whether threads share the work
 _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "unary": (moved, 0.03, False),
     "activation": (moved, 0.05, False),

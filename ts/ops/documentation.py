@@ -31,7 +31,7 @@ _KINDS: Final = {
     "c": "complex64 and complex128",
 }
 _REFUSED: Final = {"b": "bool", "i": "integers", "h": "float16 and bfloat16", "f": "floats", "c": "complex"}
-# Whose results have the shape of their first argument, beside all that are pointwise.
+# Operators other than pointwise ones with results of the first argument's shape.
 _SAME: Final = """
     softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone
     detach index_add masked_fill scatter scatter_add scatter_reduce index_copy index_fill index_put layer_norm

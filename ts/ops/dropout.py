@@ -1,6 +1,6 @@
 """Dropout of elements and channels, and leaky units with random slopes.
 
-In: a tensor, a probability and whether it is training; out: the tensor with what was dropped, scaled.
+In: a tensor, a probability and the training flag; out: the tensor with elements dropped, the rest scaled.
 
     noise = empty_like(x).bernoulli_(1 - p) / (1 - p)       then x * noise; each step is rounded to the dtype
 """
@@ -47,9 +47,10 @@ def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: common.DType) -> Array:
 def dropped(
     xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
 ) -> Array:
-    """Dropout; with `alpha` what is dropped becomes SELU's limit, and everything keeps its moments.
+    """Apply dropout, or with `alpha` alpha dropout: dropped elements become SELU's limit, moments are
+    preserved.
 
-    Where nothing is dropped, it is the input itself.
+    Return the input itself if nothing is dropped.
     """
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")

@@ -1,6 +1,6 @@
 """Copies, conversions of dtype, and facts about a tensor.
 
-In: an array and what it should become; out: the array itself where nothing changes, else a copy.
+In: an array and the target dtype; out: the array itself if nothing changes, else a copy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Embedding lookup: table rows by index, or reduced over bags of indices.
 
-In: a table (rows, width) and indices; for bags the places where they start, too.  Out: rows, or
+In: a table (rows, width) and indices; for bags also their offsets.  Out: rows, or
 ones at the indices.
 """
 
@@ -326,7 +326,7 @@ def _embedding_bag(
     bag, chosen = every[kept], index[kept]
     counts = xp.bincount(bag, minlength=bags) if bags else xp.zeros(0, dtype=common.INT64)
     full = xp.flatnonzero(counts)
-    first = (xp.cumsum(counts) - counts)[full]  # where the bags that hold something start
+    first = (xp.cumsum(counts) - counts)[full]  # starts of nonempty bags
     picked = common.cast(xp, weight[chosen], common.opmath(weight.dtype))
     if per_sample_weights is not None:
         scale = common.cast(xp, per_sample_weights.reshape(-1)[kept], picked.dtype)

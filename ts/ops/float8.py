@@ -37,14 +37,14 @@ _NAMES: Final = """
     is_floating_point is_complex is_signed is_same_size result_type can_cast promote_types
 """
 _OPERATORS: Final = frozenset(_NAMES.split())
-_WITH_INFINITY: Final = {  # of which dtypes what tells numbers and infinities apart is there
+_WITH_INFINITY: Final = {  # dtypes for which classification operators exist
     "isinf": (dtypes.float8_e5m2,),
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}  # no float8_e8m0fnu
 CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")  # to `dtype=`
 
-# What PyTorch calls its kernels, where that is not the operator's name.
+# PyTorch's kernel names that differ from the operator's name.
 _KERNELS: Final = """
     GeluKernelImpl: gelu
     GroupNormKernelImpl: group_norm

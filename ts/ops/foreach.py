@@ -4,8 +4,8 @@
     ts._foreach_add_(moments, gradients, alpha=0.1)
     ts._foreach_add_(moments, [1.0, 2.0])               a number for each element
 
-A row says what follows `self`, and which operator runs on the elements (`ts._core.dispatch.foreach`); so
-values, dtypes, gradients and refusals are that operator's, on any device.  In place nothing is returned, as
+A row has the parameters after `self`, and the operator for the elements (`ts._core.dispatch.foreach`); so
+values, dtypes, gradients and errors are that operator's, on any device.  In-place variants return nothing, as
 in PyTorch's schemas.
 """
 
@@ -29,7 +29,7 @@ UNARY = (
 _SCALAR, _SCALARS = "Scalar scalar", "Scalar[] scalars"
 _LIST, _SCALED = "Tensor[] other", "Tensor[] other, *, Scalar alpha=1"
 
-# Name and overload, what follows `self`, and the operators on elements: functional, and in place.
+# Name and overload, parameters after `self`, and the elementwise operators: functional, in-place.
 BINARY = (
     ("add.Scalar", _SCALAR, "add.Scalar", "add_.Scalar"),
     ("add.List", _SCALED, "add.Tensor", "add_.Tensor"),

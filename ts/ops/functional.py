@@ -1,6 +1,6 @@
 """Functions with Python signatures that no schema has: variadic tensors, flags that select results.
 
-In: what PyTorch's Python functions take; out: calls of the operators.  `torch_functions()` belong to the
+In: arguments of PyTorch's Python functions; out: calls of the operators.  `torch_functions()` belong to the
 package itself; every other function is its operator.
 
     ts.broadcast_tensors(a, b)                           ->  aten::broadcast_tensors([a, b])
@@ -76,7 +76,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
 def einsum(*args: Any) -> Any:
     """Compute the Einstein sum of an equation, or of operands with subscript lists.
 
-    einsum("ij,jk", a, b) is einsum(a, [0, 1], b, [1, 2]); a last list says what the result keeps.
+    einsum("ij,jk", a, b) is einsum(a, [0, 1], b, [1, 2]); an optional last list has the result's subscripts.
     """
     if len(args) < 2:
         raise ValueError(

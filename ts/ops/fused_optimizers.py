@@ -3,10 +3,9 @@
     ts._fused_sgd_(params, grads, momenta, weight_decay=0.0, momentum=0.9, lr=0.1, dampening=0.0,
                    nesterov=False, maximize=False, is_first_step=False)
 
-A rule (`sgd`, `adam`, `adagrad`) says with operators on lists what a step is, and changes parameters and
-memory in place: it runs on any device and in any dtype, and gradients pass through it.  The operators
-compute the same in one pass where the backend has a kernel for that.  `state_steps` count the steps, this
-one too.
+A rule (`sgd`, `adam`, `adagrad`) implements a step by foreach operators that update parameters and state in
+place: it supports all devices, dtypes and gradients.  The fused operators compute the step in one pass if the
+backend has a kernel for it.  `state_steps` count the steps including this one.
 """
 
 from __future__ import annotations
@@ -275,7 +274,7 @@ def _fused_adagrad(
 _SCALER = "Tensor? grad_scale=None, Tensor? found_inf=None"
 _MOMENTS = "beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize"
 
-# Name, lists that are written, what else is read, options before and behind the rate, kernel.
+# Name, mutated lists, further parameters, options before and after the learning rate, kernel.
 RULES: tuple[tuple[str, str, str, str, str, Callable[..., None]], ...] = (
     (
         "sgd", "self grads momentum_buffer_list", "", "float weight_decay, float momentum, ",

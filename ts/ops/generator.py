@@ -116,7 +116,7 @@ class Generator:
 
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        with TracingScope(None):  # the state is no part of what is recorded
+        with TracingScope(None):  # do not record the state
             host = new_state.cpu().contiguous().numpy()
         if host.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")

@@ -2,8 +2,8 @@
 
 In: input (N, C, *spatial) and a grid (N, *places, n) with coordinates from -1 to 1, x first; out:
 (N, C, *places).
-A mode gives the corners that a place reads, with their weights; a padding says what lies outside.
-All is computed in the dtype of the input, 16-bit floats too: rounded otherwise, a place is another place.
+The mode determines the cells that a point reads, with their weights; the padding mode, values outside.
+Everything is computed in the dtype of the input, also 16-bit floats: other rounding would shift the points.
 """
 
 from __future__ import annotations

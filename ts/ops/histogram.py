@@ -1,8 +1,8 @@
 """Histograms in one and several dimensions.
 
-In: points (the last dimension holds a point's coordinates), bins as counts or as edges, weights.  Out: how
-much weight fell into each bin, and the edges.  A bin holds its lower edge, the last one both; what lies
-outside, or is NaN, counts nowhere.
+In: points (the last dimension holds a point's coordinates), bins as counts or as edges, weights.  Out: the
+weight per bin, and the edges.  A bin includes its lower edge, the last one both; points outside and NaN are
+ignored.
 
     histogram([1, 2, 1, 4, 5], bins=3)      [3, 0, 2], edges [1, 2.33, 3.67, 5]
 """

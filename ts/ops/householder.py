@@ -1,6 +1,7 @@
 """Householder reflectors in LAPACK's packed form: the factorisation, Q itself, and products with Q.
 
-In: (batches of) matrices, or reflectors below a diagonal with their scales `tau`; out: the same, or matrices.
+In: (batches of) matrices, or reflectors below a diagonal with their scales `tau`; out: reflectors, or
+matrices.
 """
 
 from __future__ import annotations

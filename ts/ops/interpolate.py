@@ -1,7 +1,7 @@
 """Resampling as `interpolate` was compiled before it was a script: `aten::__interpolate` and its older names.
 
 In: (N, C, *spatial), a size or a factor, as one number for all dimensions or one for each, and a mode; out:
-what the operator of the mode gives. A size goes before a factor.
+the result of the mode's operator. A size takes precedence over a factor.
 
     __interpolate(x, None, 2.0, "bilinear", True)       upsample_bilinear2d.vec(x, [8, 8], True, None)
 """

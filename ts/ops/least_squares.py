@@ -2,8 +2,8 @@
 
 In: (batches of) matrices and right sides; out: solutions with the least error, the factors of L D L^T.
 
-The SVD answers for every driver of `lstsq`: what it gives is unique, so that drivers differ in what they
-return beside the solution only.  L D L^T is LAPACK's, through SciPy.
+All drivers of `lstsq` use the SVD: its solution is unique, so drivers differ only in the further results.
+L D L^T is LAPACK's, through SciPy.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str
     batch = common.broadcast_shapes(self.shape[:-2], b.shape[: -1 if vector else -2])
     real, nothing = common.real_dtype(self.dtype), (0,)
     if driver not in (None, "gelsy") and m > n:
-        depends("linalg_lstsq.out")()  # there are residuals only where the rank is full
+        depends("linalg_lstsq.out")()  # residuals exist only for full rank
     return [
         ((*batch, n) if vector else (*batch, n, b.shape[-1]), self.dtype),
         (nothing, real),

@@ -1,8 +1,8 @@
 """Internal steps of `linalg` functions: results with the factors that backward needs.
 
-In: (batches of) matrices; out: the result, then L and U in one matrix, LAPACK's pivots and the numbers that
-say what went wrong with each matrix (`info`, 0 where nothing did). A real matrix that lies by rows is
-factorised by columns, as its transpose, which costs no copy.
+In: (batches of) matrices; out: the result, then packed L and U, LAPACK's pivots and one error code per matrix
+(`info`, 0 for success). A real row-major matrix is factorised as its column-major transpose, which needs no
+copy.
 
     _linalg_det(A)                                      det, LU, pivots
     _linalg_check_errors(info, "linalg.inv", ...)       the error that linalg.inv raises
@@ -193,7 +193,7 @@ _CONVERGE = (
     "{} (error "
     "code: {{info}})."
 )
-# a part of the function's name: what is said of the first matrix that failed
+# part of the function name: error text for the first failed matrix
 _MESSAGES = {
     "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input "
     "matrix is "

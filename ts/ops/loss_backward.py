@@ -15,7 +15,7 @@ from ts.ops.registry import op
 from ts.ops.unary import sigmoid
 
 Array = common.Array
-_MIN_DENOMINATOR = 1e-12  # what keeps the slope of a probability of 0 or 1 finite
+_MIN_DENOMINATOR = 1e-12  # keeps the slope finite for probabilities 0 and 1
 
 
 def _backward(text: str, kernel: str, kinds: str = "bc") -> Callable[[Body], Body]:

@@ -1,7 +1,7 @@
 """Products of vectors and matrices.
 
-In: arrays with matching inner dimensions; out: their product.  BLAS does the work through `matmul`;
-integers go the same way and wrap, 16-bit floats are multiplied in 32 bits.
+In: arrays with matching inner dimensions; out: their product.  BLAS computes it through `matmul`;
+so do integers, which wrap; 16-bit floats are multiplied in 32 bits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Norms of matrices: Frobenius, nuclear, by sums of rows and columns, by singular values.
 
 In: an array, the norm's order, the two dimensions of its matrices, keepdim; out: an array without them.
-`linalg.norm` is that of a matrix or of a vector, by its arguments.
+`linalg.norm` is the matrix or the vector norm, depending on its arguments.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def find_operator(node: Node) -> Any | None:
     types = tuple([value.type() for value in node.inputs()])
     find = _find if any(type.mentions_class() for type in types) else _find_again
     found = find(node.kind(), types)
-    if len(found) > 1 and node.outputs_size() == 1:  # what an enum's value is, its result says
+    if len(found) > 1 and node.outputs_size() == 1:  # the output type determines an enum's value type
         result = node.output().type()
         return next((o for o in found if o.schema.returns and o.schema.returns[0].type == result), found[0])
     return found[0] if found else None

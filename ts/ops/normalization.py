@@ -1,6 +1,6 @@
 """Normalisation: by the moments of dimensions, of groups of channels, or by the root mean square.
 
-In: arrays, weights, running moments; out: an array, and the moments where the operator gives them.
+In: arrays, weights, running moments; out: an array, and the moments if the operator returns them.
 16-bit floats are computed in 32 bits and rounded once.
 """
 
@@ -215,7 +215,7 @@ def _native_layer_norm_backward(
     bias: Array | None,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """The gradients of input, weight and bias; those that are not wanted have no elements."""
+    """Return gradients of input, weight and bias; unrequested ones are empty."""
     axes = _last_axes(input, normalized_shape, weight, bias)
     lead = tuple(range(axes[0]))
     rows = math.prod(input.shape[: axes[0]])
@@ -260,7 +260,7 @@ def _fused_rms_norm_backward(
     made = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
         scaled = affine(grad, None if weight is None else xp.conj(weight), None)
-        turned = xp.conj(result)  # no number stands beside its conjugate in the result
+        turned = xp.conj(result)  # the derivative has no term with the unconjugated result
         along = xp.mean(scaled * turned, axis=axes, keepdims=True)
         made[0] = common.cast(xp, (scaled - turned * along) * xp.conj(inverse), input.dtype)
     if output_mask[1]:
@@ -362,7 +362,7 @@ def _native_group_norm_backward(
     group: int,
     output_mask: Sequence[bool],
 ) -> list[Array]:
-    """The gradients of input, weight and bias; those that are not wanted have no elements."""
+    """Return gradients of input, weight and bias; unrequested ones are empty."""
     counts = group > 0 and not C % group and min(N, C, HxW) >= 0
     if not counts or not size_guards.equal(N * C * HxW, input.size):
         raise RuntimeError(

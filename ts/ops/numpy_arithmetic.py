@@ -47,7 +47,7 @@ def remainder(xp: Any, x: Array, y: Array) -> Array:
     rest = xp.remainder(x, y)
     if x.dtype.kind in "iu":
         return rest
-    return xp.where(rest == 0, xp.copysign(rest, x), rest)  # NumPy gives zeros the sign of y
+    return xp.where(rest == 0, xp.copysign(rest, x), rest)  # NumPy zeros have the sign of y
 
 
 def lcm(xp: Any, x: Array, y: Array) -> Array:

@@ -1,10 +1,8 @@
 """Writing results into existing tensors: in-place operators and `out=`.
 
 In: a target and a result; out: the target with the result in it, cast to the same or a higher category; if
-the
-shapes differ, a new array for the tensor to adopt.  Some operators reject an `out=` whose dtype differs from
-the
-result's; the error text is part of their record (`out_refused`), with placeholders for both dtypes:
+the shapes differ, a new array for the tensor to adopt.  Some operators reject an `out=` whose dtype differs
+from the result's; the error text is part of their record (`out_refused`), with placeholders for both dtypes:
 
     write_out(np, np.zeros(2), np.array([1, 2]))                array([1., 2.])
     write_out(np, np.zeros(2), np.array([1, 2]), EXPECTED)      RuntimeError: Expected out tensor to have ...
@@ -67,11 +65,11 @@ class DtypeErrorUnlessUint8(str):
 
 
 # How an output of another shape gets the result's.
-LIKE_RESULT: Final = ""  # with its order in memory, and a warning where it had elements
+LIKE_RESULT: Final = ""  # the result's memory order, and a warning if the output was not empty
 IN_ORDER: Final = "in order"  # its elements in a row, and a warning
 SILENTLY: Final = "silently"  # its elements in a row
 BY_COUNT: Final = "by count"  # as `SILENTLY`; but with as many elements it keeps its own shape
-COUNTED: Final = "counted"  # as `BY_COUNT`, and a warning where the numbers differ
+COUNTED: Final = "counted"  # as `BY_COUNT`, and a warning if the counts differ
 NEVER: Final = "never"  # it does not: it is written as `copy_` writes, in its own shape and dtype
 
 

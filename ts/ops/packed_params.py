@@ -4,9 +4,9 @@ In: a weight on a grid, a bias, a window; or the state that a file has of such a
 that holds them dequantised, and that nothing changes:
 
     linear_prepack(weight, bias)                      LinearParams
-    Conv2dParams.from_state(("2", [...], [...]))      what a file says, checked
+    Conv2dParams.from_state(("2", [...], [...]))      a file's state, checked
 
-Their types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`); `CLASSES` says which class is behind each.
+Their types have PyTorch's names (`ts.ir.types.CUSTOM_CLASSES`); `CLASSES` maps them to classes.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ P = TypeVar("P", bound="Packed")
 class Packed:
     """Base class of packed parameters; immutable, so copying returns the object itself."""
 
-    title: ClassVar[str]  # the name of its type, without what all have in front
+    title: ClassVar[str]  # its type name without the common prefix
     state_type: ClassVar[Type]  # the type of its state
-    __ts_type__: ClassVar[Type]  # its type, where annotations look for it
+    __ts_type__: ClassVar[Type]  # its type, for annotations
 
     def __init_subclass__(cls, /, title: str = "", **fields: Any) -> None:
         super().__init_subclass__(**fields)
@@ -154,9 +154,9 @@ class ConvParams(Packed):
 
     @classmethod
     def _read(cls, state: Any) -> ConvParams:
-        """Of version 2, ("2", [windows as a tensor, weight], [bias]), or of 3.
+        """Read state version 2, ("2", [window tensor, weight], [bias]), or version 3.
 
-        That is (3, windows, [None, weight, bias]).
+        Version 3 is (3, windows, [None, weight, bias]).
         """
         version, first, second = state
         if version == "2":
@@ -217,7 +217,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
 
     def __init__(self, *layers: LinearParams, reduce_range: bool = False) -> None:
         self.layers = layers
-        self.reduce_range = reduce_range  # what PyTorch rounds to half as many numbers
+        self.reduce_range = reduce_range  # PyTorch then quantizes to half the range
         rows = layers[0].weight.shape[0]
         if layers[1].weight.shape[0] != rows:
             raise ValueError("its layers have different numbers of outputs")
@@ -230,7 +230,7 @@ class CellParams(Packed, title="rnn.CellParamsBase"):
         kind, _, _, numbers, layers = state  # the biases stand in the layers, too
         if (
             kind == "quantized"
-        ):  # w_ih, w_hh, and what was packed for it in former versions, before the biases
+        ):  # w_ih, w_hh; older versions packed further tensors before the biases
             raise ValueError("its kind is 'quantized', of which PyTorch writes no more than this name")
         if kind not in ("quantized_dynamic", "quantized_fp16"):
             raise ValueError(f"its kind is {kind!r}")
@@ -268,7 +268,7 @@ def as_packed(x: Any, cls: type[P]) -> P:
     """Return `x` typed as `cls`; TypeError for other types, RuntimeError without state."""
     if not isinstance(x, cls):
         raise TypeError(f"expected packed parameters, a {cls.title}, but got {type(x).__name__}")
-    if not vars(x):  # a file may make one and give it no state
+    if not vars(x):  # a file may create one without state
         raise RuntimeError(f"a {cls.title} has no state")
     return x
 

@@ -1,8 +1,8 @@
 """Padding: constant, reflected, replicated, circular.
 
 In: an array and pairs (before, after), last dimension first, as PyTorch writes them; out: the padded array.
-Every mode but "constant" is a choice of source index for each place of the result, and back: each place of
-the gradient is added to that of its source.
+Every mode except "constant" maps each result index to a source index; backward adds each gradient element to
+its source.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if size + a + b < (0 if mode == "circular" else 1):
             raise RuntimeError(f"input (size {size}) is too small for padding ({a}, {b}) in dimension {axis}")
-        if mode == "circular" and min(a, b) < 0:  # cut off first; what is left goes round
+        if mode == "circular" and min(a, b) < 0:  # crop first, then pad the rest circularly
             x = xp.take(x, xp.arange(max(-a, 0), size - max(-b, 0)), axis=axis)
             a, b, size = max(a, 0), max(b, 0), x.shape[axis]
         if a or b:

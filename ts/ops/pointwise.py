@@ -5,8 +5,8 @@ In: arrays and numbers that broadcast; out: one array of the broadcast shape.  A
     binary("maximum", SAME, "maximum", "max(a, b)")
            name       promotion  ufunc or body  CUDA expression
 
-Overloads with a number on one side have rows of their own where PyTorch has schemas of their own;
-kernels are the same, because a number keeps its rank in promotion (see `rules.result_type`).
+Overloads with a number operand have separate rows if PyTorch has separate schemas; they share kernels,
+because a number keeps its rank in promotion (see `rules.result_type`).
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def binary(
     ufunc: str | None = None,
     **fields: Any,
 ) -> None:
-    """Declare `aten::name` with its forms, and the same under `aliases`.
+    """Declare `aten::name` with its variants, and its `aliases`.
 
-    ufunc           the loop to run directly where the body is a function
+    ufunc           the loop to run directly if the body is a function
     overloads       a row of `OVERLOADS`; "": name(Tensor self, Tensor other)
-    mixed           what is said of arguments of different dtypes, where they do not meet in one
-    numbers_first   the forms in place and with out= stand in the order Scalar, Tensor
+    mixed           error text for arguments of different dtypes, if they are not promoted
+    numbers_first   in-place and out= variants are declared in the order Scalar, Tensor
     fields          more of the records'; `order` and `since` are this name's only
     """
     kernel = kernel_of(promotion, body, refused_by(name, no), mixed)

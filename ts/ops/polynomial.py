@@ -1,8 +1,8 @@
 """Orthogonal polynomials, by closed forms if available, else by three-term recurrences.
 
-In: x and the degree n, tensors or numbers; out: the polynomial's values; 0 where n is negative.
-A row gives P1, the step from P[k], P[k-1] to P[k+1], and two closed forms, each with the places where it
-holds: one for degrees that PyTorch does not iterate to, one for those that nobody can iterate to. P0 is 1.
+In: x and the degree n, tensors or numbers; out: the polynomial's values; 0 for negative n.
+A row has P1, the step from P[k], P[k-1] to P[k+1], and two closed forms, each with a validity mask: one for
+degrees that PyTorch does not iterate to, one for degrees too high for iteration. P0 is 1.
 
     Chebyshev      trigonometric inside of [-1, 1], hyperbolic outside
     Legendre       Hilb's formula, by Bessel functions

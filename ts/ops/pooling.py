@@ -3,7 +3,7 @@
 In: (N, C, *spatial) or without N; out: the same with fewer places, and for maxima the index of each in
 its flattened plane.
 
-`ts.ops.pooling_geometry` says which elements each window sees.  A backend that is faster gives another
+`ts.ops.pooling_geometry` determines the elements of each window.  A faster backend passes another
 `compute`: `compute(xp, array, windows, with places?)` for maxima, `compute(xp, array, windows, divisor)` for
 means.
 """

@@ -40,7 +40,7 @@ class Windows:
     places: tuple[int, ...]  # how many windows along each dimension
     begin: tuple[NDArray[Any], ...]
     stop: tuple[NDArray[Any], ...]
-    plan: Any = None  # what a backend has worked out for them
+    plan: Any = None  # cached execution plan of a backend
     kept_counts: NDArray[Any] | None = None
     kept_seers: Windows | None = None
 
@@ -85,10 +85,10 @@ def _product(counts: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def fixed(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
-    """The windows of a kernel that moves; RuntimeError where the arguments do not fit.
+    """Return the windows of a sliding kernel; raise RuntimeError for invalid arguments.
 
-    They are the number of dimensions; kernel, stride, padding and dilation, each a tuple of one or as many
-    ints; and whether a window that is cut off at the end counts.
+    Arguments: the number of dimensions; kernel, stride, padding and dilation, each a tuple of one int or of
+    one per dimension; and `ceil_mode`, which keeps a window that exceeds the end.
     """
     symbolic = any(map(is_symbol, (*shape, *(n for x in arguments if isinstance(x, tuple) for n in x))))
     return (_fixed if symbolic else _kept)(kind, shape, *arguments)

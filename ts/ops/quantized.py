@@ -6,7 +6,7 @@ and zero point of the result.  Out: a tensor on that grid:
     quantized::linear(x, packed, 0.1, 128)      linear(x, weight, bias), to the nearest (n - 128) * 0.1
     quantized::linear_dynamic(x, packed)        linear(x, weight, bias): PyTorch rounds x first
 
-Where an operator is given no grid, its result has that of its argument, if that one is known.
+An operator without grid arguments returns a result on the grid of its argument, if known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recurrent networks with quantized weights: dequantised, they are those of `ts.ops.rnn`.
 
-In: a sequence, the states, packed cells (`CellParams`), options.  Out: what `lstm` and `gru` give of the same
-weights; PyTorch rounds what the weights are multiplied by:
+In: a sequence, the states, packed cells (`CellParams`), options.  Out: the results of `lstm` and `gru` for
+equal weights; PyTorch also rounds the multiplicands:
 
     aten::quantized_lstm.input(x, [h, c], cells, True, 1, 0., False, False, False)      output, h, c
 """

@@ -8,7 +8,7 @@ has, which remembers its `QuantizationParams`:
     q_scale(q), int_repr(q)                     0.5, n
 
 There are no quantized dtypes: operators compute with the numbers in float32, and round their results to the
-grid that they are given.  What an operator that knows of no grids gives has none.
+given grid.  Results of operators without grid support have none.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ RANGES: Final = {
     QUINT2X4: (0, 3),
 }
 _FORMATS: Final = {4: (dtypes.channels_last,), 5: (dtypes.channels_last_3d,)}
-_ATTRIBUTE: Final = "_grid"  # where a tensor keeps its grid
+_ATTRIBUTE: Final = "_grid"  # tensor attribute with the grid
 _SCRIPT: Final[dict[str, Any]] = {
     "where": "",
     "whole": True,

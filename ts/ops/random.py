@@ -28,7 +28,7 @@ from ts.ops.registry import OperatorRecord, add, op, order
 
 Array = common.Array
 
-# What PyTorch's messages call the types of C.
+# C type names in PyTorch's messages.
 C_NAMES = dict(
     zip(
         (d.numpy_dtype for d in (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)),
@@ -53,7 +53,7 @@ def uniform_samples(stream: Any, n: int, dtype: common.DType, low: float = 0, hi
     if dtype == common.DOUBLE:
         return stream.doubles(n, low, high)
     samples = stream.floats(n, low, high)
-    # what is rounded up to the end, which is not in the range, becomes the start
+    # samples rounded up to the excluded end become the start
     if dtype in common.HALF_DTYPES:
         rounded = samples.astype(dtype).astype(common.FLOAT)
         rounded[rounded == float(dtype.type(high))] = low
@@ -360,7 +360,7 @@ def _randint_like(xp: Any, self: Array, high: int, **options: Any) -> Array:
     ("Tensor", "Tensor_generator", "Tensor_out", "Tensor_generator_out"),
 )  # fmt: skip
 def _randint_like_tensor(xp: Any, self: Array, high: Array, **options: Any) -> Array:
-    if xp.shapes_only:  # nobody knows the bound, and nothing is drawn
+    if xp.shapes_only:  # the bound is unknown and nothing is drawn
         return empty_like(xp, self, common.dtype_from(options["dtype"], self.dtype), options["memory_format"])
     return _randint_like_low(xp, self, 0, int(high.item()), **options)
 

@@ -616,7 +616,7 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     x = self.reshape(*batch, c // (r * r), r, r, h, w)
     k = len(batch)
     x = x.transpose(*range(k), k, k + 3, k + 1, k + 4, k + 2)
-    return x.copy().reshape(*batch, c // (r * r), h * r, w * r)  # never where the argument lies
+    return x.copy().reshape(*batch, c // (r * r), h * r, w * r)  # never a view of the argument
 
 
 @op(

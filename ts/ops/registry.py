@@ -1,4 +1,4 @@
-"""The operator records: what there is to know about each operator, once.
+"""Operator records: the single definition of each operator.
 
 In: family modules (`pointwise`, `reduce`, `view` ...) that declare records as tables of calls and
 decorated kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the dispatcher,
@@ -8,12 +8,12 @@ decorated kernels.  Out: `find(key)` and `lookup(name)` for the compiler and the
     def cumsum(xp, self, dim, dtype=None):
         return xp.cumsum(self, dim, ...)
 
-A kernel gets the array namespace, then the schema's arguments in order: arrays, lists of arrays,
+A kernel receives the array namespace, then the schema's arguments in order: arrays, lists of arrays,
 Python numbers, ScalarType numbers, lists of ints.  It returns arrays, tuples of arrays or numbers.
-From one record follow the in-place form `cumsum_` and the `out=` form; their kernels compute, check
-the cast and copy.  Schemas stay text until somebody asks for `record.schema`.
+The in-place variant `cumsum_` and the `out=` variant derive from one record; their kernels compute, check
+the cast and copy.  Schemas stay text until `record.schema` is read.
 
-What else is known of an operator is a field of its record; what all operators of a kernel share is said once:
+All other properties of an operator are fields of its record; operators of one kernel can share fields:
 
     @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f")
     @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv")
@@ -80,70 +80,70 @@ NAMESPACES = ("linalg", "special", "fft")
 class OperatorRecord:
     """Definition of one operator overload: kernels, rules and flags, with defaults."""
 
-    where: str = "fm"  # Python spellings: f function, m method
-    order: str = ""  # the name's overloads that PyTorch tries first, "-" for the one without a name: `order`
-    same_as: str = ""  # the operator that this is another name of: passes know that one
+    where: str = "fm"  # Python bindings: f function, m method
+    order: str = ""  # overloads that PyTorch tries first, "-" for the unnamed one: see `order`
+    same_as: str = ""  # the operator of which this is an alias; passes use that name
     traced_as: str = (
-        ""  # the operator that traces record instead, where PyTorch's Python function calls another
+        ""  # the operator recorded by traces instead, if PyTorch's Python function calls another one
     )
-    since: int = 0  # the version of archives in which the name got the meaning that it has
-    since_forms: str = "io"  # for which of the forms in place (i) and with out= (o) that holds, too
+    since: int = 0  # archive version since which the name has its current meaning
+    since_forms: str = "io"  # the variants to which `since` also applies: in-place (i), out= (o)
 
     # How to compute it
     promotion: str | None = None  # pointwise: "same", "float" (integers become floats), "bool", "real"
-    ufunc: str | None = None  # pointwise: the NumPy ufunc that is the whole kernel
-    types: str | None = None  # pointwise: NumPy's type characters that the ufunc is right for; None: all
-    loop: str | None = None  # the kernel in C to try before this one, by the name it is registered under
-    keeps_dtype: bool = False  # of one tensor, with a result of its dtype, whatever that is: an activation
+    ufunc: str | None = None  # pointwise: NumPy ufunc that implements the kernel
+    types: str | None = None  # pointwise: NumPy type characters for which the ufunc is correct; None: all
+    loop: str | None = None  # registered name of the C kernel to try before this one
+    keeps_dtype: bool = False  # one tensor argument, result of the same dtype: an activation
     tile: bool = False  # pointwise, with a tensor first or a mask: a row of groups though it is no ufunc
     channels: bool = False  # pointwise with vectors for the channels, unless `training`: a row of groups, too
-    head: bool = False  # a view, or a list of them, of its first argument, which groups read by themselves
-    ends: bool = False  # may end a group: it reads rows along the last dimensions of its first argument
-    converts: bool = False  # its first argument to the dtype that the second is or has: a row of groups
+    head: bool = False  # a view (or list of views) of its first argument that fusion groups read directly
+    ends: bool = False  # may end a fusion group: reads rows along the last dimensions of its first argument
+    converts: bool = False  # casts its first argument to the dtype of (or given by) the second: fusible
     sparse: str = ""  # kernel for sparse operands: a function of `ts.ops.sparse_kernels`; "" without one
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
-    cuda_rows: str | Callable[..., str | None] | None = None  # an end: what it reads of a row (`folds.py`),
-    # or what gives that for the length of the row and the arguments but the first by name; None: for none
-    whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
-    autocast: str | Mapping[str, str] = ""  # what its arguments become, by device or for all: `autocast.pyx`
-    work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.cost_model`
+    cuda_rows: str | Callable[..., str | None] | None = None  # `ends`: expression over a row (`folds.py`),
+    # or a function of row length and keyword arguments that returns it; None: not fusible on CUDA
+    whole: bool = False  # kernel(*arguments) accepts and returns tensors, not arrays: it may cross backends
+    autocast: str | Mapping[str, str] = ""  # argument casts of autocast, by device or for all
+    work: float | Callable[..., float] | None = None  # cost, if not its family's: `cost_model`
 
-    # What it does beside its results
+    # Effects other than results
     nondeterministic: bool = False  # draws random numbers
-    reads_elements: bool = True  # else the answer follows from dtypes and shapes
-    reshapes: bool = False  # self becomes another view, of another shape or other elements
-    gives_self: bool = False  # may give its first argument itself, though its schema has no mark of that
-    updates: str = ""  # the argument with which it writes to its running moments, unless that is false
-    side_effect: bool = False  # must not be removed though its result is unused
-    reads_history: bool = False  # it is about how its arguments were computed, or their gradients
-    calls_programs: bool = False  # hooks and others, which may write to whatever they can reach
-    of_program: bool = False  # a function of the program computes it, and another may say its gradient
-    begins: Kernel | None = None  # gives a future of the result, which programs wait for without a thread
+    reads_elements: bool = True  # False: the result follows from dtypes and shapes
+    reshapes: bool = False  # changes shape or storage view of self
+    gives_self: bool = False  # may return its first argument itself without an alias annotation in the schema
+    updates: str = ""  # name of the flag argument that enables writes to running moments
+    side_effect: bool = False  # must not be removed if its result is unused
+    reads_history: bool = False  # reads the autograd history or gradients of its arguments
+    calls_programs: bool = False  # calls user code such as hooks, which may mutate anything reachable
+    of_program: bool = False  # implemented by a user function; another may define its gradient
+    begins: Kernel | None = None  # returns a future of the result, awaited without blocking a thread
 
     # Its arguments and results
-    wraps_numbers: bool = False  # takes a number from Python where the schema says Tensor
-    refuses: Mapping[str, str] | None = None  # kinds of dtypes without a kernel: what is said (`refusals`)
-    overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
-    assignment: str = "tensor[indices] = tensor"  # what else does it, in the warning about such a tensor
+    wraps_numbers: bool = False  # accepts Python numbers for Tensor arguments
+    refuses: Mapping[str, str] | None = None  # error text by unsupported dtype kind (`unsupported_dtypes`)
+    overlap: int = 0  # treatment of mutated tensors with overlapping elements: a code of `overlap.pxd`
+    assignment: str = "tensor[indices] = tensor"  # alternative named by the warning about such a tensor
     unsized: Callable[..., tuple[Any, int]] | None = None  # dtype and rank of a data-dependent result
-    filled_like: str = ""  # of what fills its tensor: the operator that makes one like it, so filled
-    layout: tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
-    out_refused: Said = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
-    out_uncast: Said = ""  # what is said of one that the result may not be cast to, where that is special
-    out_resized: str = ""  # how an `out=` of another shape gets the result's: by which rule of `outputs`
-    self_refused: str = ""  # what is said of self in another dtype than the result's, in place
-    computes_in_out: bool = False  # where dtype= is missing, in the dtype of `out=`, or of self in place
-    shape: Kernel | None = None  # shape(*arguments) -> (shape, dtype) of each result: a rule of `shapes`
+    filled_like: str = ""  # of fill operators: the `*_like` operator with an equal result
+    layout: tuple[str, ...] = ()  # a rule of `result_strides` per result; (): the kernel's strides
+    out_refused: Said = ""  # error text for an `out=` dtype other than the result's; "": cast
+    out_uncast: Said = ""  # special error text for an `out=` dtype to which the result cannot be cast
+    out_resized: str = ""  # resize rule of an `out=` of another shape: see `out_variants`
+    self_refused: str = ""  # error text of in-place variants if self's dtype differs from the result's
+    computes_in_out: bool = False  # without dtype=, computes in the dtype of `out=`, or of self in place
+    shape: Kernel | None = None  # shape(*arguments) -> (shape, dtype) per result: a rule of `shape_functions`
     sample: Callable[[np.random.Generator, Any], Sequence[Any]] | None = None
 
-    # In terms of other operators: source over tensors that scripts compile, by argument and as a whole
+    # Script source in terms of other operators: derivatives by argument, and a decomposition
     derivative: Mapping[str, str] | None = None
     decomposition: str | None = None
 
-    # Of a derived form
+    # Derived variants
     variant: str = ""  # "", "inplace" or "out"
-    base: OperatorRecord | None = None  # the record that it computes with
-    derive: Callable[[Kernel], Kernel] | None = None  # its kernel from the base's
+    base: OperatorRecord | None = None  # the record that computes the result
+    derive: Callable[[Kernel], Kernel] | None = None  # derives its kernel from the base's kernel
 
     _schema: FunctionSchema | None = None
 
@@ -154,7 +154,7 @@ class OperatorRecord:
             raise TypeError(
                 f"records have no {sorted(fields.keys() - OperatorRecord.__annotations__.keys())}"
             )
-        self.schema_text = schema_text  # PyTorch's text, alias marks included
+        self.schema_text = schema_text  # PyTorch's text, with alias annotations
         self.kernel = kernel  # kernel(xp, *arguments)
         self.family = family  # the module that declares it: its shape and sample rules
         self.where = where
@@ -166,12 +166,12 @@ class OperatorRecord:
 
     @property
     def elementwise(self) -> bool:
-        """Whether each result element depends only on operand elements at equal indices."""
+        """Elementwise operator: each result element depends only on operand elements at equal indices."""
         return (self.base or self).family in ("unary", "pointwise", "ternary")
 
     @property
     def on_grids(self) -> bool:
-        """Whether operand tensors carry a quantization grid in addition to their elements."""
+        """Quantized operator: its tensors carry a quantization grid in addition to elements."""
         return (self.base or self).family in ("quantizer", "packed_params", "quantized", "quantized_rnn")
 
     def guarded(self, kernel: Kernel) -> Kernel:
@@ -238,7 +238,7 @@ class OutRecord(OperatorRecord):
         return self.derive(self.base.kernel)
 
     def derive(self, compute: Kernel) -> Kernel:  # type: ignore[override]
-        """Its kernel from the base's."""
+        """Return the variant's kernel, derived from the base's kernel."""
         base, form = self.base, self.form
         each = rules_of(form.outputs, base.out_refused, base.out_uncast, base.out_resized)
         return into_outputs(compute, form, each, base.computes_in_out)
@@ -286,9 +286,9 @@ def _origin(record: OperatorRecord) -> Kernel:
 
 
 def order(name: str, overloads: str) -> None:
-    """Say which overloads of a name PyTorch tries first; the others follow as they are declared.
+    """Set the overloads of a name that PyTorch tries first; others follow in declaration order.
 
-    Declared are functional forms before `out=` forms, and operators written in C after the records.
+    Functional forms precede `out=` forms, and operators written in C follow the records.
     """
     _orders[name] = overloads
 
@@ -305,9 +305,9 @@ def op(
 ) -> Callable[[K], K]:
     """Declare the operator `schema` with the decorated kernel; `fields` are those of `OperatorRecord`.
 
-    `inplace` adds the `x_` form; a string is its overload name where it differs, and `inplace_order` the
-    order of its overloads.  `out` names the overload of the `out=` form, `out_names` its output arguments,
-    and `out_unnamed` says that its results have no names though the functional form's do.
+    `inplace` adds the `x_` variant; a string is its overload name if it differs, and `inplace_order` the
+    order of its overloads.  `out` names the overload of the `out=` variant, `out_names` its output arguments;
+    `out_unnamed` means that its results have no names although the functional variant's do.
     """
 
     def declare(kernel: K) -> K:
@@ -324,7 +324,7 @@ def op(
 
 
 def shared_fields(**fields: Any) -> Callable[[K], K]:
-    """Say once what the records of all `op` above have in common; what an `op` says itself goes first."""
+    """Set default fields for the records of all `op` decorators above; fields of an `op` take precedence."""
 
     def declare(kernel: K) -> K:
         _shared[kernel] = fields
@@ -370,8 +370,8 @@ def out_of(
 ) -> OperatorRecord:
     """The `out=` form: outputs are keyword arguments, resized when their shape differs.
 
-    `names` are theirs, with their alias marks where these are not a, b, c: "d:out,e:save_mean".  `unnamed`
-    says that the results have none, though the functional form's have.
+    `names` are the outputs', with alias annotations other than a, b, c: "d:out,e:save_mean".  `unnamed` means
+    that the results have no names although the functional variant's do.
     """
     return OutRecord(record, overload, names, unnamed)
 
@@ -459,7 +459,7 @@ def _rank(record: OperatorRecord) -> tuple[bool, int]:
 
 
 def find(key: str) -> OperatorRecord | None:
-    """The record with this name and overload."""
+    """Return the record with this name and overload, or None."""
     _load_name(key.partition(".")[0])
     return _by_key.get(key)
 
@@ -501,13 +501,13 @@ def operator(key: str) -> Operator | None:
 
 
 def canonical(name: str) -> str:
-    """The name that passes know the operator by: `aten::abs` for `aten::absolute`, most often the same."""
+    """Return the canonical operator name used by passes, e.g. `aten::abs` for the alias `aten::absolute`."""
     _load_name(name)
     return _same.get(name, name)
 
 
 def function(name: str) -> Any:
-    """The callable with all overloads of `aten::name`; AttributeError where there is no such operator."""
+    """Return the callable with all overloads of `aten::name`; raise AttributeError for unknown names."""
     from ts.ops.functional import torch_functions
 
     own = torch_functions().get(name)
@@ -519,7 +519,7 @@ def function(name: str) -> Any:
 
 
 def nn_function(name: str) -> Any:
-    """The function `ts.nn.functional.name`, where it is an operator."""
+    """Return the operator function `ts.nn.functional.name`; raise AttributeError for unknown names."""
     if not records(f"aten::{name}"):
         raise missing_attribute("module 'ts.nn.functional'", name, _names_of("ts.nn.functional"))
     return function(name)
@@ -547,7 +547,7 @@ def functions() -> list[str]:
 
 
 def _with_tensor_second(operator: Any) -> Any:
-    """The method of an operator whose schema has another argument before `self`."""
+    """Return a tensor method for an operator with `self` as its second argument."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if args:

@@ -1,6 +1,6 @@
 """Reshaping by a shape tensor, by sizes with strides, or by the shapes of several tensors.
 
-In: an array and what says its shape; out: a view of it, or a copy where the operator's name says so.
+In: an array and the source of the shape; out: a view of the array, or a copy for `*_copy` operators.
 
     _reshape_from_tensor(x, tensor([3, 2]))             x.reshape(3, 2)
     unflatten_dense_tensors(flat, [a, b])               views of `flat`, shaped as `a` and `b`

@@ -163,7 +163,7 @@ RULES: Final[dict[str, Rule]] = {
 }
 
 
-# Under other rules a result lies in order where all arguments do.
+# Under other rules, contiguous arguments imply a contiguous result.
 REORDERING: Final = frozenset({"columns", "outermost_last"})
 
 

@@ -5,9 +5,9 @@
     r = rpc.remote("worker1", g, (x,))           prim::rpc_remote(...)                     RRef[T]
     r.to_here()                                  aten::to_here(%r, %timeout)               T
 
-Who waits in a script parks its frame: these operators begin with a future (`Record.begins`).  What a process
-is, and how it is called, is not known here: `ts.distributed.rpc` has the class of references, and says how a
-call begins (`Calls.begin`).
+A script that waits suspends its frame: these operators start with a future (record field `begins`).  This
+module does not depend on the transport: `ts.distributed.rpc` implements references and sets the function that
+starts calls (`Calls.begin`).
 """
 
 from __future__ import annotations

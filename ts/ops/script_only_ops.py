@@ -197,7 +197,7 @@ def _cpu_capability(xp: Any) -> str:
     return str(get_cpu_capability())
 
 
-# Operators written in C whose overloads PyTorch tries in another order than that of their rows.
+# Operators written in C with a different overload order in PyTorch than that of their rows.
 order("aten::__contains__", "int_list str_list str int bool float complex Tensor")
 order("aten::__getitem__", "t str")
 order("aten::Complex", "Scalar Tensor_Tensor")

@@ -1,14 +1,14 @@
 """Shape rules: result shapes and dtypes of operators with kernels that need elements.
 
 In: an operator's arguments as its kernel gets them, arrays of the meta device, whose sizes may be symbols.
-Out: (shape, dtype) of each result, or an argument itself where the operator writes into it.  A rule refuses,
-in the kernel's words, what the kernel refuses before it looks at elements.
+Out: (shape, dtype) of each result, or a mutated argument itself.  A rule raises the errors that the kernel
+raises before it reads elements.
 
     broadcast_float(x of (3, 1) ints, n of (4,))      ((3, 4), float32)
     like_first(x, indices)                            (x.shape, x.dtype)
 
-A record names its rule (`shape=`).  Most have none: their kernels run against the meta device's namespace,
-whose functions know shapes.  Rules of one family stand beside its kernels, those that several share here.
+A record names its rule (`shape=`).  Most have none: their kernels run with the meta device's namespace,
+whose functions compute shapes.  Rules of one family are in its module, shared rules are here.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def described(rule: Rule | None, whole: bool = False) -> str:
 
 
 class DataDependentShapeError:
-    """The rule of an operator whose results depend on elements: it says so in PyTorch's words.
+    """Shape rule of an operator with data-dependent results; it raises PyTorch's error.
 
-    Where sizes and numbers that nobody knows are symbols, `rule` says what the results are, if it is there.
+    If unknown sizes and numbers become symbols, `rule` (optional) determines the results instead.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Order: sorting, selection, ranks, distinct values, histograms.
 
-In: an array and a dimension; out: values in order, and where they were.  NaN counts as the largest.
+In: an array and a dimension; out: sorted values and their indices.  NaN counts as the largest.
 """
 
 from __future__ import annotations

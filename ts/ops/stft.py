@@ -225,7 +225,7 @@ def _istft(
     shape = _full_window(xp, window, width, n_fft, real)
     if return_complex:
         frames = fft.ifft(spectra, axis=-1, norm=norm)
-    else:  # of real signals the first half of the frequencies says all
+    else:  # real signals: half of the frequencies suffices
         frames = fft.irfft(spectra[..., : n_fft // 2 + 1], n_fft, axis=-1, norm=norm)
     signal = _added(xp, frames * shape, hop)
     weight = _added(xp, xp.broadcast_to(shape * shape, (1, count, n_fft)), hop)

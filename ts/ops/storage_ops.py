@@ -1,7 +1,7 @@
 """Storage and stride operators: resizing, `set_`, `as_strided`, copies and memory formats.
 
-In: an array; out: another view of its memory, or a copy laid out as a memory format says.  The forms in
-place give the array that the tensor is to be around from then on.
+In: an array; out: another view of its memory, or a copy laid out as a memory format says.  The in-place
+operators return the array that the tensor adopts.
 
     x.resize_(3, 2)         the first six elements of the storage, or more memory
     x.set_(y)               x is the view that y is

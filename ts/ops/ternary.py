@@ -132,7 +132,7 @@ def _where(xp: Any, condition: Array, self: Any, other: Any) -> Array:
 # ---------------------------------------------------------------------------------------- clamp, rounding
 
 
-_ONE_LIMIT = ("maximum_cpu", "minimum_cpu")  # what refuses complex limits, of below and of above
+_ONE_LIMIT = ("maximum_cpu", "minimum_cpu")  # kernel names in errors for complex limits, lower and upper
 
 
 def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Array:
@@ -263,7 +263,7 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
         return self.copy()
     if decimals == 0:
         return xp.rint(self)
-    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # infinite where it is too large
+    ten = xp.asarray(float(f"1e{abs(decimals)}"), dtype=self.dtype)  # infinite on overflow
     return xp.rint(self * ten) / ten if decimals > 0 else xp.rint(self / ten) * ten
 
 

@@ -1,7 +1,7 @@
 """Conversions of dtype and device, and other tensor-level operators.
 
 In: tensors, which may be on other devices than the result; out: tensors.  These records are `whole`: their
-kernels take and give tensors, so that one may cross from a backend to another.
+kernels accept and return tensors, so that data may cross backends.
 
     x.to("cpu")           aten::to.prim_Device          x.to(y)               aten::to.other
     x.to(device="meta")   aten::to.dtype_layout         x.requires_grad_()    aten::requires_grad_
@@ -228,7 +228,7 @@ def _record_stream(self: Tensor, s: Stream) -> None:
         )
 
 
-# What a tensor can be in PyTorch, and none is here.
+# Tensor properties of PyTorch that no tensor of `ts` has.
 @op("aten::_is_zerotensor(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_conj(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_neg(Tensor self) -> bool", where="fm", whole=True)

@@ -1,7 +1,7 @@
 """Views with permuted dimensions.
 
-In: an array, and which dimensions change places; out: the same memory.  The names of attributes (`x.mT`) are
-operators twice, because scripts read them as attributes and archives hold both.
+In: an array and the dimensions to permute; out: a view.  Attributes (`x.mT`) exist as two operators,
+because scripts read them as attributes and archives contain both.
 """
 
 from __future__ import annotations

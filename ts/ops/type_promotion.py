@@ -1,7 +1,7 @@
 """Dtype rules of pointwise operators: type promotion and unsupported dtypes.
 
-SAME keeps the dtype, FLOAT turns integers into the default dtype, BOOLEAN gives bool, REAL gives the real
-dtype of a complex argument.
+SAME keeps the dtype, FLOAT converts integers to the default dtype, BOOLEAN returns bool, REAL returns the
+real dtype of a complex argument.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ts.ops import common
 from ts.ops.unsupported_dtypes import by_kind
 
 Array = common.Array
-Refused = str | Mapping[str, str]  # kinds of dtypes; or what is said of each: see `ts.ops.unsupported_dtypes`
+Refused = str | Mapping[str, str]  # dtype kinds, or error text by kind: see `ts.ops.unsupported_dtypes`
 NOTHING: Mapping[str, str] = {}
 
 SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"

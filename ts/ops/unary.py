@@ -1,12 +1,12 @@
 """Pointwise operators of one argument: arithmetic, rounding, transcendental, predicates.
 
-In: one array; out: an array of the same shape.  A row says all there is to say:
+In: one array; out: an array of the same shape.  A row is a complete definition:
 
     unary("sin", FLOAT, "sin", "sin(a)")
           name   promotion  ufunc or body  CUDA expression
 
 Promotion is one of `ts.ops.type_promotion`.  A body is a NumPy ufunc's name (then the core may
-run the ufunc's inner loop directly), or a function (xp, a) for what NumPy has no ufunc for.
+run the ufunc's inner loop directly), or a function (xp, a) if NumPy has no ufunc.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ def unary(
     ufunc: str | None = None,
     **fields: Any,
 ) -> None:
-    """Declare `aten::name` with its in-place (i) and out= (o) forms, and the same under `aliases`.
+    """Declare `aten::name` with in-place (i) and out= (o) variants, and its `aliases`.
 
-    `no` lists the kinds of dtypes without a kernel, with what is said of them where that is not usual.
-    `ufunc` names the loop to run directly where the body is a function; `fields` are more of the record's.
+    `no` lists the dtype kinds without a kernel, with error texts that differ from the usual one.
+    `ufunc` names the loop to run directly if the body is a function; `fields` are further record fields.
     """
     kernel = kernel_of(promotion, body, refused_by(name, no))
     if isinstance(body, str):
@@ -203,7 +203,7 @@ def _whole(name: str) -> dict[str, str]:
 
 
 # arithmetic                    promotion  ufunc or body               CUDA
-_ON_CUDA: Final = {"cuda": "float32"}  # what autocast does to these
+_ON_CUDA: Final = {"cuda": "float32"}  # autocast dtype of these
 unary(
     "abs",
     REAL,

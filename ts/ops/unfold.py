@@ -52,7 +52,7 @@ def windows(xp: Any, x: Array, kernel: Sizes, stride: Sizes, dilation: Sizes) ->
         max(0, (size - d * (k - 1) - 1) // s + 1)
         for size, k, s, d in zip(spatial, kernel, stride, dilation, strict=True)
     ]
-    strides = (  # of a dimension with one element nobody asks, and a product might overflow
+    strides = (  # the stride of a size-1 dimension is irrelevant, and the product might overflow
         *x.strides[:-n],
         *(step * s if m > 1 else step for step, s, m in zip(steps, stride, places, strict=True)),
         *(step * d if k > 1 else step for step, d, k in zip(steps, dilation, kernel, strict=True)),

@@ -1,7 +1,7 @@
 """Distinct values: of all elements, of slices, of runs of equal neighbours.
 
-In: an array, and which of the results are wanted; out: the values, where each element is among them, how
-often each occurs. How long these are depends on the elements.
+In: an array, and flags of requested results; out: the unique values, the inverse indices, the counts. Their
+lengths depend on the elements.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Checks for dtypes without a PyTorch kernel that the array library would accept.
 
-In: what an operator's record refuses, and a kernel; out: the kernel, with a look at the dtype of its first
-tensor in front:
+In: the `refuses` field of a record, and a kernel; out: the kernel, preceded by a check of the first tensor's
+dtype:
 
     guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
 Kinds of dtypes are b bool, i integers, h 16-bit floats, n 8-bit floats (`float8` refuses most of those by
-itself), f other floats, c complex.  A message of one word is the name of PyTorch's kernel; a sentence is what
-is said, with `{dtype}` for the dtype.
+itself), f other floats, c complex.  A message of one word is the name of PyTorch's kernel; a sentence is the
+error text, with `{dtype}` for the dtype.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Resampling: `interpolate` in every mode, one dimension after the other.
 
-In: (N, C, *spatial), the output size, scales where the user gave them; out: (N, C, *output size).
-A mode gives, for each output place of one dimension, the source places it reads (taps) and their weights.
+In: (N, C, *spatial), the output size, optional scales; out: (N, C, *output size).
+A mode determines the source positions (taps) and weights of each output position along one dimension.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Array = common.Array
 Sizes = Sequence[int]
 Taps = tuple[Array, Array | None]  # indices (m, taps) and weights (m, taps); None: one tap of weight 1
 
-_MAX_CACHED_POSITIONS = 4096  # places of a dimension whose taps are kept
+_MAX_CACHED_POSITIONS = 4096  # largest output size with cached taps
 CUBIC = -0.75  # PyTorch's coefficient of the cubic convolution
 
 
@@ -276,7 +276,7 @@ def output_size(x: Array, size: Sizes | None, factors: Sequence[float] | None) -
 def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: str = "") -> None:
     kernel_name = name if taps in (_nearest, _nearest_exact) or n == 2 else "compute_indices_weights_linear"
 
-    # Arguments after the size: align_corners where the mode has it, then a scale for each dimension.
+    # Arguments after the size: align_corners if the mode has it, then one scale per dimension.
     scale_names = ("scales",) if n == 1 else tuple(f"scales_{d}" for d in "dhw"[3 - n :])
     corners = "bool align_corners, " if aligned else ""
     scales = ", ".join(f"float? {s}=None" for s in scale_names)

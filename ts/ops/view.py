@@ -1,7 +1,7 @@
-"""Views: operators whose result shares memory with their argument wherever strides allow.
+"""View operators: results share memory with their argument if strides allow.
 
-In: an array and a shape, dimensions or a range; out: the array seen differently.  NumPy's own views do
-the work, so strided sharing is exact; `reshape` copies where it must and `view` refuses instead.
+In: an array and a shape, dimensions or a range; out: the array seen differently.  NumPy's views
+implement them, so strided sharing is exact; `reshape` copies if necessary and `view` raises instead.
 """
 
 from __future__ import annotations
@@ -579,7 +579,7 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
         return self.reshape(1)[:size]
     count = (n - size) // step + 1
     strides = self.strides
-    step = min(step, n) if count == 1 else step  # whose product with the stride may not overflow
+    step = min(step, n) if count == 1 else step  # its product with the stride must not overflow
     return storage.strided(
         self,
         (*self.shape[:axis], count, *self.shape[axis + 1 :], size),

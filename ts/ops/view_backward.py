@@ -1,7 +1,7 @@
 """Backward operators of views and selections: zeros with the gradient at the selected elements.
 
-In: the gradient of a view, the shape of the tensor that it is a view of, and what `select`, `slice`,
-`diagonal` or `unfold` were told; out: the gradient of that tensor.  Places that were read several times get
+In: the gradient of a view, the shape of the tensor that it is a view of, and the arguments of `select`,
+`slice`, `diagonal` or `unfold`; out: the gradient of that tensor.  Elements that were read several times get
 the sum.
 """
 
