@@ -31,7 +31,7 @@ def associative_scan(
     reverse: bool = False,
     combine_mode: str = "pointwise",
 ) -> Any:
-    """For each slice of `xs` along `dim`, all slices up to it combined.
+    """Combine, for each slice of `xs` along `dim`, all slices up to it.
 
     combine_fn     takes two trees like `xs`, and gives one
     reverse        from the last to the first
@@ -77,7 +77,7 @@ def _check_operands(combine_fn: Any, leaves: list[Any], dim: int, reverse: Any, 
 
 
 def scanned(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
-    """All beginnings along the first dimension combined: those that end at odd places first, by halves."""
+    """Return the prefix combinations along the first dimension, computed recursively: odd positions first."""
     n = xs[0].shape[0]
     if n < 2:
         return xs

@@ -47,7 +47,7 @@ def _parameters(operator: Any) -> Any:
 
 
 def _argument(name: str, given: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
-    """An argument that is written: a view of a base, or several."""
+    """Return the view (or views) of bases for a written argument."""
     length = given.get(f"{name}_length")
     if length is not None:
         return [_argument(f"{name}_{k}", given, bases) for k in range(length)]

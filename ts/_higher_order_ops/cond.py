@@ -70,7 +70,7 @@ def _check_operands(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> No
 
 
 def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
-    """The errors of branches that do not take the operands."""
+    """Raise an error if a branch does not accept the operands."""
     for function in (true_fn, false_fn):
         subgraph_checks.check_call("cond", function, operands)
 
@@ -146,7 +146,9 @@ class CondOp(HigherOrderOperator):
         return (true_fn if pred else false_fn)(*operands)
 
     def previewed(self, preview: MetaEvaluator, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
-        """The result on tensors without elements; Unknown where it follows from the truth."""
+        """Evaluate on meta tensors; raise DataDependentError if the branches' results differ in shape or
+        value.
+        """
         first, second = _previewed(preview, pred, true_fn, false_fn, operands)
         for a, b in zip(first.leaves, second.leaves, strict=True):
             if (a.shape != b.shape) if isinstance(a, Tensor) else a != b:

@@ -91,7 +91,7 @@ class MapOp(HigherOrderOperator):
         return pytree.tree_unflatten(stacked, each[0][1])
 
     def previewed(self, preview: MetaEvaluator, f: Any, xs: Any, args: Any) -> Any:
-        """The result on tensors without elements."""
+        """Evaluate on meta tensors."""
         found, n = _previewed(preview, f, xs, args), xs[0].shape[0]
         made = [x if x is None else preview.fresh(x, (n, *x.shape)) for x in found.leaves]
         return pytree.tree_unflatten(made, found.spec)

@@ -178,7 +178,7 @@ class MetaEvaluator(MetaTracer):
             self._made.add(id(x))
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """A tensor becomes a value of Python: unknown."""
+        """Raise DataDependentError for a conversion of a tensor to a Python value."""
         raise DataDependentError(kind)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:

@@ -47,7 +47,7 @@ class HigherOrderOperator:
         """AssertionError or RuntimeError for arguments that it does not take."""
 
     def run(self, *args: Any) -> Any:
-        """The result on real tensors."""
+        """Run on real tensors."""
         raise NotImplementedError(self.name)
 
     def __str__(self) -> str:

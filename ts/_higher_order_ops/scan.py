@@ -77,7 +77,7 @@ class _Trees:
 
 
 def canonical(ndim: int, dim: Any) -> int:
-    """The dimension, counted from the first."""
+    """Return the dimension as a nonnegative number."""
     low, high = (-ndim, ndim - 1) if ndim > 0 else (-1, 0)
     if dim >= 0 and dim <= high:
         return int(dim)
@@ -164,7 +164,7 @@ class ScanOp(HigherOrderOperator):
         return (*carry, *(ts.stack(each) for each in zip(*columns, strict=True)))
 
     def previewed(self, preview: MetaEvaluator, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
-        """The result on tensors without elements."""
+        """Evaluate on meta tensors."""
         found, n = _previewed(preview, combine_fn, init, xs), xs[0].shape[0]
         carry = [preview.fresh(x) for x in found.leaves[: len(init)]]
         return (*carry, *(preview.fresh(x, (n, *x.shape)) for x in found.leaves[len(init) :]))

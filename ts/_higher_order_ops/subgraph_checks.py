@@ -52,7 +52,7 @@ def uncaptured(operator: str, title: str, explanation: str, hint: str = "") -> U
 
 
 def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
-    """The error of functions that do not fit together."""
+    """Return the error for incompatible functions."""
     return TorchRuntimeError(
         "RuntimeError when making fake tensor call\n"
         "  Explanation: Dynamo failed to run FX node with fake tensors: "
@@ -61,7 +61,7 @@ def failed(operator: str, operands: str, error: Exception) -> TorchRuntimeError:
 
 
 def shown(x: Any) -> str:
-    """A tensor without elements in messages."""
+    """Format a meta tensor for messages."""
     if not isinstance(x, Tensor):
         return str(x)
     sizes = f"({', '.join(map(str, x.shape))}{',' if x.ndim == 1 else ''})"

@@ -90,7 +90,7 @@ def _previewed(preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any)
 
 
 def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
-    """The loop; copies where the body never runs."""
+    """Run the loop; return copies if the body never runs."""
     values: Any = tuple(carried)
     found: Any = None
     while _truth(cond_fn(*values)):
@@ -137,7 +137,7 @@ class WhileLoopOp(HigherOrderOperator):
     def previewed(
         self, preview: MetaEvaluator, cond_fn: Any, body_fn: Any, carried: Any, additional: Any
     ) -> Any:
-        """The result on tensors without elements."""
+        """Evaluate on meta tensors."""
         found = _previewed(preview, cond_fn, body_fn, carried)
         return pytree.tree_unflatten([preview.fresh(x) for x in found.leaves], found.spec)
 

@@ -86,6 +86,6 @@ def computed(op: Any, given: list[Any]) -> Any:
 
 
 def number(x: Constant) -> Any:
-    """The only element."""
+    """Return the only element."""
     with TracingScope(None), level_stack.no_transforms():
         return x.tensor.item()

@@ -83,7 +83,7 @@ class _FakeOfMode(Fake):
 
 @contextmanager
 def _bare(values: list[Any]) -> Iterator[None]:
-    """Within it, fake tensors show the meta device that they are on: kernels ask for it."""
+    """Context manager that hides fake layers, so that kernels see the meta device."""
     layers = [(x, layer_of(x)) for x in tensors_in(values) if is_fake(x)]
     for x, _ in layers:
         set_layer(x, None)
@@ -209,7 +209,7 @@ class FakeTensorMode(MetaTracer):
         _FakeOfMode.look()
 
     def from_tensor(self, tensor: Tensor, **_: Any) -> Tensor:
-        """A fake tensor for a real one."""
+        """Return a fake tensor for a real one."""
         made = tensor if is_fake(tensor) else self._faked(tensor)
         _FakeOfMode.look()
         return made
@@ -221,7 +221,7 @@ class FakeTensorMode(MetaTracer):
         return made.requires_grad_(x.requires_grad)
 
     def without_history(self, x: Tensor) -> Tensor:
-        """A fake tensor like this one, to which no gradient leads."""
+        """Return a detached fake tensor like `x`."""
         with TracingScope(None), ts.no_grad():
             made = fake_of(x).detach()
             set_layer(made, _FakeOfMode(layer_of(made).inner, device_of(x), self))
@@ -250,7 +250,7 @@ class FakeTensorMode(MetaTracer):
     # ---- operators
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """An operator's result, without elements."""
+        """Run an operator and return its fake result."""
         with TracingScope(None):
             op, values, _ = operators.resolve(args, kwargs or {})
         result = self.run(op, values)
@@ -385,7 +385,7 @@ class FakeTensorMode(MetaTracer):
         return self.element(x) if found is None else self.unrecorded(found.tensor.tolist)
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """A tensor becomes a value of Python: those with elements may."""
+        """Permit conversion of a real tensor to a Python value."""
 
     def element(self, x: Tensor) -> Any:
         """Return the only element of a fake tensor, or raise DataDependentOutputException if unknown."""
@@ -413,15 +413,15 @@ class FakeTensorMode(MetaTracer):
     line: Any = None  # of a compiled function that runs
 
     def paused(self) -> TracingScope:
-        """A context manager: within it, tensors have elements."""
+        """Return a context manager in which new tensors are real."""
         return TracingScope(None)
 
     def of_tensors(self, op: Any) -> Any:
-        """The overload itself: numbers need not become tensors."""
+        """Return the overload itself, since numbers need no conversion to tensors."""
         return op
 
     def is_state(self, x: Tensor) -> bool:
-        """A tensor that a script replaces is written."""
+        """Return True, so that assigning a script's tensor writes to the existing one."""
         return True
 
 
@@ -446,7 +446,7 @@ def _of_elements(op: Any, error: Exception) -> Exception:
 
 
 def _run(op: Any, values: list[Any]) -> Any:
-    """An operator of which some arguments are fake tensors, wherever it is called."""
+    """Run an operator with fake arguments, also outside a mode's block."""
     mode = next(layer_of(x).mode for x in tensors_in(values) if is_fake(x) and layer_of(x).mode is not None)
     return mode.computed(op, values)
 
@@ -455,7 +455,8 @@ level_stack.set_run_of_fakes(_run)
 
 
 def fake() -> FakeTensorMode:
-    """A context manager: within it, modules and tensors are made without memory; operators compute shapes.
+    """Return a context manager in which modules and tensors are made without memory; operators compute
+    shapes.
 
     Tensors with elements may be arguments; operations that depend on elements (`x.item()`) raise
     DataDependentOutputException. Gradients have shapes as well.

@@ -39,7 +39,7 @@ def _deregister_pytree_flatten_spec(cls: type[Any]) -> None:
 
 
 def tree_flatten_spec(pytree: PyTree, spec: TreeSpec) -> list[Any]:
-    """The leaves of `pytree` as far as `spec` goes into it."""
+    """Return the leaves of `pytree` as far as `spec` goes into it."""
     if spec.is_leaf():
         return [pytree]
     if spec.type in SUPPORTED_NODES:

@@ -79,7 +79,7 @@ class CodeGen:
     def gen_fn_def(
         self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False
     ) -> str:
-        """The line with `def`.
+        """Return the line with `def`.
 
         free_vars                 the parameters, with annotations and defaults
         maybe_return_annotation   ` -> Tensor`, or nothing
@@ -97,7 +97,7 @@ class CodeGen:
         descs: Sequence[str] | None = None,
         repr_fn: Callable[[object], str] | None = None,
     ) -> str:
-        """The statement that returns `output_args`; `descs` are comments on its parts."""
+        """Return the statement that returns `output_args`; `descs` are comments on its parts."""
         return "return " + self._container(output_args, descs, repr_fn or repr)
 
     def _container(self, value: Any, descs: Sequence[str] | None, repr_fn: Callable[[object], str]) -> str:
@@ -122,7 +122,7 @@ class CodeGen:
     def _gen_python_code(
         self, nodes: Any, root_module: str, namespace: Namespace, options: Options
     ) -> PythonCode:
-        """The code of a graph."""
+        """Return the code of a graph."""
         writer = CodeWriter(root_module, namespace, options)
 
         def output(value: Any, **given: Any) -> str:
@@ -162,11 +162,11 @@ class _PyTreeCodeGen(CodeGen):
         self.pytree_info = pytree_info
 
     def process_inputs(self, *inputs: Any) -> Any:
-        """The leaves of the arguments."""
+        """Return the leaves of the arguments."""
         return pytree.arg_tree_leaves(*inputs)
 
     def process_outputs(self, out: Any) -> Any:
-        """The graph's results, in the containers that the function returned."""
+        """Return the graph's results, in the containers that the function returned."""
         if self.pytree_info is None or self.pytree_info.out_spec is None:
             return out
         return pytree.tree_unflatten(
@@ -174,7 +174,7 @@ class _PyTreeCodeGen(CodeGen):
         )
 
     def gen_var_bindings(self, fn_args: list[str], free_vars: list[str], expanded_def: bool) -> str:
-        """The statements that take the arguments `fn_args` apart into the placeholders `free_vars`."""
+        """Return the statements that take the arguments `fn_args` apart into the placeholders `free_vars`."""
         spec = self.pytree_info.in_spec
         given = f"[{', '.join(fn_args)}]"
         if (
@@ -221,7 +221,7 @@ class _PyTreeCodeGen(CodeGen):
         descs: Sequence[str] | None = None,
         repr_fn: Callable[[object], str] | None = None,
     ) -> str:
-        """The statement that puts the result together and returns it."""
+        """Return the statement that puts the result together and returns it."""
         if not (self.pytree_info and self.pytree_info.out_spec):
             return super().generate_output(output_args, descs=descs, repr_fn=repr_fn)
         value = self._container(output_args, descs, repr_fn or repr)

@@ -66,14 +66,14 @@ class ParsedStackTrace(NamedTuple):
     code: str
 
     def get_summary_str(self) -> str:
-        """The frame in one line."""
+        """Return the frame in one line."""
         return f"File: {self.file}:{self.lineno} in {self.name}, code: {self.code}"
 
 
 def parse_stack_trace(
     stack_trace: str, filter_fn: Callable[[str, str, str], bool] | None = None
 ) -> ParsedStackTrace | None:
-    """The innermost frame that `filter_fn(file, name, code)` accepts; None where there is none."""
+    """Return the innermost frame that `filter_fn(file, name, code)` accepts; None where there is none."""
     lines = [line.strip() for line in (stack_trace or "").strip().split("\n")]
     for line, code in zip(lines[-2::-1], lines[:0:-1], strict=False):
         found = _FRAME.match(line)
@@ -83,7 +83,7 @@ def parse_stack_trace(
 
 
 def dotted(base: str, path: str) -> str:
-    """The expression for an attribute by its dotted name."""
+    """Return the expression for an attribute by its dotted name."""
     for name in path.split("."):
         quoted = f'"{name}"' if name.isprintable() and not set(name) & {'"', "\\"} else repr(name)
         base = f"{base}.{name}" if _is_word(name) else f"getattr({base}, {quoted})"
@@ -127,7 +127,7 @@ class CodeWriter:
     # ---- names and values ----------------------------------------------------------------------------
 
     def add_global(self, name_hint: str, obj: Any) -> str:
-        """The name by which code reaches an object from outside of the graph."""
+        """Register a global and return the name by which code refers to it."""
         if is_from_torch(obj) and obj is not ts.device:
             return dotted(*qualified_name(obj).split(".", 1)) if hasattr(obj, "__name__") else type_name(obj)
         name = self.names.create_name(name_hint, obj)
@@ -137,7 +137,7 @@ class CodeWriter:
         return name
 
     def type_text(self, of: Any) -> str:
-        """A type as an annotation."""
+        """Return a type as an annotation."""
         if of == ():
             return "()"
         text = type_name(of)
@@ -153,7 +153,7 @@ class CodeWriter:
         return f"{name}[{','.join(self.type_text(each) for each in inner)}]" if inner else name
 
     def value_text(self, value: Any) -> str:
-        """An argument as an expression."""
+        """Return an argument as an expression."""
         if isinstance(value, Node):
             return repr(value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -187,7 +187,7 @@ class CodeWriter:
     # ---- nodes ---------------------------------------------------------------------------------------
 
     def write(self, nodes: Any, generate_output: Callable[..., str]) -> None:
-        """All nodes; `generate_output(value, descs=, repr_fn=)` gives the statement that returns."""
+        """Write all nodes; `generate_output(value, descs=, repr_fn=)` returns the return statement."""
         last_uses: dict[Node, list[Node]] = {}
         seen: set[Node] = set()
         for node in reversed(nodes):
@@ -291,7 +291,7 @@ class CodeWriter:
             self.body.append(comment)
 
     def _known_type(self, node: Node) -> str:
-        """An annotation that says shape and dtype of the result, where `meta` knows them."""
+        """Return an annotation that says shape and dtype of the result, where `meta` knows them."""
         value = meta_value(node)
         if isinstance(value, Tensor):
             text = self._colored("red", dtype_abbreviation(value.dtype))

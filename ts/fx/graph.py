@@ -174,14 +174,14 @@ class Graph:
         return _NodeList(self)
 
     def output_node(self) -> Node:
-        """The last node, which returns."""
+        """Return the last node, which returns."""
         node = next(iter(reversed(self.nodes)))
         if node.op != "output":
             raise AssertionError(f"Expected output node, got op={node.op}")
         return node
 
     def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
-        """The nodes of a kind and target; for `call_function` the target must be given."""
+        """Return the nodes of a kind and target; for `call_function` the target must be given."""
         found = self._find_nodes_lookup_table.find_nodes(op=op, target=target)
         return sorted(found) if sort else found
 
@@ -219,12 +219,12 @@ class Graph:
         return node
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = _NONE) -> Node:
-        """A parameter of the function."""
+        """Append a placeholder node, a parameter of the function."""
         args = () if default_value is _NONE else (default_value,)
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
-        """A tensor or module of the root, by its dotted name."""
+        """Append a node that reads a tensor or module of the root by dotted name."""
         if self.owning_module is not None and not self._has_attribute(qualified_name):
             warnings.warn(
                 "Attempted to insert a get_attr Node with no underlying reference in the owning "
@@ -252,7 +252,7 @@ class Graph:
         kwargs: dict[str, Argument] | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """A call of a module of the root, by its dotted name."""
+        """Append a call of a module of the root by dotted name."""
         if self.owning_module is not None and self.owning_module.get_submodule(module_name) is None:
             warnings.warn(
                 "Attempted to insert a call_module Node with no underlying reference in the owning "
@@ -280,7 +280,7 @@ class Graph:
         type_expr: Any = None,
         name: str | None = None,
     ) -> Node:
-        """A call of a function."""
+        """Append a call of a function."""
         return self.create_node("call_function", the_function, args, kwargs, name=name, type_expr=type_expr)
 
     def output(self, result: Argument, type_expr: Any = None) -> Node:

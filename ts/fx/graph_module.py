@@ -74,7 +74,7 @@ def _module_for(root: Module, path: list[str]) -> Module:
 
 
 def _put(module: Module, name: str, value: Any) -> None:
-    """An attribute; tensors that are no parameters become buffers."""
+    """Set an attribute; tensors other than parameters become buffers."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         module.register_buffer(name, value)
     else:
@@ -145,7 +145,7 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
 def _deserialize_graph_module(
     forward: Callable[..., Any], body: dict[str, Any], graph_module_cls: type[Any] | None = None
 ) -> Module:
-    """A module from its code: the graph is traced again."""
+    """Reconstruct a module from its code by tracing it again."""
     _CodeOnlyModule.forward = forward  # type: ignore[method-assign]
     from ts.fx.tracer import Tracer
 
@@ -322,7 +322,7 @@ class GraphModule(Module):
         expanded_def: bool = False,
         additional_meta: list[str] | None = None,
     ) -> str:
-        """The code of this module and of GraphModules in it, with comments; printed and given.
+        """Return the code of this module and of GraphModules in it, with comments; printed and given.
 
         include_stride, include_device   whether tensors are shown with them
         expanded_def                     whether each parameter has a line

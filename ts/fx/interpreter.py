@@ -107,7 +107,7 @@ class Interpreter:
     # ---- the kinds -----------------------------------------------------------------------------------
 
     def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The next argument of `run`, or the default."""
+        """Return the next argument of `run`, or the default."""
         _check_text(target)
         if str(target).startswith("*"):
             return list(self.args_iter)
@@ -121,7 +121,7 @@ class Interpreter:
             ) from stop
 
     def get_attr(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """An attribute of the module."""
+        """Return an attribute of the module."""
         return self.fetch_attr(_check_text(target))
 
     def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -146,7 +146,7 @@ class Interpreter:
     # ---- values --------------------------------------------------------------------------------------
 
     def fetch_attr(self, target: str) -> Any:
-        """The attribute of a dotted name."""
+        """Return the attribute of a dotted name."""
         found: Any = self.module
         atoms = target.split(".")
         for i, atom in enumerate(atoms):
@@ -156,7 +156,7 @@ class Interpreter:
         return found
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """A node's arguments, with values for nodes."""
+        """Return a node's arguments, with values for nodes."""
         args, kwargs = self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
         if not isinstance(args, tuple):
             raise AssertionError(f"Expected args to be tuple, got {type(args)}")
@@ -221,25 +221,25 @@ class Transformer(Interpreter):
         self.tracer = _TransformerTracer(self.new_graph, module)
 
     def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
-        """A placeholder of the new graph."""
+        """Create a placeholder of the new graph."""
         default = args[0] if args else inspect.Signature.empty
         return Proxy(self.new_graph.placeholder(_check_text(target), default_value=default), self.tracer)
 
     def get_attr(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
-        """A node of the new graph that reads an attribute."""
+        """Create a node of the new graph that reads an attribute."""
         return self.tracer.create_proxy("get_attr", _check_text(target), args, kwargs)
 
     def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A node of the new graph that calls a submodule."""
+        """Create a node of the new graph that calls a submodule."""
         module = self.fetch_attr(_check_text(target))
         return self.tracer.call_module(module, module.forward, args, kwargs)
 
     def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A node of the new graph that calls a function."""
+        """Create a node of the new graph that calls a function."""
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 
     def transform(self) -> GraphModule:
-        """The module of the new graph."""
+        """Return the module of the new graph."""
         with fx_traceback.preserve_node_meta():
             result = super().run(enable_io_processing=False)
         if result is not None:

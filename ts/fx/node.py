@@ -75,7 +75,7 @@ def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
 
 
 def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
-    """An argument in the text of a graph: nodes have a `%`."""
+    """Return an argument in the text of a graph: nodes have a `%`."""
     if hasattr(arg, "_custom_fx_repr_fn"):
         return str(arg._custom_fx_repr_fn())
     if isinstance(arg, list | tuple):
@@ -376,10 +376,11 @@ class Node:
         *,
         include_tensor_metadata: bool = False,
     ) -> str | None:
-        """The node as a line of a graph's text.
+        """Return the node as a line of a graph's text.
 
         include_tensor_metadata   add the metadata of the result
-        The other two are lists to which the placeholders' names and the return type are appended.
+        placeholder_names         if not empty, receives the parameters instead of a line
+        maybe_return_typename     its first element is set to the return annotation
         """
         of_type = "" if self.type is None else f"{type_name(self.type)} "
         head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"

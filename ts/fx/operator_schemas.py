@@ -71,7 +71,7 @@ def _python_type(annotation: str) -> Any:
 
 
 def _signature(schema: FunctionSchema) -> Signature:
-    """A schema as a signature of Python, with `input` for `self`."""
+    """Convert a schema to a Python signature, with `input` for `self`."""
     parameters: list[Parameter] = []
     for argument in schema.arguments:
         kind: Any = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
@@ -142,7 +142,8 @@ def _fits(signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def create_type_hint(x: object) -> object:
-    """The type of a list or tuple of types: `[int, int]` is `list[int]`; anything else stays as it is."""
+    """Return the type of a list or tuple of types: `[int, int]` is `list[int]`; anything else stays as it is.
+    """
     try:
         if isinstance(x, list | tuple):
             base: Any = x[0] if x else Any

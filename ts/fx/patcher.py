@@ -97,7 +97,7 @@ _current: list[Patcher] = []
 
 @contextlib.contextmanager
 def new_patcher() -> Iterator[Patcher]:
-    """A patcher; its changes are taken back at the end."""
+    """Yield a patcher and revert its patches at the end."""
     patcher = Patcher()
     _current.append(patcher)
     try:

@@ -333,7 +333,7 @@ class Proxy:
         return self.tracer.to_bool(self)
 
     def keys(self) -> Any:
-        """The keys of the value, as far as the tracer knows them."""
+        """Return the keys of the value, as far as the tracer knows them."""
         return self.tracer.keys(self)
 
     def __len__(self) -> int:
@@ -433,7 +433,7 @@ class ParameterProxy(Proxy):
         return self.param.shape
 
     def size(self) -> Any:
-        """The parameter's shape."""
+        """Return the parameter's shape."""
         return self.param.size()
 
     def dim(self) -> int:

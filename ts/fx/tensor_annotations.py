@@ -26,12 +26,12 @@ def dtype_abbreviation(dtype: Any) -> str:
 
 
 def shape_text(shape: Iterable[Any]) -> str:
-    """A shape, or strides: `[2, 3]`."""
+    """Return a shape, or strides: `[2, 3]`."""
     return f"[{', '.join(str(x) for x in shape)}]"
 
 
 def tensor_text(tensor: ts.Tensor, stride: bool = False, device: bool = False) -> str:
-    """A tensor: `f32[2, 3][3, 1]cpu`."""
+    """Return a tensor: `f32[2, 3][3, 1]cpu`."""
     strides = shape_text(tensor.stride()) if stride else ""
     place = str(tensor.device) if device else ""
     return f"{dtype_abbreviation(tensor.dtype)}{shape_text(tensor.shape)}{strides}{place}"

@@ -121,7 +121,7 @@ def _operator_name(func: Any) -> str:
 
 
 def type_name(obj: object) -> str:
-    """A type as annotations in a graph's text show it; other objects by their `repr`."""
+    """Return a type as annotations in a graph's text show it; other objects by their `repr`."""
     if isinstance(obj, type) and not isinstance(obj, GenericAlias):
         if obj.__module__ == "builtins":
             return obj.__qualname__
@@ -137,7 +137,7 @@ def type_name(obj: object) -> str:
 
 
 def printed_target(target: Any) -> str:
-    """The target of a node, as graphs show it: `operator.add`, `builtins.getattr`, `torch.relu`."""
+    """Return the target of a node, as graphs show it: `operator.add`, `builtins.getattr`, `torch.relu`."""
     if isinstance(target, str):
         return target
     name = getattr(target, "__name__", None)

@@ -197,7 +197,7 @@ def set_stack_trace(stack: list[str]) -> None:
 
 
 def format_stack() -> list[str]:
-    """The stack trace that new nodes get, or that of the caller."""
+    """Return the stack trace that new nodes get, or that of the caller."""
     if should_preserve_node_meta:
         return [current_meta.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
@@ -205,7 +205,7 @@ def format_stack() -> list[str]:
 
 @contextmanager
 def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
-    """Inside, new nodes that take over anything have these entries in `meta["custom"]`."""
+    """Context manager that adds entries to `meta["custom"]` of new nodes that inherit metadata."""
     before = copy.copy(current_meta["custom"]) if "custom" in current_meta else None
     try:
         current_meta.setdefault("custom", {}).update(annotation_dict)
@@ -218,7 +218,7 @@ def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
 
 
 def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[F], F]:
-    """A decorator: calls of the function are inside of `annotate`."""
+    """Return a decorator that runs the function within `annotate`."""
 
     def decorate(func: F) -> F:
         @functools.wraps(func)

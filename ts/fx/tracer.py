@@ -113,7 +113,7 @@ def _transfer_attrs(fr: object, to: Any) -> None:
 
 
 def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
-    """The function with its first `count` variables as parameters by place: `*args` is one, too."""
+    """Return the function with its first `count` variables as parameters by place: `*args` is one, too."""
     code = function.__code__
     code = code.replace(
         co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_VARIABLE
@@ -124,7 +124,7 @@ def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """The types of a function's parameters; those of this package are written as text."""
+    """Return the types of a function's parameters; those of this package are written as text."""
     own = is_own(getattr(function, "__module__", None))
     return inspect.get_annotations(function, eval_str=own)
 
@@ -171,7 +171,7 @@ class Tracer(TracerBase):
         return (of_nn and not isinstance(m, Sequential)) or getattr(type(m), "_is_impure", False)
 
     def path_of_module(self, mod: Module) -> str:
-        """The dotted name of a module below the root; NameError for others."""
+        """Return the dotted name of a module below the root; raise NameError for others."""
         if self.submodule_paths:
             path = self.submodule_paths.get(mod)
         else:
@@ -223,7 +223,7 @@ class Tracer(TracerBase):
         return self.create_proxy("get_attr", name, (), {}, **options)
 
     def create_arg(self, a: Any) -> Any:
-        """A value as an argument of a node; tensors and modules are attributes of the root."""
+        """Convert a value to a node argument; tensors and modules become attributes of the root."""
         if isinstance(a, Parameter):
             node = self._attribute_node(a, self.root.named_parameters())
             if node is None:
@@ -371,7 +371,7 @@ class Tracer(TracerBase):
     # ---- tracing -------------------------------------------------------------------------------------
 
     def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
-        """The graph of a module or function.
+        """Trace a module or function and return the graph.
 
         concrete_args   values that parameters always have, by name; in containers, `PH` is where values
                         differ

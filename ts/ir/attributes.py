@@ -97,7 +97,7 @@ class ObjectText:
 
 
 def kind_of_value(value: object) -> str:
-    """The kind of attribute that holds `value`."""
+    """Return the kind of attribute that holds `value`."""
     kind = _KIND_BY_CLASS.get(type(value))
     if kind is not None:
         return kind
@@ -115,13 +115,13 @@ def kind_of_value(value: object) -> str:
 
 
 def type_of_tensor(value: Any) -> TensorType:
-    """All that is known of a tensor."""
+    """Return a fully refined tensor type: dtype, sizes, strides, device and `requires_grad`."""
     sizes = tuple(value.shape)
     return TensorType(value.dtype.code, sizes, value.stride(), str(value.device), value.requires_grad)
 
 
 def type_of_constant(value: Any) -> Type | None:
-    """The type of a constant; None if a graph cannot hold it."""
+    """Return the type of a constant; None if a graph cannot hold it."""
     return _type_of(value, {})
 
 

@@ -51,7 +51,7 @@ class ArchiveNamespace:
         self._taken: set[str] = set()
 
     def spell(self, type: Type) -> str:
-        """The type as an annotation."""
+        """Return the type as an annotation."""
         thing = _thing(type)
         if thing is not None:
             return self.name(thing)
@@ -61,7 +61,7 @@ class ArchiveNamespace:
         return type.with_contained([self._spelled(part) for part in parts]).annotation_str
 
     def name(self, thing: Any) -> str:
-        """The qualified name of a class, a named tuple, an enumeration, an interface or a function."""
+        """Return the qualified name of a class, a named tuple, an enumeration, an interface or a function."""
         if isinstance(thing, CustomClassType):
             return thing.qualified_name()  # in all archives, and none defines it
         found = self._named.get(thing)
@@ -109,7 +109,7 @@ class DefinitionPrinter:
         self.marks = SourceMap()
 
     def definition(self, thing: Any) -> str:
-        """The definition of a type or of a function, with the marks of `self.marks`."""
+        """Return the definition of a type or of a function, with the marks of `self.marks`."""
         name = self.names.name(thing).rpartition(".")[2]
         if isinstance(thing, ModuleType):
             return self._class(f"{name}(Module)", [*_marks(thing), *self._members(thing)])

@@ -69,7 +69,9 @@ class Block:
         return self._return._inputs
 
     def nodes(self) -> Iterator[Node]:
-        """The nodes in order. The current one may be destroyed or moved; nodes put after it are visited."""
+        """Yield the nodes in order. The current one may be destroyed or moved; nodes put after it are
+        visited.
+        """
         end = self._return
         node = end._next
         while True:
@@ -307,7 +309,7 @@ class Graph:
         return self._block.nodes()
 
     def all_nodes(self) -> Iterator[Node]:
-        """Every node, also inside blocks, a node before the nodes of its blocks."""
+        """Yield all nodes, including nested ones, in pre-order."""
         stack = [self._block.nodes()]
         while stack:
             nodes = stack.pop()
@@ -360,7 +362,7 @@ class Graph:
         return Block(self, owner)
 
     def create(self, kind: str, inputs: Iterable[Value] | int = (), num_outputs: int = 1) -> Node:
-        """A new node, not yet in any block, at the graph's current place in the source."""
+        """Create a node, not yet in any block, with the graph's current source range."""
         charge(NODE_NS, NODE_BYTES)
         if kind not in self._kinds:
             if "::" not in kind:
@@ -387,7 +389,7 @@ class Graph:
     def create_clone(
         self, source: Node, value_map: ValueMap | Mapping[Value, Value], copy_blocks: bool = True
     ) -> Node:
-        """A copy of a node of any graph, with its inputs mapped; not yet in any block."""
+        """Copy a node of any graph with mapped inputs; the copy is not in any block yet."""
         lookup = value_map.__getitem__ if isinstance(value_map, Mapping) else value_map
         node = self._clone_node(source, lookup)
         if copy_blocks:
@@ -417,7 +419,7 @@ class Graph:
         return node
 
     def create_if(self, condition: Value, num_outputs: int = 0) -> Node:
-        """A ``prim::If`` with its two empty blocks."""
+        """Create a ``prim::If`` with two empty blocks."""
         node = self.create("prim::If", (condition,), num_outputs)
         node.add_block()
         node.add_block()
@@ -430,7 +432,7 @@ class Graph:
         carried: Sequence[Value] = (),
         num_outputs: int | None = None,
     ) -> Node:
-        """A ``prim::Loop`` whose body takes the trip count and one more input for each carried value."""
+        """Create a ``prim::Loop``; its body takes the trip count and one input per carried value."""
         count = len(carried) if num_outputs is None else num_outputs
         node = self.create("prim::Loop", (max_trip_count, condition, *carried), count)
         body = node.add_block()
@@ -532,7 +534,7 @@ class Graph:
     # --- the insertion point ---
 
     def insert_point(self) -> Node:
-        """The node before which new nodes go."""
+        """Return the node before which new nodes go."""
         return self._insert_before
 
     def set_insert_point(self, place: Node | Block) -> None:
@@ -540,15 +542,15 @@ class Graph:
         self._insert_before = place._return if isinstance(place, Block) else place
 
     def inserting_before(self, place: Node | Block) -> InsertPoint:
-        """Within ``with``, insert before a node or at the end of a block."""
+        """Return a context manager that inserts before a node or at the end of a block."""
         return InsertPoint(self, place)
 
     def inserting_at_end(self, block: Block) -> InsertPoint:
-        """Within ``with``, insert at the end of `block`."""
+        """Return a context manager that inserts at the end of `block`."""
         return InsertPoint(self, block)
 
     def at_range(self, range: SourceRange | None) -> SourceRangeScope:
-        """Within ``with``, new nodes come from this place in the source."""
+        """Return a context manager that sets the source range of new nodes."""
         return SourceRangeScope(self, range)
 
     # --- whole graphs ---
@@ -606,7 +608,7 @@ class Graph:
         return self.str()
 
     def _repr_html_(self) -> Any:
-        """The text for notebooks, with the kinds of nodes in bold."""
+        """Return the text for notebooks, with the kinds of nodes in bold."""
         import html
         import re
 

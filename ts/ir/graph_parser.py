@@ -53,7 +53,7 @@ def parse_ir(
     find_class: ClassLookup = ClassType,
     make_tensor: MakeTensor | None = None,
 ) -> Graph:
-    """The graph that `text` spells. `find_class` is asked for the types named ``__torch__.…``."""
+    """Parse graph text. `find_class` is asked for the types named ``__torch__.…``."""
     reader = _Reader(TokenStream(text), find_class, make_tensor)
     try:
         graph = reader.read_graph()
@@ -213,7 +213,7 @@ class _Reader:
             self.read_block(node, values)
 
     def read_python_name(self) -> str:
-        """The name of a Python function: `f`, or `<lambda>`."""
+        """Read the name of a Python function: `f`, or `<lambda>`."""
         tokens = self.tokens
         if not tokens.accept("<"):
             return tokens.next()
@@ -245,7 +245,7 @@ class _Reader:
             tokens.accept(",")
 
     def read_constant(self, type: Type | None) -> Any:
-        """A constant of the given type, or of the type that its text suggests."""
+        """Read a constant of the given type, or of the type that its text suggests."""
         tokens = self.tokens
         if isinstance(type, TensorType):
             text = self.skip_value()
@@ -338,7 +338,7 @@ class _Reader:
         return values
 
     def skip_value(self) -> str:
-        """The text up to the comma or bracket that ends the value."""
+        """Skip a value and return its text, up to the comma or bracket that ends it."""
         tokens = self.tokens
         begin = tokens.starts[tokens.at - 1] + len(tokens.texts[tokens.at - 1])
         depth = 0

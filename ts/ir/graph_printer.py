@@ -54,7 +54,7 @@ def hide_source_ranges() -> Iterator[None]:
 
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:
-    """The text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
+    """Return the text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
     return "".join([text for text, _ in to_pieces(graph, show_ranges)])
 
 
@@ -128,7 +128,7 @@ def _print_node(
 
 
 def format_attribute(node: Node, name: str) -> str:
-    """The text of one attribute's value."""
+    """Return the text of one attribute's value."""
     kind = node.kind_of(name)
     value = node.get(name)
     if kind == "i":

@@ -115,7 +115,7 @@ class TokenStream:
         return number
 
     def negative(self, value: Any) -> Any:
-        """The opposite of the number just read."""
+        """Return the negated number."""
         if isinstance(value, (int, float, complex)):
             return -value
         raise self.error("expected a number after '-'")
@@ -143,7 +143,7 @@ def is_number(token: str) -> bool:
 
 
 def format_float(value: float) -> str:
-    """A float as PyTorch prints it: ``3.``, else 17 significant digits."""
+    """Format a float as PyTorch does: ``3.``, else 17 significant digits."""
     if abs(value) < 1e10 and value == int(value):
         sign = "-" if value == 0 and math.copysign(1.0, value) < 0 else ""
         return f"{sign}{int(value)}."
@@ -151,14 +151,15 @@ def format_float(value: float) -> str:
 
 
 def format_complex(value: complex) -> str:
-    """A complex number as PyTorch prints it: ``0.+1.j``."""
+    """Format a complex number as PyTorch does: ``0.+1.j``."""
     imaginary = format_float(value.imag)
     sign = "" if imaginary.startswith("-") else "+"
     return f"{format_float(value.real)}{sign}{imaginary}j"
 
 
 def quote(text: str) -> str:
-    """A string literal: bytes that do not print are escaped, in octal where they have no letter.
+    """Return the string literal of a text, with unprintable bytes escaped, in octal unless they have a
+    letter.
 
     Halves of surrogate pairs stand for bytes that are no UTF-8, if all of them do; else they are `\\ud800`,
     which PyTorch does not know.
@@ -189,7 +190,7 @@ def _escaped(raw: bytes) -> str:
 
 
 def unquote(token: str) -> str:
-    """The string that a literal stands for."""
+    """Return the value of a string literal."""
     body = token[1:-1]
     if body.isascii() and "\\u" not in body:
         return _unescaped(body)
@@ -217,7 +218,7 @@ def _unescaped(text: str) -> str:
 
 
 def format_default(value: Any) -> str:
-    """A default as schemas print it."""
+    """Format a default value as in schemas."""
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, float):

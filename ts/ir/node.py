@@ -165,7 +165,7 @@ class Node:
         )
 
     def operator(self) -> Any:
-        """The operator's record; None for the kinds that are no operator (``prim::If``)."""
+        """Return the operator's record, or None for kinds without one (``prim::If``)."""
         if self._operator is _UNSET:
             find = OperatorLookup.find
             self._operator = None if find is None else find(self)
@@ -185,7 +185,7 @@ class Node:
         return None if operator is None else operator.schema
 
     def named_input(self, name: str) -> Value:
-        """The input for the schema's argument `name`."""
+        """Return the input for the schema's argument `name`."""
         schema = self.schema()
         if schema is None:
             raise InternalError(f"node {self._kind} has no schema")
@@ -206,11 +206,11 @@ class Node:
     # --- calls of Python ---
 
     def pyname(self) -> str:
-        """The name of the function that a `prim::PythonOp` calls."""
+        """Return the name of the function that a `prim::PythonOp` calls."""
         return str(self._python_attribute("name", ""))
 
     def pyobj(self) -> Any:
-        """The function that a `prim::PythonOp` calls."""
+        """Return the function that a `prim::PythonOp` calls."""
         function = self._python_attribute("function", None)
         return getattr(function, "function", function)
 
@@ -219,7 +219,9 @@ class Node:
         return list(getattr(self._python_attribute("function", None), "scalars", ()))
 
     def cconv(self) -> str:
-        """The arguments of a `prim::PythonOp` in order: `d` for a value of the graph, `c` for a scalar."""
+        """Return the arguments of a `prim::PythonOp` in order: `d` for a value of the graph, `c` for a
+        scalar.
+        """
         function = self._python_attribute("function", None)
         return getattr(function, "calling_convention", "d" * len(self._inputs))
 
@@ -237,18 +239,18 @@ class Node:
         return bool(self._attributes)
 
     def attribute_names(self) -> list[str]:
-        """The names, without those that hold the function of a `prim::PythonOp`."""
+        """Return the names, without those that hold the function of a `prim::PythonOp`."""
         if self._attributes is None:
             return []
         hidden = _PYTHON_CALL if self._kind == "prim::PythonOp" else ()
         return [name for name in self._attributes if name not in hidden]
 
     def kind_of(self, name: str) -> str:
-        """The kind of attribute `name`, one of `ts.ir.attributes.KINDS`."""
+        """Return the kind of attribute `name`, one of `ts.ir.attributes.KINDS`."""
         return self._attribute(name)[0]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value of attribute `name`."""
+        """Return the value of attribute `name`."""
         if self._attributes is None:
             return default
         found = self._attributes.get(name)

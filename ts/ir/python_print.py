@@ -91,8 +91,8 @@ def to_source(
     numbers: dict[str, int] | None = None,
     marks: SourceMap | None = None,
 ) -> str:
-    """The source of a function. `schema` gives the parameters' names and defaults; of a `method` the first
-    parameter prints without its type. Constants without a literal are appended to `constants`.
+    """Return the source of a function. `schema` gives the parameters' names and defaults; of a `method` the
+    first parameter prints without its type. Constants without a literal are appended to `constants`.
 
     `spell` writes types, where they have other names than their own; functions of one text share `numbers`,
     which go on from one to the next. With `marks` the text is marked with the nodes' ranges.
@@ -217,7 +217,7 @@ class _Printer:
         self.lines.append(f"{'  ' * self.level}{self.marked(self.node, text)}\n")
 
     def marked(self, node: Node | None, text: str) -> str:
-        """The text of a node."""
+        """Return the text of a node."""
         if self.marks is None:
             return text
         return self.marks.put(node.range if node is not None else None, text)
@@ -252,7 +252,7 @@ class _Printer:
         return expression
 
     def operand(self, value: Value) -> str:
-        """An expression that something is applied to: in parentheses unless it is a name."""
+        """Return an expression that something is applied to: in parentheses unless it is a name."""
         text = self.use(value)
         return text if _NAME.match(plain(text)) else f"({text})"
 
@@ -376,7 +376,7 @@ class _Printer:
         self.level -= 1
 
     def print_fork(self, node: Node) -> None:
-        """The task is a function inside of the function, which sees its variables."""
+        """Print the task as a nested function, which captures variables."""
         task: Graph = node["Subgraph"]
         name = self.new_name("__forked_function" if node.kind() == "prim::fork" else "__awaitable_function")
         for inner, value in zip(task.inputs(), node.inputs(), strict=True):

@@ -84,11 +84,11 @@ class Source:
         return min(start + self.leading_whitespace_removed + column, len(self.text))
 
     def range_at(self, line: int, column: int, end_line: int, end_column: int) -> SourceRange:
-        """The range between two places given as `ast` gives them."""
+        """Return the range between two places given as `ast` gives them."""
         return SourceRange(self, self.offset_at(line, column), self.offset_at(end_line, end_column))
 
     def whole(self) -> SourceRange:
-        """The range of the whole text."""
+        """Return the range of the whole text."""
         return SourceRange(self, 0, len(self.text))
 
 
@@ -113,7 +113,7 @@ class SourceRange:
         return self.start - self.source.line_starts()[self.source.line_index(self.start)]
 
     def text(self) -> str:
-        """The characters of the range."""
+        """Return the characters of the range."""
         return self.source.text[self.start : self.end]
 
     def location(self) -> str:
@@ -130,7 +130,9 @@ class SourceRange:
         return None if self.source.origins is None else self.source.origins(self.start)
 
     def highlight(self, function: str = "") -> str:
-        """The lines around the range, with the range underlined, the way PyTorch quotes source in errors."""
+        """Return the lines around the range, with the range underlined, the way PyTorch quotes source in
+        errors.
+        """
         return _quote(self, function)
 
     def __eq__(self, other: object) -> bool:

@@ -27,7 +27,7 @@ class SourceMap:
         self.ranges: list[SourceRange | None] = []
 
     def put(self, range: SourceRange | None, text: str) -> str:
-        """The text, marked as made from a range."""
+        """Return the text, marked as made from a range."""
         self.ranges.append(range)
         return f"\x01{len(self.ranges) - 1}\x02{text}"
 
@@ -42,5 +42,5 @@ class SourceMap:
 
 
 def plain(text: str) -> str:
-    """The text without marks."""
+    """Return the text without marks."""
     return _MARK.sub("", text) if "\x01" in text else text

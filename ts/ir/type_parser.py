@@ -179,7 +179,7 @@ class ParsedType:
 
 
 def parse_type(text: str, find_class: ClassLookup = ClassType) -> Type:
-    """The type that `text` spells."""
+    """Parse a type."""
     tokens = TokenStream(text)
     result = read_type(tokens, find_class).type
     if tokens.peek():
@@ -200,7 +200,7 @@ def plain(t: Type) -> Type:
 
 
 def read_type(tokens: TokenStream, find_class: ClassLookup = ClassType) -> ParsedType:
-    """The type at the current place, with all its suffixes."""
+    """Read a type with all its suffixes."""
     charge(_TYPE_NS, _TYPE_BYTES)
     t, alias = _read_base(tokens, find_class)
     size: int | None = None
@@ -319,7 +319,7 @@ def _read_named_tuple(tokens: TokenStream, find_class: ClassLookup) -> TupleType
 
 
 def _read_tensor(tokens: TokenStream, scalar_type: int | None) -> TensorType:
-    """The facts in parentheses after a tensor type's name."""
+    """Read the parenthesized properties of a tensor type."""
     tokens.expect("(")
     sizes: list[int | None] = []
     strides: list[int | None] | None = None
@@ -361,7 +361,7 @@ def _read_tensor(tokens: TokenStream, scalar_type: int | None) -> TensorType:
 
 
 def _read_alias(tokens: TokenStream) -> AliasInfo | None:
-    """The mark ``(a|b! -> c)``; None where there is none."""
+    """Read an alias annotation such as ``(a|b! -> c)``, or return None."""
     if tokens.peek() != "(":
         return None
     begin = tokens.starts[tokens.at]

@@ -94,7 +94,7 @@ class Value:
         return len(self._uses)
 
     def _new_use(self, user: Node, offset: int) -> Use:
-        """A use, for `Node`, which makes it one of the value's inputs."""
+        """Register a use; called by `Node` when it adds the value to its inputs."""
         use = Use(user, offset)
         self._uses[id(use)] = use
         return use
@@ -116,7 +116,7 @@ class Value:
         return bool(self._name)
 
     def debug_name_base(self) -> str:
-        """The name without the ``.N`` that made it unique."""
+        """Return the name without the ``.N`` that made it unique."""
         base, dot, suffix = self._name.rpartition(".")
         return base if dot and is_numeral(suffix) else self._name
 

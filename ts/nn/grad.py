@@ -51,7 +51,7 @@ def conv1d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of the input of `conv1d`, of shape `input_size`, from that of its result."""
+    """Return the gradient of the input of `conv1d`, of shape `input_size`, from that of its result."""
     return _of_input(1, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
@@ -59,7 +59,7 @@ def conv1d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of the weight of `conv1d`, of shape `weight_size`, from that of its result."""
+    """Return the gradient of the weight of `conv1d`, of shape `weight_size`, from that of its result."""
     return _of_weight(1, input, weight_size, grad_output, (stride, padding, dilation), groups)
 
 
@@ -67,7 +67,7 @@ def conv2d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of the input of `conv2d`, of shape `input_size`, from that of its result."""
+    """Return the gradient of the input of `conv2d`, of shape `input_size`, from that of its result."""
     return _of_input(2, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
@@ -75,7 +75,7 @@ def conv2d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of the weight of `conv2d`, of shape `weight_size`, from that of its result."""
+    """Return the gradient of the weight of `conv2d`, of shape `weight_size`, from that of its result."""
     return _of_weight(2, input, weight_size, grad_output, (stride, padding, dilation), groups)
 
 
@@ -83,7 +83,7 @@ def conv3d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of the input of `conv3d`, of shape `input_size`, from that of its result."""
+    """Return the gradient of the input of `conv3d`, of shape `input_size`, from that of its result."""
     return _of_input(3, input_size, weight, grad_output, (stride, padding, dilation), groups)
 
 
@@ -91,5 +91,5 @@ def conv3d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
     dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of the weight of `conv3d`, of shape `weight_size`, from that of its result."""
+    """Return the gradient of the weight of `conv3d`, of shape `weight_size`, from that of its result."""
     return _of_weight(3, input, weight_size, grad_output, (stride, padding, dilation), groups)

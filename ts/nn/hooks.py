@@ -79,7 +79,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """The older kind, which sees the gradients of the last operator of any module."""
+    """Register a non-full backward hook for all modules, for gradients of a module's last operator."""
     return _add_backward_hook(hook, full=False)
 
 
@@ -146,7 +146,7 @@ def _call_after(
 
 
 def _of_gradients(module: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    """The hooks of gradients: full ones, those of the older kind, those that come before."""
+    """Return the full and the non-full backward hooks, and the backward pre-hooks."""
     full: list[Any] = []
     older: list[Any] = []
     (full if _all_are_full else older).extend(_all_backward_hooks.values())

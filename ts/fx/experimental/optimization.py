@@ -88,14 +88,14 @@ class _DropoutRemover(Transformer):
 
 
 def remove_dropout(model: Module) -> Module:
-    """The model without its layers of dropout."""
+    """Return the model without its layers of dropout."""
     return _DropoutRemover(symbolic_trace(model)).transform()
 
 
 def extract_subgraph(
     orig_module: Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]
 ) -> GraphModule:
-    """A module of some nodes: it takes `inputs`, and returns a list of `outputs`."""
+    """Return a module of some nodes: it takes `inputs`, and returns a list of `outputs`."""
     graph = Graph()
     copies = {node: graph.placeholder(node.name) for node in inputs}
     for node in nodes:

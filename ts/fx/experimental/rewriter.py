@@ -27,7 +27,7 @@ class AST_Rewriter(ast.NodeTransformer):
     """Makes calls of statements that would not be traced."""
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
-        """The function with other statements, and the same global names."""
+        """Rewrite a function's statements, keeping its globals."""
         tree = ast.parse(text_of(inspect.unwrap(fn)).dedented)  # type: ignore[arg-type]
         code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
         names = copy.copy(fn.__globals__)

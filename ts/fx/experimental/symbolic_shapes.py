@@ -57,17 +57,17 @@ def _truth_or(a: Any, otherwise: bool) -> bool:
 
 
 def guard_or_false(a: Any) -> bool:
-    """The truth of a condition, which holds from now on; False where it follows from data."""
+    """Return the truth of a condition and record it; False for a data-dependent condition."""
     return _truth_or(a, False)
 
 
 def guard_or_true(a: Any) -> bool:
-    """The truth of a condition, which holds from now on; True where it follows from data."""
+    """Return the truth of a condition and record it; True for a data-dependent condition."""
     return _truth_or(a, True)
 
 
 def guard_bool(a: Any) -> bool:
-    """The truth of a condition, which holds from now on."""
+    """Return the truth of a condition and record it."""
     return bool(a)
 
 
@@ -188,7 +188,7 @@ def optimization_hint(a: Any, fallback: int | None = None) -> Any:
 
 
 def guarding_hint_or_throw(a: Any) -> Any:
-    """The number in the example; GuardOnDataDependentSymNode for one that follows from data."""
+    """Return the example value of a number; raise GuardOnDataDependentSymNode for a data-dependent one."""
     if not isinstance(a, SymNumber):
         return a
     if not a.node.has_hint():
@@ -227,7 +227,7 @@ def _nodes(x: Any) -> Iterator[Any]:
 
 
 def free_symbols(val: Any) -> set[Any]:
-    """The symbols in numbers, and in the sizes of tensors."""
+    """Return the symbols in numbers, and in the sizes of tensors."""
     return {s for node in _nodes(val) for s in node.expr.free_symbols}
 
 

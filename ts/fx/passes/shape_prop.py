@@ -56,7 +56,7 @@ class ShapeProp(Interpreter):
         super().__init__(gm)
 
     def run_node(self, n: Node) -> Any:
-        """The node's value; `tensor_meta` and `type` are in its `meta` then."""
+        """Run the node and record `tensor_meta` and `type` in its `meta`."""
         try:
             result = super().run_node(n)
         except Exception as error:

@@ -32,7 +32,7 @@ _FIRST: Final = (
 
 
 def get_acc_ops_name(k: str | type) -> str:
-    """The name of a class or function, with its module."""
+    """Return the name of a class or function, with its module."""
     if isinstance(k, str):
         return k
     return f"acc_ops.{k.__name__}" if "acc_ops" in (k.__module__ or "") else type_name(k)

@@ -49,7 +49,7 @@ class Type:
         return cast(Self, instance)
 
     def kind(self) -> _Str:
-        """The class's name in PyTorch: ``ListType``."""
+        """Return the class's name in PyTorch: ``ListType``."""
         return self._kind
 
     def _key(self) -> tuple[object, ...]:
@@ -72,7 +72,7 @@ class Type:
         return self.annotation_str
 
     def __format__(self, specification: _Str) -> _Str:
-        """The graph spelling: texts of graphs, schemas and messages are format strings."""
+        """Format the graph spelling: texts of graphs, schemas and messages are format strings."""
         return format(self.str(), specification)
 
     def __repr__(self) -> _Str:
@@ -82,7 +82,7 @@ class Type:
         return self._spelling or self._kind
 
     def str(self) -> _Str:
-        """The graph spelling: ``int[]``."""
+        """Return the graph spelling: ``int[]``."""
         try:
             return self._text
         except AttributeError:

@@ -36,7 +36,7 @@ class NamedType(Type):
         return self.qualified_name_
 
     def name(self) -> str:
-        """The last part of the qualified name."""
+        """Return the last part of the qualified name."""
         return self.qualified_name_.rpartition(".")[2]
 
 
@@ -88,15 +88,17 @@ class ClassType(NamedType):
         return self.qualified_name_, id(self.python_class or self.unit)
 
     def containedTypes(self) -> list[Type]:
-        """The attributes' types, which are no parts of the type's structure: a class may refer to itself."""
+        """Return the attributes' types, which are no parts of the type's structure: a class may refer to
+        itself.
+        """
         return list(self.attributes.values())
 
     def slot(self, attribute: str) -> int:
-        """The place of an attribute in objects of this class."""
+        """Return the place of an attribute in objects of this class."""
         return list(self.attributes).index(attribute)
 
     def find_method(self, name: str) -> Any | None:
-        """The method, or None."""
+        """Return the method, or None."""
         return self.methods.get(name)
 
     def is_subtype_of(self, other: Type) -> bool:
@@ -133,7 +135,7 @@ class ModuleType(ClassType):
         return self.qualified_name_, id(self.concrete)
 
     def find_method(self, name: str) -> Any | None:
-        """The method, declared now if the module's class has it."""
+        """Return the method, declared now if the module's class has it."""
         found = self.methods.get(name)
         if found is None and self.concrete is not None:
             found = self.concrete.method(name)
@@ -188,7 +190,7 @@ class InterfaceType(NamedType):
         return self.is_module_interface
 
     def find_method(self, name: str) -> Any | None:
-        """The signature of the method, or None."""
+        """Return the method's signature, or None."""
         return self.methods.get(name)
 
     def getMethod(self, name: str) -> Any:
@@ -239,7 +241,7 @@ class CustomClassType(NamedType):
         return "ClassType"
 
     def find_method(self, name: str) -> None:
-        """None: its methods are operators."""
+        """Return None: the methods are operators."""
 
 
 CUSTOM_CLASS_PREFIX: Final = "__torch__.torch.classes."

@@ -51,7 +51,7 @@ class TensorType(Type):
 
     @classmethod
     def get_inferred(cls) -> TensorType:
-        """The type of a parameter without annotation."""
+        """Return the type of a parameter without annotation."""
         return _INFERRED_TENSOR
 
     getInferred = get_inferred
@@ -115,7 +115,7 @@ class TensorType(Type):
         )
 
     def with_(self, **facts: Any) -> TensorType:
-        """A copy with some of `__init__`'s arguments changed."""
+        """Return a copy with some of `__init__`'s arguments changed."""
         known: dict[str, Any] = {
             "scalar_type": self.scalar_type,
             "sizes": self._sizes,
@@ -133,11 +133,11 @@ class TensorType(Type):
         return self.with_(device=str(device))
 
     def dim(self) -> int | None:
-        """The number of dimensions, where known."""
+        """Return the rank, or None if unknown."""
         return None if self._sizes is None else len(self._sizes)
 
     def sizes(self) -> list[int] | None:
-        """The sizes, where all are known."""
+        """Return the sizes, or None unless all are known."""
         return _complete(self._sizes)
 
     def varyingSizes(self) -> list[int | None] | None:
@@ -145,7 +145,7 @@ class TensorType(Type):
         return None if self._sizes is None else list(self._sizes)
 
     def strides(self) -> list[int] | None:
-        """The strides, where all are known."""
+        """Return the strides, or None unless all are known."""
         return _complete(self._strides)
 
     def device(self) -> str | None:

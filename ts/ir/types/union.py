@@ -82,7 +82,7 @@ class UnionType(Type):
 
 
 def union_members(types: Iterable[Type]) -> list[Type]:
-    """The members of a union of `types`: flat, merged where two unify, in PyTorch's order."""
+    """Return the members of a union of `types`: flat, merged where two unify, in PyTorch's order."""
     flat: list[Type] = []
     for t in types:
         inner = t.elem if isinstance(t, OptionalType) else t

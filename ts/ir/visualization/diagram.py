@@ -102,7 +102,7 @@ class Diagram:
 
 
 def picture_of(graph: Graph) -> Diagram:
-    """The picture of a graph."""
+    """Return the picture of a graph."""
     return _Drawing().block(graph.block(), "", 0)
 
 
@@ -305,7 +305,7 @@ def _constant(node: Node) -> str:
 
 
 def _literal(value: Any) -> str:
-    """A number, or some, as they are written in Python."""
+    """Format a number or a list of numbers as Python source."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_literal, value))}]"
     if value is None or isinstance(value, bool | int | float):

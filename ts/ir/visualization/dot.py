@@ -32,7 +32,7 @@ _COLOURS: Final = {
 
 
 def dot(picture: Diagram) -> str:
-    """The text."""
+    """Return the diagram in Graphviz's language."""
     lines = [
         'digraph "graph" {\n',
         '  node [shape=box style="rounded,filled" fillcolor="#ffffff" fontname="monospace" fontsize=10];\n',

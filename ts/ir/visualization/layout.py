@@ -102,7 +102,7 @@ _Wires = list[tuple[Port, list[_Place]]]  # the places that each wire passes, fr
 
 
 def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
-    """The places of each layer, joined with their neighbours; wires of one value go the same way."""
+    """Return the places of each layer, joined with their neighbours; wires of one value go the same way."""
     depth = {box: box.depth for box in picture.boxes}
     reading = {wire.target for wire in picture.wires}
     users: dict[Box, list[int]] = defaultdict(list)
@@ -188,7 +188,7 @@ def _crossings(layers: Iterable[list[_Place]]) -> int:
 
 
 def _columns(layers: Sequence[list[_Place]]) -> None:
-    """The middles of the places."""
+    """Set the x coordinates of the slots."""
     for layer in layers:
         _fit(layer, [0.0] * len(layer))
     for turn in range(_MOVES):

@@ -27,7 +27,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The exponential linear unit."""
+    """Return the exponential linear unit."""
     if inplace:
         result = ts.elu_(input, alpha)
     else:
@@ -36,7 +36,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The scaled exponential linear unit."""
+    """Return the scaled exponential linear unit."""
     if inplace:
         result = ts.selu_(input)
     else:
@@ -45,7 +45,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The continuously differentiable exponential linear unit."""
+    """Return the continuously differentiable exponential linear unit."""
     if inplace:
         result = ts.celu_(input, alpha)
     else:
@@ -90,7 +90,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """A sigmoid of three lines."""
+    """Return the piecewise linear approximation of the sigmoid."""
     if inplace:
         result = ts.hardsigmoid_(input)
     else:
@@ -174,7 +174,7 @@ def rrelu(
 
 
 def tanh(input: Tensor) -> Tensor:
-    """The hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     return input.tanh()
 
 
@@ -254,7 +254,7 @@ def log_softmax(
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """A sample of the Gumbel-softmax distribution; `hard` makes it one-hot."""
+    """Draw a sample of the Gumbel-softmax distribution; `hard` makes it one-hot."""
     gumbels = ts.neg(ts.empty_like(logits).exponential_().log())
     soft = ((logits + gumbels) / tau).softmax(dim)
     if hard:

@@ -17,7 +17,8 @@ from ts._core.tensor.tensor import Tensor
 def additive_mask(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
 ) -> Tensor | None:
-    """A mask as floats to add: -inf where a bool is True.  `other` should be a mask of the same type."""
+    """Return a mask as floats to add: -inf where a bool is True.  `other` should be a mask of the same type.
+    """
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():
@@ -143,7 +144,7 @@ def _by_head(x: Tensor, rows: int, head_dim: int) -> Tensor:
 
 
 def _fixed(given: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
-    """A key or value that the user gives by head."""
+    """Check and return a key or value given per head."""
     if given.size(0) != rows:
         raise AssertionError(f"expecting {name}.size(0) of {rows}, but got {given.size(0)}")
     if given.size(2) != head_dim:

@@ -18,7 +18,7 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of the target classes."""
+    """Return the negative log likelihood of the target classes."""
     return ts.nll_loss_nd(
         input, target, weight, reduction_code(size_average, reduce, reduction), ignore_index
     )
@@ -138,7 +138,7 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The binary cross entropy of every class, averaged over the classes."""
+    """Return the binary cross entropy of every class, averaged over the classes."""
     loss = -(target * ts.log_sigmoid(input) + ts.rsub(target, 1) * ts.log_sigmoid(-input))
     if weight is not None:
         loss = loss * weight
@@ -162,6 +162,6 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """The loss of a sequence without alignment."""
+    """Return the loss of a sequence without alignment."""
     code = reduction_code(None, None, reduction)
     return ts.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, code, zero_infinity)

@@ -16,7 +16,7 @@ from ts.nn.functional.interpolation import scaled
 def _fractional_size(
     input: Tensor, output_size: list[int] | None, output_ratio: list[float] | None, n: int
 ) -> list[int]:
-    """The size asked for, or the ratio of the input's."""
+    """Return the requested size, or the size for the requested ratio."""
     if output_size is not None:
         return output_size
     if output_ratio is None:
@@ -31,7 +31,7 @@ def _fractional_size(
 
 
 def _samples(input: Tensor, given: Tensor | None, n: int) -> Tensor:
-    """A number for each plane and dimension: drawn, where none are given."""
+    """Return a sample per plane and dimension, drawn at random unless given."""
     if given is not None:
         return given
     batch = 1

@@ -69,7 +69,7 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """The input resampled to `size`, or to `scale_factor` times its own."""
+    """Resample the input to `size`, or to `scale_factor` times its own size."""
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
@@ -141,7 +141,7 @@ def _resampled(
     corners: bool,
     antialias: bool,
 ) -> Tensor:
-    """The operator for a mode and a number of dimensions."""
+    """Call the operator for a mode and a number of dimensions."""
     dim = input.dim()
     if mode == "nearest":
         if dim == 3:
@@ -312,7 +312,7 @@ def grid_sample(
 
 
 def affine_grid(theta: Tensor, size: list[int], align_corners: bool | None = None) -> Tensor:
-    """The grid of an affine map (N, 2, 3) or (N, 3, 4), for `grid_sample`."""
+    """Return the grid of an affine map (N, 2, 3) or (N, 3, 4), for `grid_sample`."""
     corners = _corners(align_corners)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")

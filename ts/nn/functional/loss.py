@@ -11,14 +11,15 @@ from ts.nn._reduction import get_enum, legacy_get_string
 
 
 def reduction_code(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
-    """The operators' number of a reduction: 0 none, 1 mean, 2 sum."""
+    """Return the operators' code of a reduction: 0 none, 1 mean, 2 sum."""
     if size_average is not None or reduce is not None:
         reduction = legacy_get_string(size_average, reduce)
     return get_enum(reduction)
 
 
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
-    """The weighted loss of every element, reduced: its mean is by weight, or (`huber_loss`) by number."""
+    """Return the weighted loss of every element, reduced: its mean is by weight, or (`huber_loss`) by number.
+    """
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
     loss = loss * weight
@@ -159,7 +160,7 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Of pairs in the wrong order."""
+    """Return the margin ranking loss of pairs of scores."""
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
@@ -229,7 +230,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The binary cross entropy of probabilities."""
+    """Return the binary cross entropy of probabilities."""
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
@@ -247,7 +248,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """The binary cross entropy of logits."""
+    """Return the binary cross entropy of logits."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     return ts.binary_cross_entropy_with_logits(
@@ -265,7 +266,7 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of Poisson distributed targets."""
+    """Return the negative log likelihood of Poisson distributed targets."""
     return ts.poisson_nll_loss(
         input, target, log_input, full, eps, reduction_code(size_average, reduce, reduction)
     )
@@ -288,7 +289,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """The Kullback-Leibler divergence."""
+    """Return the Kullback-Leibler divergence."""
     if reduction == "mean" and not ts.jit.is_scripting():
         _warn_of_mean()
     if reduction == "batchmean":
@@ -317,7 +318,8 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of normally distributed targets; `var` holds a variance each, or by row.
+    """Return the negative log likelihood of normally distributed targets; `var` holds a variance each, or by
+    row.
 
     In Python `var` may be a number, too.
     """

@@ -33,7 +33,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Every channel normalised by the batch's, or the running, moments."""
+    """Normalize each channel by the moments of the batch, or by the running moments."""
     if training:
         _verify_batch_size(input.size())
     return ts.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
@@ -46,7 +46,7 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Every group of channels normalised by its own moments."""
+    """Normalize each group of channels by its own moments."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     values = input.size(0) * input.size(1) // num_groups
@@ -64,7 +64,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Every channel of every sample normalised by its own moments."""
+    """Normalize each channel of each sample by its own moments."""
     if use_input_stats:
         _verify_spatial_size(input.size())
     return ts.instance_norm(

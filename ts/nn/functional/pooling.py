@@ -18,14 +18,14 @@ from ts.frontend.compile_directives import (
 
 
 def _root(mean: Tensor, p: float, count: int) -> Tensor:
-    """The p-norm of windows from the mean of their p-th powers."""
+    """Return the p-norm of windows from the mean of their p-th powers."""
     return (mean.sign() * mean.abs().relu()).mul(count).pow(1.0 / p)
 
 
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: int, stride: int | None = None, ceil_mode: bool = False
 ) -> Tensor:
-    """The p-norm of every window over one dimension."""
+    """Return the p-norm of every window over one dimension."""
     powers = input.pow(norm_type)
     if stride is not None:
         mean = ts.avg_pool1d(powers, kernel_size, stride, 0, ceil_mode)
@@ -41,7 +41,7 @@ def lp_pool2d(
     stride: BroadcastingList2[int] | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The p-norm of every window over two dimensions."""
+    """Return the p-norm of every window over two dimensions."""
     powers = input.pow(norm_type)
     if stride is not None:
         mean = ts.nn.functional.avg_pool2d(powers, kernel_size, stride, 0, ceil_mode)
@@ -61,7 +61,7 @@ def lp_pool3d(
     stride: BroadcastingList3[int] | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The p-norm of every window over three dimensions."""
+    """Return the p-norm of every window over three dimensions."""
     powers = input.pow(norm_type)
     if stride is not None:
         mean = ts.nn.functional.avg_pool3d(powers, kernel_size, stride, 0, ceil_mode)

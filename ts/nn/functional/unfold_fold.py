@@ -14,7 +14,7 @@ def unfold(
     padding: BroadcastingList2[int] = 0,
     stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
-    """The sliding windows of images, each a column."""
+    """Extract the sliding windows of images as columns."""
     return ts.im2col(input, kernel_size, dilation, padding, stride)
 
 

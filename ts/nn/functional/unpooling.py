@@ -62,7 +62,7 @@ def max_unpool1d(
     padding: BroadcastingList1[int] = 0,
     output_size: BroadcastingList1[int] | None = None,
 ) -> Tensor:
-    """The reverse of `max_pool1d`."""
+    """Invert `max_pool1d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
         kernel_size, stride, padding = _each(kernel_size, 1), _each(stride, 1), _each(padding, 1)
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)
@@ -78,7 +78,7 @@ def max_unpool2d(
     padding: BroadcastingList2[int] = 0,
     output_size: BroadcastingList2[int] | None = None,
 ) -> Tensor:
-    """The reverse of `max_pool2d`."""
+    """Invert `max_pool2d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
         kernel_size, stride, padding = _each(kernel_size, 2), _each(stride, 2), _each(padding, 2)
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)
@@ -93,7 +93,7 @@ def max_unpool3d(
     padding: BroadcastingList3[int] = 0,
     output_size: BroadcastingList3[int] | None = None,
 ) -> Tensor:
-    """The reverse of `max_pool3d`."""
+    """Invert `max_pool3d` partially: place the maxima at `indices`, and zeros elsewhere."""
     if not ts.jit.is_scripting():
         kernel_size, stride, padding = _each(kernel_size, 3), _each(stride, 3), _each(padding, 3)
     size = _unpooled_size(input, kernel_size, stride, padding, output_size)

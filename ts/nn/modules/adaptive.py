@@ -118,7 +118,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return _ASMoutput(output if batched else output.squeeze(0), loss)
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """The log probabilities of all classes (N, n_classes)."""
+        """Return the log probabilities of all classes (N, n_classes)."""
         return self._all(input, self.head(input))
 
     def _all(self, input: Tensor, head_output: Tensor) -> Tensor:
@@ -130,7 +130,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return ts.cat(parts, 1)
 
     def predict(self, input: Tensor) -> Tensor:
-        """The likeliest class of each row."""
+        """Return the most likely class of each row."""
         head_output = self.head(input)
         best = head_output.argmax(dim=1)
         rows = ts.nonzero(best >= self.shortlist_size).squeeze(1)

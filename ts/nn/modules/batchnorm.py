@@ -148,7 +148,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """The module with its batch normalisations, here and below, as this class; they keep their state."""
+        """Convert batch normalizations, including nested ones, to this class, keeping their state."""
         converted = module
         if isinstance(module, _BatchNorm):
             converted = cls(

@@ -28,7 +28,7 @@ class _Indexed(Module):
     _ts_container = "list"
 
     def _key(self, index: int) -> str:
-        """The name of the child at `index`."""
+        """Return the name of the child at `index`."""
         position = operator.index(index)
         size = len(self)
         if not -size <= position < size:
@@ -234,15 +234,15 @@ class ModuleDict(Module):
         return self._modules.pop(key)  # type: ignore[no-any-return]
 
     def keys(self) -> Any:
-        """The names."""
+        """Return the names."""
         return self._modules.keys()
 
     def items(self) -> Any:
-        """Names and modules."""
+        """Return names and modules."""
         return self._modules.items()
 
     def values(self) -> Any:
-        """The modules."""
+        """Return the modules."""
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
@@ -271,7 +271,7 @@ class ModuleDict(Module):
 
 
 def _as_parameter(value: Any) -> Any:
-    """A tensor as a parameter; anything else is an ordinary attribute."""
+    """Convert a tensor to a parameter; return other values unchanged."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
@@ -390,19 +390,19 @@ class ParameterDict(Module):
         return key in self._keys
 
     def keys(self) -> Iterable[str]:
-        """The names."""
+        """Return the names."""
         return self._keys.keys()
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """Names and values."""
+        """Return names and values."""
         return ((key, self[key]) for key in self._keys)
 
     def values(self) -> Iterable[Any]:
-        """The values."""
+        """Return the values."""
         return (self[key] for key in self._keys)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of `key`, or `default`."""
+        """Return the value of `key`, or `default`."""
         return getattr(self, key) if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
@@ -428,11 +428,11 @@ class ParameterDict(Module):
             del self[key]
 
     def copy(self) -> ParameterDict:
-        """A dictionary of the same parameters."""
+        """Return a dictionary of the same parameters."""
         return ParameterDict(dict(self.items()))
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """A dictionary with `default` for every key."""
+        """Return a dictionary with `default` for every key."""
         return ParameterDict((key, default) for key in keys)
 
     def update(self, parameters: Any) -> None:

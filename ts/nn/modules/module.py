@@ -73,7 +73,7 @@ _TABLES: Final = ("_parameters", "_buffers", "_modules")
 
 
 def type_name(value: object) -> str:
-    """A value's type as messages name it: with its module, unless that is `builtins`."""
+    """Return a value's type as messages name it: with its module, unless that is `builtins`."""
     if isinstance(value, Tensor) and type(value) is Tensor:
         return str(value.type())
     cls = type(value)
@@ -273,11 +273,11 @@ class Module:
     # ---- the tree ------------------------------------------------------------------------------------
 
     def children(self) -> Iterator[Module]:
-        """The submodules, each once."""
+        """Return the submodules, each once."""
         return (module for _, module in self.named_children())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The submodules with their names, each once."""
+        """Yield submodules with their names, without duplicates."""
         seen: set[Module] = set()
         for name, module in self._modules.items():
             if module is not None and module not in seen:
@@ -303,23 +303,23 @@ class Module:
                 yield from module.named_modules(memo, _joined(prefix, name), remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, each once."""
+        """Return the parameters, each once."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters with their dotted names."""
+        """Return the parameters with their dotted names."""
         return self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers, each once."""
+        """Return the buffers, each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """The buffers with their dotted names."""
+        """Return the buffers with their dotted names."""
         return self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
 
     def _named_members(
@@ -344,7 +344,7 @@ class Module:
                 yield _joined(owner, name), value
 
     def get_submodule(self, target: str) -> Module:
-        """The module of a dotted name."""
+        """Return the module of a dotted name."""
         module: Any = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
@@ -369,12 +369,12 @@ class Module:
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter of a dotted name."""
+        """Return the parameter of a dotted name."""
         found: Parameter = self._member(target, "_parameters", "an nn.Parameter")
         return found
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer of a dotted name."""
+        """Return the buffer of a dotted name."""
         found: Tensor = self._member(target, "_buffers", "a buffer")
         return found
 
@@ -606,7 +606,7 @@ class Module:
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """The older kind, which sees the gradients of the last operator of `forward` as `grad_input`."""
+        """Register a non-full backward hook; `grad_input` is that of the last operator of `forward`."""
         return self._add_backward_hook(hook, False, False)
 
     def _add_backward_hook(self, hook: Callable[..., Any], full: bool, prepend: bool) -> RemovableHandle:
@@ -662,7 +662,7 @@ class Module:
         return "\n  ".join([f"{self._get_name()}(", *lines, *children]) + "\n)"
 
     def _repr_html_(self) -> str:
-        """The tree for notebooks: each module opens and closes, and says how many parameters are in it."""
+        """Return the module tree as HTML for notebooks, with the parameter count of each module."""
         import html
 
         def shown(name: str, module: Module, depth: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def spread(value: Any, n: int) -> tuple[Any, ...]:
-    """One number for each of `n` dimensions."""
+    """Return a tuple with one number for each of `n` dimensions."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * n
 
 

@@ -191,7 +191,7 @@ class _OneState(RNNBase):
     """Base class of recurrent networks with one state tensor (all except LSTM)."""
 
     def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
-        """The stack over padded sequences, or over packed ones with their batch sizes."""
+        """Run the layers over padded sequences, or over packed ones with their batch sizes."""
         raise NotImplementedError
 
     def padded(self, input: Tensor, hx: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -273,7 +273,7 @@ class RNN(_OneState):
         self.noun = " tensor"
 
     def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
-        """The stack over padded sequences, or over packed ones with their batch sizes."""
+        """Run the layers over padded sequences, or over packed ones with their batch sizes."""
         if self.mode == "RNN_TANH":
             if batch_sizes is None:
                 return ts.rnn_tanh(
@@ -310,7 +310,7 @@ class GRU(_OneState):
         self.noun = ""
 
     def run(self, data: Tensor, batch_sizes: Tensor | None, hx: Tensor) -> tuple[Tensor, Tensor]:
-        """The stack over padded sequences, or over packed ones with their batch sizes."""
+        """Run the layers over padded sequences, or over packed ones with their batch sizes."""
         if batch_sizes is None:
             return ts.gru(
                 data, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,

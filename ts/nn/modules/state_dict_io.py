@@ -57,7 +57,7 @@ def collect(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
 
 
 def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
-    """The tensors of `module` itself."""
+    """Add the tensors of `module` itself to `destination`."""
     for name, tensor in _persistent(module).items():
         destination[prefix + name] = tensor if keep_vars else tensor.detach()
     if _has_extra(module):

@@ -402,7 +402,7 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: ts.device | None = None, dtype: ts.dtype | None = None
     ) -> Tensor:
-        """A mask that hides all that comes later."""
+        """Return a mask that hides later positions."""
         return _causal_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:

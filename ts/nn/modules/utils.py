@@ -15,7 +15,7 @@ __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    """The function that gives one number for each of `n` dimensions."""
+    """Return a function that expands a number to one per dimension, `n` in all."""
 
     def parse(x: Any) -> tuple[Any, ...]:
         return spread(x, n)

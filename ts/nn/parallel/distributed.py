@@ -77,13 +77,13 @@ class _Reducer:
             each.register_post_accumulate_grad_hook(self._ready)
 
     def prepare(self) -> None:
-        """A forward begins."""
+        """Prepare the reducer for a forward pass with gradients."""
         if self.unfinished:
             raise RuntimeError(_UNFINISHED.format(", ".join(self.unfinished)))
         self.expects = True
 
     def _ready(self, parameter: Tensor) -> None:
-        """A parameter has its gradient."""
+        """Mark a parameter's gradient as ready and reduce complete buckets."""
         if not self.module.require_backward_grad_sync or not self.expects:
             return
         if not self.in_pass:
@@ -126,7 +126,7 @@ class _Reducer:
                     parameter.grad = wrap_array(place.copy())
 
     def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
-        """The parameters that no process has used."""
+        """Return the parameters unused by all processes."""
         from ts.distributed.collectives import all_reduce
         from ts.distributed.reduce_op import ReduceOp
 
@@ -211,7 +211,7 @@ class DistributedDataParallel(Module):
         self.reducer = _Reducer(self, wanted)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The module's result."""
+        """Return the module's result."""
         if is_grad_enabled() and self.require_backward_grad_sync:
             self.reducer.prepare()
         if self.require_forward_param_sync and self.broadcast_buffers:

@@ -35,7 +35,7 @@ def _gradients(parameters: Parameters) -> list[Tensor]:
 def get_total_norm(
     tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
-    """The norm of all elements of the tensors together."""
+    """Return the norm of all elements of the tensors together."""
     listed = _listed(tensors)
     norm_type = float(norm_type)
     if not listed:
@@ -81,7 +81,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
-    """The older name of `clip_grad_norm_`."""
+    """Call `clip_grad_norm_` and warn about the deprecated name."""
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,

@@ -59,7 +59,7 @@ def _check_evaluated(*modules: Any) -> None:
 
 
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
-    """A convolution that computes `bn(conv(x))`."""
+    """Return a convolution that computes `bn(conv(x))`."""
     _check_evaluated(conv, bn)
     fused = copy.deepcopy(conv)
     fused.weight, fused.bias = fuse_conv_bn_weights(
@@ -69,7 +69,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """A linear layer that computes `bn(linear(x))`."""
+    """Return a linear layer that computes `bn(linear(x))`."""
     _check_evaluated(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:
         raise AssertionError(

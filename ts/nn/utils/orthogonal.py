@@ -29,7 +29,7 @@ _NEARLY: Final = 10.0  # by how many eps, times the size, products of orthonorma
 
 
 def _square(x: Tensor) -> Tensor:
-    """A skew-symmetric (n, n) from a tall x (n, k)."""
+    """Return a skew-symmetric (n, n) from a tall x (n, k)."""
     n, k = x.shape[-2:]
     lower: Tensor = x.tril()
     if n != k:
@@ -119,7 +119,7 @@ class _Orthogonal(Module):
 
 
 def _completed(tall: Tensor) -> Tensor:
-    """A square orthogonal matrix that begins with these columns, as far as they are orthonormal."""
+    """Return a square orthogonal matrix that begins with these columns, as far as they are orthonormal."""
     n, k = tall.shape[-2:]
     if n == k and _is_orthogonal(tall):
         return tall.clone()

@@ -98,7 +98,7 @@ class ParametrizationList(ModuleList):
         return [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
     def forward(self) -> Any:
-        """The value."""
+        """Return the value."""
         modules = list(self)
         value = modules[0](*self._originals())
         for module in modules[1:]:
@@ -212,6 +212,6 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type[Any]:
-    """The module's class as it was."""
+    """Return the module's class before parametrization."""
     cls: type[Any] = type(module)
     return cls.__bases__[0] if is_parametrized(module) else cls

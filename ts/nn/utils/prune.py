@@ -36,10 +36,10 @@ class BasePruningMethod(ABC):
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask of `default_mask` without the places that this method takes, by the elements of `t`."""
+        """Return `default_mask` without the entries that this method prunes, given the elements of `t`."""
 
     def apply_mask(self, module: Module) -> Tensor:
-        """The pruned parameter of the module."""
+        """Return the pruned parameter of the module."""
         name = self._tensor_name
         mask = getattr(module, f"{name}_mask")
         pruned: Tensor = mask.to(dtype=getattr(module, f"{name}_orig").dtype) * getattr(
@@ -84,7 +84,7 @@ class BasePruningMethod(ABC):
     def prune(
         self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None
     ) -> Tensor:
-        """A tensor with zeros where this method, or `default_mask`, takes places."""
+        """Return a tensor with the entries pruned by this method or `default_mask` set to 0."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
             raise AssertionError(
@@ -149,7 +149,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _places_left(method: BasePruningMethod, mask: Tensor) -> Any:
-    """An index of the places that a method may look at: single ones, or whole rows of its dimension."""
+    """Return an index of the entries that a method may prune: elements, or whole rows of its dimension."""
     if method.PRUNING_TYPE == _UNSTRUCTURED:
         return mask.eq(1)
     if method.PRUNING_TYPE == _STRUCTURED:
@@ -368,7 +368,7 @@ def _mask_of(module: Module, name: str) -> Any:
 
 
 def _methods_of(module: Module, name: str | None) -> Iterator[tuple[int, BasePruningMethod]]:
-    """The hooks that prune a parameter, or any, with their numbers."""
+    """Yield the hooks that prune a parameter (or any parameter), with their keys."""
     for key, hook in module._forward_pre_hooks.items():
         function = hook.function if isinstance(hook, ForwardHook) else hook
         if isinstance(function, BasePruningMethod) and name in (None, function._tensor_name):

@@ -74,35 +74,35 @@ class PackedSequence(PackedSequence_):
         return self.to("cuda", *args, **kwargs)
 
     def double(self) -> PackedSequence:
-        """With float64 data."""
+        """Convert the data to float64."""
         return self.to(ts.float64)
 
     def float(self) -> PackedSequence:
-        """With float32 data."""
+        """Convert the data to float32."""
         return self.to(ts.float32)
 
     def half(self) -> PackedSequence:
-        """With float16 data."""
+        """Convert the data to float16."""
         return self.to(ts.float16)
 
     def long(self) -> PackedSequence:
-        """With int64 data."""
+        """Convert the data to int64."""
         return self.to(ts.int64)
 
     def int(self) -> PackedSequence:
-        """With int32 data."""
+        """Convert the data to int32."""
         return self.to(ts.int32)
 
     def short(self) -> PackedSequence:
-        """With int16 data."""
+        """Convert the data to int16."""
         return self.to(ts.int16)
 
     def char(self) -> PackedSequence:
-        """With int8 data."""
+        """Convert the data to int8."""
         return self.to(ts.int8)
 
     def byte(self) -> PackedSequence:
-        """With uint8 data."""
+        """Convert the data to uint8."""
         return self.to(ts.uint8)
 
     @property
@@ -115,7 +115,7 @@ class PackedSequence(PackedSequence_):
         return bool(self.data.is_pinned())
 
     def pin_memory(self) -> PackedSequence:
-        """With data and indices in pinned memory."""
+        """Copy data and indices to pinned memory."""
         order, back = (
             None if index is None else index.pin_memory()
             for index in (self.sorted_indices, self.unsorted_indices)
@@ -165,7 +165,7 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The padded sequences, (time, batch, ...) or (batch, time, ...), and their lengths (batch,).
+    """Return the padded sequences, (time, batch, ...) or (batch, time, ...), and their lengths (batch,).
 
     They are in the order that they had before packing. Raises ValueError if the longest sequence is longer
     than `total_length`.
@@ -209,7 +209,7 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """The sequences without their padding, each (length, ...)."""
+    """Return the sequences without their padding, each (length, ...)."""
     sequences: list[Tensor] = []
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     for i in range(rows.size(0)):

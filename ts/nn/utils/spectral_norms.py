@@ -32,12 +32,12 @@ class SpectralNorm:
         self.eps = eps
 
     def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
-        """The weight with `dim` as rows, all others as columns."""
+        """Return the weight as a matrix, with `dim` as rows and all other dimensions as columns."""
         matrix: Tensor = weight.movedim(self.dim, 0).reshape(weight.size(self.dim), -1)
         return matrix
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
-        """The weight over its largest singular value, after more steps towards that one."""
+        """Return the weight divided by its largest singular value, after a power iteration if requested."""
         weight = getattr(module, f"{self.name}_orig")
         u, v = getattr(module, f"{self.name}_u"), getattr(module, f"{self.name}_v")
         matrix = self.reshape_weight_to_matrix(weight)
@@ -54,7 +54,7 @@ class SpectralNorm:
 
 
 def output_dim(module: Module) -> int:
-    """The dimension of a layer's weight that its outputs are counted by."""
+    """Return the dimension of a layer's weight that its outputs are counted by."""
     return 1 if type(module).__name__.startswith("ConvTranspose") else 0
 
 

@@ -26,7 +26,7 @@ class WeightNorm:
         self.dim = dim
 
     def compute_weight(self, module: Module) -> Tensor:
-        """The weight from lengths and directions."""
+        """Return the weight from its norms and directions."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
         return ts._weight_norm(v, g, self.dim)
 
@@ -69,7 +69,7 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
 
 
 def refuse_uninitialized(weight: Any, hook: str, what: str) -> None:
-    """A weight without a shape cannot be taken apart."""
+    """Raise ValueError for an uninitialized weight."""
     if is_uninitialized(weight):
         raise ValueError(
             f"The module passed to `{hook}` can't have uninitialized parameters. Make sure to run the "

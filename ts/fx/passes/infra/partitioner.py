@@ -44,11 +44,11 @@ class Partition:
         return str(self.nodes)
 
     def add_node(self, node: Node, node_order: int | None = None) -> None:
-        """One more node."""
+        """Add a node."""
         self.nodes[node] = node_order
 
     def remove_node(self, node: Node) -> None:
-        """One node less."""
+        """Remove a node."""
         del self.nodes[node]
 
     def size(self) -> int:
@@ -139,7 +139,7 @@ class CapabilityBasedPartitioner:
         return self.operator_support.is_node_supported(dict(self.graph_module.named_modules()), node)
 
     def propose_partitions(self) -> list[Partition]:
-        """The parts."""
+        """Return the partitions of supported nodes."""
         parts = _Parts()
         count = 0
         for place, node in enumerate(reversed(self.graph_module.graph.nodes)):

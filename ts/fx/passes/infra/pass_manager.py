@@ -43,7 +43,7 @@ def pass_result_wrapper(fn: Any) -> Any:
 
 
 def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """The constraint that `this` runs before `that`: whether a may run before b."""
+    """Return the constraint that `this` runs before `that`: whether a may run before b."""
     return lambda a, b: a != that or b != this
 
 
@@ -59,7 +59,7 @@ def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass
 
 
 def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) -> list[Pass]:
-    """The passes in an order that keeps the constraints."""
+    """Return the passes in an order that keeps the constraints."""
     if not constraints:
         return passes
     behind: dict[Pass, list[Pass]] = {p: [] for p in passes}
@@ -112,12 +112,12 @@ class PassManager:
         self.suppress_check_failures = suppress_check_failures
 
     def add_pass(self, _pass: Pass) -> None:
-        """One more pass."""
+        """Append a pass."""
         self.passes.append(_pass)
         self._validated = False
 
     def add_constraint(self, constraint: Constraint) -> None:
-        """One more constraint."""
+        """Add a constraint."""
         self.constraints.append(constraint)
         self._validated = False
 

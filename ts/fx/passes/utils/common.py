@@ -25,7 +25,7 @@ class HolderModule(Module):
 def lift_subgraph_as_module(
     gm: GraphModule, subgraph: Graph, comp_name: str = "", class_name: str = "GraphModule"
 ) -> tuple[GraphModule, dict[str, str]]:
-    """A module of a graph that mentions submodules and parameters of another module.
+    """Return a module for a graph that refers to submodules and parameters of another module.
 
     Gives the module, and for each dotted name of the other one the name in the module, which is `comp_name`
     there.

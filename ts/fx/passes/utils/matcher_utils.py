@@ -216,12 +216,12 @@ class SubgraphMatcher:
 
 
 def _inner(match: InternalMatch) -> list[Node]:
-    """The nodes of a match that compute something."""
+    """Return the nodes of a match that compute something."""
     return [gn for pn, gn in match.nodes_map.items() if pn.op not in _ENDS]
 
 
 def _with_defaults(node: Node, arguments: Any) -> list[Any]:
-    """A node's arguments in the order of a schema's."""
+    """Return a node's arguments in the order of a schema's."""
     values = []
     for i, argument in enumerate(arguments):
         if argument.name in node.kwargs:
