@@ -1,4 +1,4 @@
-"""Programs as graphs: a module runs once on tensors without elements; what it does holds for all sizes."""
+"""Export of programs as graphs: a module is traced on fake tensors, for all sizes of dynamic dimensions."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class FailureReport:
     data: dict[str, Any]
 
     def print(self, str_to_filename: Mapping[str, str] | None = None) -> str:
-        """What to tell."""
+        """Format the failure with its user stack trace."""
         lines = "".join(
             f"        File {p.file}, lineno {p.line}, in {p.function}\n            {p.text}\n"
             for p in self.data.get("user_stack", ())
@@ -204,7 +204,7 @@ class _DraftEnvironment(ShapeEnv):
 
 
 class _DraftRecorder(ExportTracer):
-    """Runs what it records on the example's elements as well."""
+    """Tracer that also runs recorded operators on the example's elements."""
 
     environment: _DraftEnvironment
 
@@ -324,7 +324,7 @@ class _DraftRecorder(ExportTracer):
     # ---- operators of the program whose fake says too little
 
     def _of_any_size(self, real: Any) -> Any:
-        """Fake tensors as what an operator gave, of sizes that follow from data."""
+        """Create fake tensors for real results, with unbacked sizes."""
         if isinstance(real, list | tuple):
             return type(real)(map(self._of_any_size, real))
         if not isinstance(real, Tensor):

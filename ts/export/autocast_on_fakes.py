@@ -1,4 +1,4 @@
-"""Autocast on fake tensors: which dtype an operator's arguments are converted to, by its rule."""
+"""Autocast on fake tensors: conversion dtype of an operator's arguments by its autocast rule."""
 
 from __future__ import annotations
 

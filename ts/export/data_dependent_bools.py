@@ -1,4 +1,4 @@
-"""Operators that give Python a truth of all elements: what is recorded in their place, by name."""
+"""Operators with a data-dependent boolean result, and their recorded replacements by name."""
 
 from __future__ import annotations
 

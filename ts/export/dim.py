@@ -12,7 +12,7 @@ from typing import Any
 
 
 class _Hint:
-    """A size whose range is found out: `Dim.AUTO`, `Dim.DYNAMIC`, or `Dim.STATIC` for one that is fixed."""
+    """Dimension hint: inferred (`Dim.AUTO`, `Dim.DYNAMIC`) or constant (`Dim.STATIC`)."""
 
     def __init__(self, kind: str, min: int | None = None, max: int | None = None) -> None:
         self.kind = kind
@@ -109,7 +109,7 @@ def _text(name: str, factor: int, offset: int) -> str:
 
 
 def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
-    """Several sizes with the same range."""
+    """Create several dimensions with a common range."""
     return tuple(Dim(name, min=min, max=max) for name in names)
 
 

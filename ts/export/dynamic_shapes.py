@@ -80,7 +80,7 @@ class AdditionalInputs:
         self._examples: list[tuple[Any, Any]] = []
 
     def add(self, args: Any, kwargs: Any = None) -> None:
-        """Further arguments."""
+        """Add example arguments."""
         if type(args) is not tuple:
             raise AssertionError(f"Representation of args tuple expected, got {type(args)}")
         if kwargs is not None and type(kwargs) is not dict:
@@ -309,7 +309,7 @@ def _lines(text: str) -> list[str]:
 
 
 class _SuggestedFixParser:
-    """Dimensions by what an error suggests for their names."""
+    """Parser of suggested fixes: dimensions by name."""
 
     def __init__(self, fixes: Mapping[str, str]) -> None:
         self.fixes = fixes

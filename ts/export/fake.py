@@ -65,14 +65,14 @@ class Fake(Layer):
         return fake_for(x.array, self.device)
 
     def check_elements(self) -> None:
-        """RuntimeError: there are none."""
+        """Raise RuntimeError, as fake tensors have no elements."""
         raise RuntimeError("a fake tensor has no elements")
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise RuntimeError("a fake tensor has no elements to pickle")
 
     def shown(self) -> str:
-        """`repr` of a fake tensor."""
+        """Return the `repr` of a fake tensor."""
         x = self.inner
         parts = [f"size=({', '.join(map(str, x.array.shape))}{',' if x.ndim == 1 else ''})"]
         if self.device.type != "cpu":

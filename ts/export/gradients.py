@@ -236,7 +236,7 @@ class ExportTape:
     def _through(
         self, step: Step, sums: dict[int, Tensor], on_the_way: set[int]
     ) -> list[tuple[Tensor, Tensor]]:
-        """Gradients of the arguments of an operator."""
+        """Compute gradients of an operator's arguments."""
         op = step.op
         if op.name == "aten::to":
             x = step.values[0]
@@ -315,7 +315,7 @@ class ExportTape:
         return pairs
 
     def _check_unwritten(self, needed: Iterable[Tensor], step: Step) -> None:
-        """RuntimeError where something that a gradient needs of an operator was written since that ran."""
+        """Raise RuntimeError if a value needed for a gradient was mutated after the operator ran."""
         for x in needed:
             count = self._memory.writes_since(x, step.time)
             if not count and id(x) not in self._stale:
@@ -361,7 +361,7 @@ class AliasTracker:
         self._aliases.part(x)
 
     def writes(self, x: Tensor) -> list[int]:
-        """When a tensor was written to."""
+        """Return the write times of a tensor's memory."""
         return self._writes.get(self._aliases.root(x), [])
 
     def writes_since(self, x: Tensor, time: int) -> int:

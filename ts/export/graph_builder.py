@@ -88,7 +88,7 @@ class FxGraphBuilder:
         return TracingScope(None)
 
     def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
-        """function(*args), not recorded."""
+        """Call function(*args) without recording."""
         with self.paused():
             return function(*args)
 
@@ -174,7 +174,7 @@ class FxGraphBuilder:
         return None
 
     def check_arguments(self) -> None:
-        """UserError where the program gave an argument another memory, which its caller would see."""
+        """Raise UserError if the program replaced an argument's data (`x.data = y`)."""
         for x, node in self._tensors.values():
             if node.op == "placeholder" and layer_of(x) is not self._layers.get(id(x), layer_of(x)):
                 raise UserError(
@@ -298,7 +298,7 @@ class FxGraphBuilder:
         self._numbers[expression] = node
 
     def _as_one_kind(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Whole numbers as floats, where some of several numbers are floats."""
+        """Convert integers to floats if any of several numbers is a float."""
         if len(arguments) < 2 or not any(isinstance(x, float | SymFloat) for x in arguments):
             return arguments
         return tuple(map(_as_float, arguments))
@@ -327,7 +327,7 @@ class FxGraphBuilder:
 
     @contextmanager
     def in_function(self) -> Iterator[None]:
-        """Within it, gradients are switched by a function of autograd or the engine, which is no block."""
+        """Treat grad-mode changes in this context as internal to autograd, not as blocks."""
         before = self._gradients_of_call
         self._gradients_of_call = ts.is_grad_enabled() if before is None else before
         try:

@@ -1,4 +1,4 @@
-"""Conditions on the arguments of an exported program, which are looked at before it runs."""
+"""Guards on the arguments of an exported program, evaluated before each run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Check:
         self.where = where
 
     def __call__(self, leaves: list[Any]) -> None:
-        """AssertionError where it does not hold."""
+        """Raise AssertionError if the condition fails."""
         if not self.holds(leaves):
             raise AssertionError(f"Guard failed: {self.text}")
 
@@ -47,7 +47,7 @@ class IntegerGuard(Check):
         self.leaf = leaf
 
     def __call__(self, leaves: list[Any]) -> None:
-        """AssertionError where it is not."""
+        """Raise AssertionError for other types and negative numbers."""
         kind = type(leaves[self.leaf])
         if kind is not int:
             raise AssertionError(f"Guard failed: {self.name} is to be an int, but it is a {kind.__name__}")

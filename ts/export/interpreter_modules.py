@@ -1,4 +1,4 @@
-"""Modules that run graphs: those that a program is taken apart into."""
+"""Graph-running modules of an unflattened program."""
 
 from __future__ import annotations
 

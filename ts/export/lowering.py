@@ -188,7 +188,7 @@ class _Lowering:
     # ---- branches and loops
 
     def _branch(self, truth: Any, first: Any, second: Any, operands: Any) -> list[Value]:
-        """`cond` as an If, whose blocks are the two graphs."""
+        """Lower `cond` to an If node whose blocks are the two subgraphs."""
         given = [self._value(x, None) for x in operands]
         node = self.graph.insert_node(self.graph.create_if(self._truth(self._value(truth, None))))
         found: list[list[Value]] = []
@@ -284,7 +284,7 @@ class _Lowering:
         return list(node.outputs()), columns
 
     def _stacked(self, columns: list[Value]) -> list[Value]:
-        """Lists of tensors as tensors."""
+        """Stack lists of tensors."""
         return [
             x if x.type() is NONE else self.graph.insert("aten::stack", [x, 0], type=TENSOR) for x in columns
         ]

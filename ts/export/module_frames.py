@@ -288,7 +288,7 @@ class Unflattening:
         self.module.graph = root.graph
 
     def _results(self) -> tuple[Any, ...]:
-        """What users get."""
+        """Return the user outputs."""
         outputs = self.program.graph.output_node().args[0]
         specs = self.program.graph_signature.output_specs
         kept = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)

@@ -55,7 +55,7 @@ class _Case:
         return self.op.operator.signature.parameters  # type: ignore[no-any-return]
 
     def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-        """Parameters with their arguments."""
+        """Return (parameter, argument) pairs."""
         named = {p.name: p for p in self.parameters}
         positional = list(zip(self.parameters, args, strict=False))
         return positional + [(named[name], x) for name, x in kwargs.items()]

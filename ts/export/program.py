@@ -1,4 +1,4 @@
-"""`ExportedProgram`: a graph, what its inputs and outputs are, its state, and when it holds."""
+"""`ExportedProgram`: graph, signature, state, and range constraints."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class ExportedProgram:
         return [self.verifier]
 
     def validate(self) -> None:
-        """SpecViolationError, where the graph is not what the signature says, or state is missing."""
+        """Raise SpecViolationError if graph and signature differ, or state is missing."""
         self.verifier().check(self)
 
     @property

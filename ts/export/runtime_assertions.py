@@ -45,7 +45,7 @@ def insert_again(recorder: ExportTracer) -> dict[str, str]:
 
 
 class _Insertion:
-    """One insertion: `requirements` loses those that are inserted."""
+    """Insertion of assertions into one graph; removes inserted ones from `requirements`."""
 
     def __init__(
         self, recorder: ExportTracer, requirements: list[Requirement], is_first: bool = True

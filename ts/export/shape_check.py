@@ -96,7 +96,7 @@ class _QuestionRecorder(ShapeEnv):
         return sympy.true if found is (name in ("ge", "gt", "eq")) else sympy.false
 
     def _difference(self, a: Any, b: Any) -> Any:
-        """a - b where both are sums of products; else None."""
+        """Return a - b for polynomials; else None."""
         a, b = self._terms(a), self._terms(b)
         if a is None or b is None:
             return None
@@ -328,7 +328,7 @@ class _Check:
         return None
 
     def points(self) -> list[dict[Any, int]]:
-        """Numbers of symbols that the program allows."""
+        """Return sample values of the symbols that satisfy the guards."""
         if self._points is None:
             self._points = list(self._allowed())
         return self._points

@@ -166,7 +166,7 @@ class ShapeEnv:
         return expression
 
     def between(self, expression: Any) -> ValueRange:
-        """Ends between which the expression lies."""
+        """Return bounds of an expression."""
         expression = self.resolve(expression)
         found = value_range(expression, self.ranges).both(self._between_of_quotients(expression))
         found = found.both(self._between_of_extremes(expression))

@@ -38,7 +38,7 @@ class SymBoolArgument:
 
 @dataclasses.dataclass
 class TokenArgument:
-    """What orders effects."""
+    """Effect token argument."""
 
     name: str
 

@@ -66,7 +66,7 @@ class Fixes:
         self.fixes: list[str] = []
 
     def raise_if_any(self) -> None:
-        """UserError where a condition is not what the dimensions say."""
+        """Raise UserError if a guard violates the dimension specs."""
         for n in self.named.values():
             self._look_at(n)
         if not self.violated:

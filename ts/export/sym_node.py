@@ -164,7 +164,7 @@ _SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # operations of s
 
 
 def _check_parts(expressions: list[Any]) -> None:
-    """UserError for a number that grew too large to be computed with: each step doubled it."""
+    """Raise UserError for an expression that grew exponentially."""
     for x in expressions:
         if e.recurs(x):
             symbols = ", ".join(sorted(map(str, x.free_symbols)))

@@ -81,7 +81,7 @@ def _expressions(node: Node, value: Any) -> Iterator[tuple[str, Any]]:
 def _conditions(
     program: ExportedProgram, symbol: Any, places: list[str], lines: dict[str, Line | None]
 ) -> Iterator[Condition]:
-    """Guards on the arguments, assertions of numbers of data, and what operators take for granted."""
+    """Return a symbol's guards, runtime assertions, and conditions assumed by operators."""
     told: set[str] = set()
     for check in program._guards:
         if any(place in check.text for place in places):

@@ -70,7 +70,7 @@ def _is_large(*polynomials: Any) -> bool:
 
 
 def _common(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both divided by what whole factors they share."""
+    """Divide two expressions by their common integer-valued factors."""
     if _is_large(a, b):
         return a, b
     if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):

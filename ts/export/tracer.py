@@ -487,7 +487,7 @@ class ExportTracer(FxGraphBuilder):
         return found  # type: ignore[no-any-return]
 
     def listed(self, x: Tensor) -> Any:
-        """x.tolist(): numbers that follow from data; None for a tensor that is there."""
+        """Return x.tolist() as unbacked numbers; None for a real tensor."""
         if not is_fake(x):
             return None
         if x.ndim == 0:

@@ -1,4 +1,4 @@
-"""`export`: a module runs once on fake tensors, and what it does is a program."""
+"""`export`: tracing of a module on fake tensors to an ExportedProgram."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Export:
         )  # fmt: skip
 
     def _lift_state(self) -> dict[str, Any]:
-        """Parameters and buffers become inputs: tied parameters one for each name, the last is read."""
+        """Create inputs for parameters and buffers; tied ones have one per name; the last is read."""
         state: dict[str, Any] = {}
         made: dict[int, Parameter] = {}  # for archive modules, whose parameters are plain tensors
         for name, parameter in self.module.named_parameters(remove_duplicate=False):
@@ -331,7 +331,7 @@ class Export:
         ]
 
     def _check(self, at: str, place: int, dim: int, relation: str, expression: Any) -> Check:
-        """x.size()[dim] in relation to an expression of the sizes before."""
+        """Build a guard that compares x.size()[dim] to an expression of earlier sizes."""
         places, environment = self.places, self.environment
         compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
         sources = {s: environment.sources[s][0] for s in expression.free_symbols}
@@ -405,7 +405,7 @@ class Export:
         return nodes, specs
 
     def _lift_constants(self) -> dict[str, Any]:
-        """Tensors that the program holds become inputs before the users' arguments, by their attributes."""
+        """Lift constant tensors to inputs before the user inputs, named by attribute."""
         found: dict[str, Any] = {}
         names = _names_of_attributes(self.module)
         unnamed = itertools.count()

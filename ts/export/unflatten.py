@@ -27,7 +27,7 @@ __all__ = [
 
 
 class FlatArgsAdapter(abc.ABC):
-    """Makes the leaves that a program takes of arguments in another tree."""
+    """Adapter from arguments of another pytree to the program's leaves."""
 
     @abc.abstractmethod
     def adapt(

@@ -185,7 +185,7 @@ _BETWEEN: Mapping[Any, Callable[..., ValueRange]] = {
 
 
 def value_range(expression: Any, ranges: Mapping[Any, ValueRange]) -> ValueRange:
-    """Ends between which the expression lies where its symbols lie in theirs."""
+    """Return bounds of an expression from the ranges of its symbols."""
     if expression.is_Symbol:
         return ranges.get(expression, EVERYTHING)
     if expression.is_number:

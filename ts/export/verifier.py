@@ -28,7 +28,7 @@ class Verifier:
     dialect: ClassVar[str] = "ATEN"
 
     def check(self, program: ExportedProgram) -> None:
-        """SpecViolationError, if something is wrong with the program."""
+        """Raise SpecViolationError for an invalid program."""
         self.check_nodes(program)
         _check_inputs(program)
         _check_outputs(program)

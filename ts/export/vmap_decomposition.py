@@ -165,7 +165,7 @@ class OpenVmapLevels:
 
 
 class _Recorded(Call):
-    """A call whose operators are recorded."""
+    """Batched operator call, computed by recorded operators."""
 
     def __init__(self, batches: OpenVmapLevels, level: Level, op: Any, args: list[Any]) -> None:
         self.batches = batches

@@ -108,7 +108,7 @@ def _fakes(recorder: ExportTracer, values: Sequence[Any]) -> list[Any]:
 
 
 def _like(x: Tensor) -> Tensor:
-    """Another fake tensor of the same kind."""
+    """Create a fake tensor with the same metadata."""
     array = x.array
     return fake_for(MetaArray(array.shape, array.dtype, array.strides), device_of(x), x.requires_grad)
 

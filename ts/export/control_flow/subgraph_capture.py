@@ -47,7 +47,7 @@ class Branch(ExportTracer):
         self._outside: list[Tensor] = []
 
     def given(self, values: Sequence[Any]) -> list[Node | None]:
-        """Inputs for arguments, in their order; none for values of Python."""
+        """Create inputs for tensor and symbol arguments in order."""
         nodes: list[Node | None] = []
         for x in values:
             if isinstance(x, Tensor | SymNumber):
@@ -182,7 +182,7 @@ class Branch(ExportTracer):
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """Inside, sizes are compared by the example, and nothing is noted."""
+        """Compare sizes in this context by the example, without guards or recording."""
         before, self.environment.quiet = self.environment.quiet, True
         try:
             with self.paused():

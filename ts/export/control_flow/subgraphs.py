@@ -101,7 +101,7 @@ def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
 
 
 def _different(names: Sequence[str]) -> list[str]:
-    """Names of which none is there twice: an operand may be given in two places."""
+    """Make names unique, as operands may repeat."""
     found: list[str] = []
     for name in names:
         number = 0

@@ -1,1 +1,1 @@
-"""Decompositions: operators in terms of those of PyTorch's core set, one function for each."""
+"""Decompositions of operators to PyTorch's core operators, one function each."""

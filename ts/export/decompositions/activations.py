@@ -48,7 +48,7 @@ def celu(x: Tensor, alpha: Any = 1.0) -> Tensor:
 
 @decomposes("aten::relu6", implicit=True)
 def relu6(x: Tensor) -> Tensor:
-    """Within [0, 6]."""
+    """Clamp to [0, 6]."""
     return aten.hardtanh(x, 0, 6)
 
 
@@ -79,13 +79,13 @@ def hardsigmoid(x: Tensor) -> Tensor:
 
 @decomposes("aten::hardshrink")
 def hardshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
-    """0 near 0."""
+    """Replace elements within [-lambd, lambd] by 0."""
     return either(aten.le.Scalar(aten.abs(x), lambd), 0, x, x)
 
 
 @decomposes("aten::softshrink")
 def softshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
-    """Nearer to 0 by an amount."""
+    """Shrink elements towards 0 by `lambd`."""
     far = aten.gt.Scalar(aten.abs(x), lambd)
     nearer = aten.sub.Tensor(x, aten.mul.Tensor(aten.sign(x), lambd))
     return aten.where.self(far, nearer, aten.mul.Tensor(x, 0))
@@ -115,7 +115,7 @@ def log_sigmoid(x: Tensor) -> Tensor:
 
 @decomposes("aten::softmax.int", implicit=True)
 def softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Parts of the sum of exponentials along a dimension."""
+    """Normalize exponentials along a dimension."""
     return aten._softmax(_as(x, dtype), dim, False)
 
 

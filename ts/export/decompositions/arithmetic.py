@@ -202,7 +202,7 @@ def deg2rad(x: Tensor) -> Tensor:
 
 @decomposes("aten::rad2deg")
 def rad2deg(x: Tensor) -> Tensor:
-    """Radians as degrees."""
+    """Convert radians to degrees."""
     return aten.mul.Tensor(x, 180 / math.pi)
 
 
@@ -252,7 +252,7 @@ def addcdiv(x: Tensor, a: Tensor, b: Tensor, *, value: Any = 1) -> Tensor:
 
 @decomposes("aten::isfinite", implicit=True)
 def isfinite(x: Tensor) -> Tensor:
-    """Neither infinite nor NaN."""
+    """Test for finite elements."""
     if not x.is_floating_point():
         return aten.full_like(x, True, dtype=ts.bool)
     not_infinite = aten.ne.Scalar(aten.abs(x), math.inf)
@@ -261,13 +261,13 @@ def isfinite(x: Tensor) -> Tensor:
 
 @decomposes("aten::isneginf")
 def isneginf(x: Tensor) -> Tensor:
-    """-∞"""
+    """Test for -∞."""
     return aten.eq.Scalar(x, -math.inf)
 
 
 @decomposes("aten::isposinf")
 def isposinf(x: Tensor) -> Tensor:
-    """∞"""
+    """Test for +∞."""
     return aten.eq.Scalar(x, math.inf)
 
 
@@ -288,7 +288,7 @@ def isclose(
 
 @decomposes("aten::nan_to_num")
 def nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
-    """Numbers in the place of NaN and infinities."""
+    """Replace NaN and infinities by numbers."""
     if not x.is_floating_point():
         return aten.clone(x)
     ends = ts.finfo(x.dtype)

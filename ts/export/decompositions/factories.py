@@ -25,12 +25,12 @@ def ones(size: list[Any], **options: Any) -> Tensor:
 
 
 def _with_dtype(options: dict[str, Any]) -> dict[str, Any]:
-    """Options with a dtype: the default one unless they name one."""
+    """Add the default dtype to options without a dtype."""
     return options | {"dtype": options.get("dtype") or ts.get_default_dtype()}
 
 
 def _like(x: Tensor, options: dict[str, Any]) -> dict[str, Any]:
-    """Options with dtype and device of another tensor, unless they name others."""
+    """Add a tensor's dtype and device to options without these."""
     found = {k: v for k, v in options.items() if v is not None}
     return {"dtype": x.dtype, "device": x.device} | found
 
@@ -92,13 +92,13 @@ def new_full(x: Tensor, size: list[Any], fill_value: Any, **options: Any) -> Ten
 
 @decomposes("aten::new_empty")
 def new_empty(x: Tensor, size: list[Any], **options: Any) -> Tensor:
-    """Whatever lies there, of this size, with dtype and device of another."""
+    """Create an uninitialized tensor with dtype and device of `x`."""
     return aten.empty.memory_format(size, **_like(x, options))
 
 
 @decomposes("aten::empty_like")
 def empty_like(x: Tensor, *, memory_format: Any = None, **options: Any) -> Tensor:
-    """Whatever lies there, as another tensor lies."""
+    """Create an uninitialized tensor with the metadata of `x`."""
     order = list(range(x.dim()))
     strides: Any = x.stride()
     if all(isinstance(s, int) for s in strides):
@@ -108,7 +108,7 @@ def empty_like(x: Tensor, *, memory_format: Any = None, **options: Any) -> Tenso
 
 @decomposes("aten::arange")
 def arange(end: Any, **options: Any) -> Tensor:
-    """0, 1, 2 ..."""
+    """Create a range from 0 with step 1."""
     return aten.arange.start_step(0, end, **options)
 
 
@@ -122,7 +122,7 @@ def arange_start(start: Any, end: Any, **options: Any) -> Tensor:
 def linspace(
     start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None, **options: Any
 ) -> Tensor:
-    """`steps` numbers in equal distances, counted from the nearer end."""
+    """Create evenly spaced numbers, computed from the nearer end."""
     dtype = dtype or ts.get_default_dtype()
     options = {"dtype": dtype, "device": device}
     if steps == 0:
@@ -161,19 +161,19 @@ def lift_fresh_copy(x: Tensor) -> Tensor:
 
 @decomposes("aten::detach_")
 def detach_(x: Tensor) -> Tensor:
-    """Itself: nothing here has a history."""
+    """Return `x`; recorded tensors have no autograd graph."""
     return x
 
 
 @decomposes("aten::detach", "aten::lift_fresh")
 def detach(x: Tensor) -> Tensor:
-    """Another tensor with this memory."""
+    """Return an alias."""
     return aten.alias(x)
 
 
 @decomposes("aten::bernoulli")
 def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
-    """1 with these probabilities, else 0."""
+    """Draw 1 with given probabilities, else 0."""
     drawn = aten.rand(list(x.shape), dtype=ts.float32, device=x.device)
     return aten._to_copy(aten.lt.Tensor(drawn, x), dtype=x.dtype)
 

@@ -141,7 +141,7 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """Means of windows."""
+    """Average-pool over one dimension by 2-D pooling."""
     kernel, steps = _as_rows(kernel_size, stride)
     wide = aten.avg_pool2d(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], ceil_mode, count_include_pad
@@ -151,7 +151,7 @@ def avg_pool1d(
 
 @decomposes("aten::adaptive_avg_pool1d", implicit=True)
 def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
-    """Means of so many windows."""
+    """Average-pool to a 1-D output size."""
     return aten.squeeze.dim(adaptive_avg_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)]), -2)
 
 
@@ -190,7 +190,7 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """Rows with mean 0 and variance 1, scaled and moved."""
+    """Normalize trailing dimensions to mean 0 and variance 1, then scale and shift."""
     return aten.native_layer_norm(x, normalized_shape, weight, bias, eps)[0]
 
 
@@ -210,7 +210,7 @@ def group_norm(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """Groups of channels with mean 0 and variance 1, scaled and moved."""
+    """Normalize channel groups to mean 0 and variance 1, then scale and shift."""
     n, channels, *rest = list(x.shape)
     x = x if x.is_contiguous() else aten.clone(x, memory_format=ts.contiguous_format)
     size = math.prod(rest)
@@ -219,7 +219,7 @@ def group_norm(
 
 @decomposes("aten::rms_norm", implicit=True)
 def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any = None, eps: float | None = None) -> Tensor:
-    """Rows with mean square 1, scaled."""
+    """Normalize trailing dimensions to mean square 1, then scale."""
     dims = list(range(x.dim() - len(normalized_shape), x.dim()))
     eps = ts.finfo(x.dtype).eps if eps is None else eps
     square = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), dims, True)
@@ -318,7 +318,7 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Softmax of the products of queries and keys, by the values."""
+    """Compute scaled dot-product attention."""
     if enable_gqa:
         return NotImplemented
     attn_mask = _added(attn_mask, query)
@@ -353,7 +353,7 @@ def grid_sampler(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners
 
 @decomposes("aten::one_hot", implicit=True)
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
-    """1 at the place of the class, 0 elsewhere."""
+    """Encode class indices as one-hot vectors."""
     if num_classes == -1 or not evaluate_guard(num_classes > 0):
         return NotImplemented
     text = "one_hot: Class values must be"
@@ -366,7 +366,7 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
 
 @decomposes("aten::pad", implicit=True)
 def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None = None) -> Tensor:
-    """More elements around."""
+    """Pad trailing dimensions by a mode."""
     if mode == "constant":
         return aten.constant_pad_nd(x, pad, 0.0 if value is None else value)
     n = len(pad) // 2
@@ -375,7 +375,7 @@ def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None =
 
 
 def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
-    """Along the last dimensions, the elements at these places."""
+    """Gather padded elements of trailing dimensions at computed indices."""
     n = len(pad) // 2
     for k in range(n):
         dim = x.dim() - 1 - k
@@ -393,7 +393,7 @@ def _has_elements(x: Tensor, pad: list[Any]) -> bool:
 
 @decomposes("aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d")
 def reflection_pad(x: Tensor, padding: list[Any]) -> Tensor:
-    """Mirrored at the ends."""
+    """Pad by reflecting elements at the edges."""
     if not _has_elements(x, padding):
         return NotImplemented
 

@@ -23,19 +23,19 @@ def reduced(loss: Tensor, reduction: int) -> Tensor:
 
 @decomposes("aten::mse_loss")
 def mse_loss(x: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
-    """Squares of differences."""
+    """Compute the squared error."""
     return reduced(aten.pow.Tensor_Scalar(aten.sub.Tensor(x, target), 2), reduction)
 
 
 @decomposes("aten::l1_loss", implicit=True)
 def l1_loss(x: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
-    """Distances."""
+    """Compute the absolute error."""
     return reduced(aten.abs(aten.sub.Tensor(x, target)), reduction)
 
 
 @decomposes("aten::smooth_l1_loss")
 def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = 1, beta: float = 1.0) -> Tensor:
-    """Distances, squares below a threshold."""
+    """Compute the absolute error, quadratic below a threshold."""
     if beta == 0:
         return l1_loss(x, target, reduction)
     distance = aten.abs(aten.sub.Tensor(x, target))
@@ -46,7 +46,7 @@ def smooth_l1_loss(x: Tensor, target: Tensor, reduction: int = 1, beta: float = 
 
 @decomposes("aten::huber_loss")
 def huber_loss(x: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0) -> Tensor:
-    """Squares below a threshold, distances above."""
+    """Compute the Huber loss: quadratic below a threshold, linear above."""
     distance = aten.abs(aten.sub.Tensor(x, target))
     near = aten.lt.Scalar(distance, delta)
     square = aten.mul.Tensor(aten.mul.Tensor(distance, 0.5), distance)

@@ -17,7 +17,7 @@ aten = ts.ops.aten
 
 @decomposes("aten::linear", implicit=True)
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x weightᵀ + bias, on rows of any number of dimensions."""
+    """Compute x weightᵀ + bias for any number of batch dimensions."""
     if bias is None:
         return matmul(x, t(weight))
     if x.dim() == 2:
@@ -31,7 +31,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 @decomposes("aten::matmul", implicit=True)
 def matmul(x: Tensor, y: Tensor) -> Tensor:
-    """Products of vectors, matrices and batches of matrices."""
+    """Multiply vectors, matrices and batches of matrices."""
     n, m = x.dim(), y.dim()
     if n == 1 and m == 1:
         return dot(x, y)
@@ -69,7 +69,7 @@ def _lie_in_order(x: Tensor) -> bool:
 
 
 def _rows(x: Tensor, y: Tensor) -> Tensor:
-    """Batches by a matrix or vector: their rows at once."""
+    """Multiply a batch by a matrix or vector as one 2-D product."""
     *batch, depth = x.shape
     rows = aten.reshape(x, [math.prod(batch), depth])
     if y.dim() == 1:
@@ -129,7 +129,7 @@ def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> T
 
 @decomposes("aten::inner", implicit=True)
 def inner(x: Tensor, y: Tensor) -> Tensor:
-    """Products along the last dimensions."""
+    """Contract the last dimensions."""
     if x.dim() == 0 or y.dim() == 0:
         return aten.mul.Tensor(x, y)
     return tensordot(x, y, [-1], [-1])

@@ -114,7 +114,7 @@ def lstm(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, ...]:
-    """Layers of LSTMs."""
+    """Run a multi-layer LSTM."""
     per = 4 if has_biases else 2
     projected = len(params) != per * num_layers * (2 if bidirectional else 1)
     states = [list(aten.unbind(s, 0)) for s in hx]

@@ -23,7 +23,7 @@ def sum_all(x: Tensor, *, dtype: Any = None) -> Tensor:
 
 @decomposes("aten::all")
 def all_of(x: Tensor) -> Tensor:
-    """Whether all hold."""
+    """Reduce all elements by logical AND."""
     return aten.logical_not(aten.any.dims(aten.logical_not(x)))
 
 
@@ -64,7 +64,7 @@ def std_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdi
 
 @decomposes("aten::std_mean.correction")
 def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
-    """Deviation and mean, from n - correction elements."""
+    """Compute standard deviation (divisor n - correction) and mean."""
     correction = _as_float(correction)
     variance, mean = aten.var_mean.correction(x, dim, correction=correction, keepdim=keepdim)
     return aten.sqrt(variance), mean
@@ -112,7 +112,7 @@ def linalg_norm(
 
 @decomposes("aten::logsumexp")
 def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
-    """log(sum(exp x)), away from the largest."""
+    """Compute log(sum(exp x)), shifted by the maximum for stability."""
     dims = [dim] if isinstance(dim, int) else list(dim)
     if not all(evaluate_guard(x.shape[d] != 0) for d in dims):
         return NotImplemented
@@ -166,7 +166,7 @@ def aminmax(x: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
 
 @decomposes("aten::diff", implicit=True)
 def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """Differences of neighbours."""
+    """Compute n-th order differences of neighbouring elements."""
     parts = [p for p in (prepend, x, append) if p is not None]
     x = aten.cat(parts, dim) if len(parts) > 1 else x
     for _ in range(n):
@@ -180,7 +180,7 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
 
 @decomposes("aten::cumulative_trapezoid.dx", implicit=True)
 def cumulative_trapezoid(x: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
-    """Areas below the curve so far."""
+    """Integrate cumulatively by the trapezoidal rule."""
     pairs = aten.add.Tensor(aten.slice.Tensor(x, dim, 0, -1), aten.slice.Tensor(x, dim, 1))
     return aten.cumsum(aten.mul.Scalar(pairs, dx / 2), dim)
 
@@ -194,7 +194,7 @@ def trace(x: Tensor) -> Tensor:
 
 @decomposes("aten::renorm")
 def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
-    """Slices whose norm is not above one."""
+    """Scale slices whose p-norm exceeds `maxnorm` down to it."""
     dims = [d for d in range(x.dim()) if d != dim % x.dim()]
     norms = aten.linalg_vector_norm(x, p, dims, True)
     longer = aten.gt.Scalar(norms, maxnorm)

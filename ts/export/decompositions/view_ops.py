@@ -20,7 +20,7 @@ def _dim(x: Tensor, dim: int) -> int:
 
 
 def swapped(x: Tensor, first: int, second: int) -> Tensor:
-    """Two dimensions in each other's place."""
+    """Swap two dimensions."""
     dims = list(range(x.dim()))
     if len(dims) < 2:
         return aten.alias(x)
@@ -51,7 +51,7 @@ def mT(x: Tensor) -> Tensor:
     "aten::transpose.int", "aten::swapaxes", "aten::swapdims", implicit=("aten::swapaxes", "aten::swapdims")
 )
 def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions in each other's place."""
+    """Swap two dimensions."""
     return swapped(x, dim0, dim1)
 
 
@@ -71,7 +71,7 @@ def movedim_one(x: Tensor, source: int, destination: int) -> Tensor:
 
 @decomposes("aten::flatten.using_ints", implicit=True)
 def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Neighbouring dimensions as one."""
+    """Flatten a range of dimensions."""
     if x.dim() == 0:
         return aten.reshape(x, [1])
     start, end = _dim(x, start_dim), _dim(x, end_dim)
@@ -191,7 +191,7 @@ def broadcast(shapes: list[list[Any]]) -> list[Any]:
 
 @decomposes("aten::narrow", implicit=True)
 def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
-    """`length` elements from `start` on."""
+    """Slice `length` elements from `start`."""
     if evaluate_guard(start < 0):
         start = start + x.shape[dim]
     if not evaluate_guard(start + length <= x.shape[dim]):  # `slice` does not check this
@@ -201,7 +201,7 @@ def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
 
 @decomposes("aten::split.Tensor", "aten::unsafe_split.Tensor")
 def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
-    """Parts of one size, the last maybe smaller."""
+    """Split into parts of one size; the last may be smaller."""
     size = x.shape[dim]
     if evaluate_guard(split_size == 0):
         return [aten.alias(x)]
@@ -212,7 +212,7 @@ def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
 
 @decomposes("aten::split.sizes", "aten::unsafe_split_with_sizes", implicit=("aten::split.sizes",))
 def split_sizes(x: Tensor, sizes: list[Any], dim: int = 0) -> list[Tensor]:
-    """Parts of these sizes."""
+    """Split into parts of given sizes."""
     return aten.split_with_sizes(x, sizes, dim)
 
 
@@ -236,7 +236,7 @@ def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
 
 @decomposes("aten::tensor_split.indices", implicit=True)
 def tensor_split_indices(x: Tensor, indices: list[int], dim: int = 0) -> list[Tensor]:
-    """Parts that end at these places."""
+    """Split at indices."""
     ends = [*indices, x.shape[dim]]
     return [aten.slice.Tensor(x, dim, a, b) for a, b in zip([0, *indices], ends, strict=True)]
 
@@ -250,7 +250,7 @@ def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
 
 @decomposes("aten::stack")
 def stack(tensors: list[Tensor], dim: int = 0) -> Tensor:
-    """Along a new dimension."""
+    """Concatenate along a new dimension."""
     first = tensors[0]
     dim = dim % (first.dim() + 1)
     if dim == first.dim():
@@ -261,7 +261,7 @@ def stack(tensors: list[Tensor], dim: int = 0) -> Tensor:
 
 @decomposes("aten::concat", "aten::concatenate", implicit=True)
 def concat(tensors: list[Tensor], dim: int = 0) -> Tensor:
-    """Along a dimension that they have."""
+    """Concatenate along an existing dimension."""
     return aten.cat(tensors, dim)
 
 
@@ -296,7 +296,7 @@ def hstack(tensors: list[Tensor]) -> Tensor:
 
 @decomposes("aten::vstack", "aten::row_stack", implicit=True)
 def vstack(tensors: list[Tensor]) -> Tensor:
-    """Below each other."""
+    """Concatenate along the first dimension, as at least 2-D tensors."""
     return aten.cat([atleast_2d(x) for x in tensors])
 
 
@@ -308,13 +308,13 @@ def dstack(tensors: list[Tensor]) -> Tensor:
 
 @decomposes("aten::column_stack", implicit=True)
 def column_stack(tensors: list[Tensor]) -> Tensor:
-    """As columns."""
+    """Concatenate as columns."""
     return aten.cat([aten.view(x, [x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)
 
 
 @decomposes("aten::tile", implicit=True)
 def tile(x: Tensor, dims: list[int]) -> Tensor:
-    """Repeated, along the last dimensions where fewer are named."""
+    """Repeat along dimensions; fewer counts apply to the last ones."""
     return aten.repeat(x, [1] * (x.dim() - len(dims)) + list(dims))
 
 
@@ -345,7 +345,7 @@ def repeat_interleave_by_counts(
 
 @decomposes("aten::rot90")
 def rot90(x: Tensor, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Tensor:
-    """Turned by quarters."""
+    """Rotate by `k` quarter turns."""
     first, second = dims
     if k % 4 == 1:
         return swapped(aten.flip(x, [second]), first, second)
@@ -403,7 +403,7 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
 
 @decomposes("aten::diag_embed")
 def diag_embed(x: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices with these diagonals."""
+    """Create matrices with given diagonals."""
     n = x.dim() + 1
     first, second = dim1 % n, dim2 % n
     if first > second:
@@ -469,7 +469,7 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
 
 @decomposes("aten::pixel_shuffle")
 def pixel_shuffle(x: Tensor, factor: int) -> Tensor:
-    """Channels as pixels between pixels."""
+    """Rearrange channels to an upscaled image."""
     *batch, channels, height, width = list(x.shape)
     n = len(batch)
     wide = aten.view(x, [*batch, channels // factor**2, factor, factor, height, width])
@@ -479,7 +479,7 @@ def pixel_shuffle(x: Tensor, factor: int) -> Tensor:
 
 @decomposes("aten::pixel_unshuffle")
 def pixel_unshuffle(x: Tensor, factor: int) -> Tensor:
-    """Pixels between pixels as channels."""
+    """Rearrange pixel blocks to channels."""
     *batch, channels, height, width = list(x.shape)
     n = len(batch)
     wide = aten.view(x, [*batch, channels, height // factor, factor, width // factor, factor])
@@ -493,7 +493,7 @@ def _in_order(x: Tensor) -> Tensor:
 
 @decomposes("aten::block_diag")
 def block_diag(tensors: list[Tensor]) -> Tensor:
-    """Matrices along the diagonal of one."""
+    """Create a block-diagonal matrix."""
     matrices = [atleast_2d(x) for x in tensors]
     width = sum(x.shape[1] for x in matrices)
     rows, before = [], 0

@@ -272,7 +272,7 @@ class CustomObjectInput:
 
 @dataclass(slots=True)
 class Token:
-    """What orders effects."""
+    """Effect token."""
 
     arg: Name
 

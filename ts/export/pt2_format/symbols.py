@@ -35,7 +35,7 @@ class MissingSympyError(ImportError):
 
 
 def require_sympy() -> None:
-    """MissingSympyError where sympy is not installed."""
+    """Raise MissingSympyError if sympy is not installed."""
     try:
         import sympy  # noqa: F401
     except ImportError as error:

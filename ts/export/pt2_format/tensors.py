@@ -46,7 +46,7 @@ def device_of(written: schema.Device) -> devices.device:
 
 
 def check_layout(number: int) -> None:
-    """ArchiveError for layouts that are not strided."""
+    """Raise ArchiveError for non-strided layouts."""
     if number != schema.STRIDED:
         raise ArchiveError(f"the file has tensors of the layout {number}, which ts does not have")
 

@@ -347,7 +347,7 @@ class _GraphWriter:
         return Argument("as_tensor", schema.Name(x.name))
 
     def sequence(self, items: list[Any], kind: str | None) -> Argument:
-        """Several arguments in one."""
+        """Encode a list argument by its element kind."""
         element = None if kind is None else _element(kind)
         if not items:
             return Argument(_OF_TYPE.get(element or "int", "as_ints"), [])
@@ -398,7 +398,7 @@ class _GraphWriter:
         return schema.Name(name)
 
     def nested(self, items: list[list[Any]]) -> Argument:
-        """Lists of lists."""
+        """Encode nested lists."""
         flat = [x for each in items for x in each]
         if all(isinstance(x, Node) for x in flat) and flat:
             return Argument("as_nested_tensors", [[schema.Name(x.name) for x in each] for each in items])
