@@ -34,7 +34,7 @@ Place = tuple[int, int]
 
 
 def plan_of(rule: GraphRule, args: list[Any], wanted: list[bool]) -> DifferentiablePlan | None:
-    """The plan for arguments like these."""
+    """Return the plan for arguments of this kind, or None."""
     inputs = [Input.of(x, is_wanted) for x, is_wanted in zip(args, wanted, strict=True)]
     try:
         return _Planner(rule, inputs).plan()

@@ -63,7 +63,7 @@ class Input(NamedTuple):
         return Input(None, x.dtype, tuple(x.shape), tuple(x.stride()), x.device, wanted)
 
     def blank(self) -> Any:
-        """The argument without its elements."""
+        """Return the argument as a meta tensor, or another value itself."""
         if self.dtype is None:
             return self.value
         made = aten.empty_strided(self.shape, self.strides, dtype=self.dtype, device="meta")
@@ -118,7 +118,7 @@ class Trace:
         return place[0] < 0
 
     def tensor(self, place: tuple[int, int]) -> Tensor:
-        """The tensor at a place."""
+        """Return the meta tensor at a place."""
         number, i = place
         found: Tensor = self.blanks[i] if number < 0 else list(_tensors(self.lines[number][2]))[i]
         return found
@@ -173,13 +173,13 @@ class GraphBuilder:
         self.values: dict[int, Value] = {}  # of tensors, by identity
 
     def add_input(self, x: Tensor) -> Value:
-        """An input that is such a tensor."""
+        """Add a graph input for a tensor."""
         value = self.graph.add_input(type=self.type_of(x))
         self.values[identity(x)] = value
         return value
 
     def type_of(self, x: Tensor) -> TensorType:
-        """The type of a tensor that has elements, on the trace's device."""
+        """Return the graph type of a tensor, on the trace's device."""
         return TensorType(x.dtype.code, tuple(x.shape), None, str(self.trace.device))
 
     def missing(self, x: Tensor) -> Value:
@@ -207,7 +207,7 @@ class GraphBuilder:
         return found
 
     def add(self, line: Line) -> None:
-        """The node of a line."""
+        """Add the graph node of a recorded line."""
         operator, args, results = line
         kinds = [argument.type for argument in operator.schema.arguments]
         inputs = [self.value_of(x, kind) for x, kind in zip(args, kinds, strict=True)]
@@ -218,7 +218,7 @@ class GraphBuilder:
             self.note(value, x)
 
     def note(self, value: Value, x: Any) -> None:
-        """A result of a node."""
+        """Set the type of a node's result and register its tensors."""
         if isinstance(x, Tensor):
             value.set_type(self.type_of(x))
             self.values[identity(x)] = value

@@ -71,9 +71,9 @@ class dual_level:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A view of `tensor` with a tangent, of its shape and dtype.
+    """Return a view of `tensor` with a tangent of the same shape and dtype.
 
-    RuntimeError outside of a level, ValueError for tensors of integers.
+    RuntimeError outside a level, ValueError for integer tensors.
     """
     here = _here.level
     if here is None:

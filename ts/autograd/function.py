@@ -58,11 +58,11 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Say which arguments were written in place; they must be results."""
+        """Mark arguments as modified in place; `forward` must return them."""
         self.dirty_tensors = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Say which results have no gradient."""
+        """Mark results as non-differentiable."""
         self.non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -93,7 +93,7 @@ class BackwardCFunction(FunctionNode, FunctionCtx):
 
 
 class FunctionMeta(type):
-    """Gives each function the class of its nodes: `FooBackward`."""
+    """Metaclass that creates each function's node class: `FooBackward`."""
 
     _backward_cls: type[BackwardCFunction]
 
@@ -103,11 +103,12 @@ class FunctionMeta(type):
 
 
 class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
-    """What functions define."""
+    """Static methods that a custom function overrides."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """The results, for `(ctx, *arguments)`, or for the arguments alone where there is `setup_context`."""
+        """Return the results for `(ctx, *arguments)`, or for the arguments alone if `setup_context` is
+        defined."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
@@ -183,7 +184,7 @@ class Function(_OneLevel):
 def _by_position(
     forward: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """The arguments as `backward` counts them, with defaults."""
+    """Bind the arguments to positions, with defaults, as `backward` counts them."""
     bound = inspect.signature(forward).bind(*args, **named)
     bound.apply_defaults()
     if bound.kwargs:
@@ -203,7 +204,7 @@ class InplaceFunction(Function):
 
 
 class _Refused(Function):
-    """Gives its arguments, and refuses to go back."""
+    """Identity function with a backward that raises an error."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
@@ -220,7 +221,7 @@ _Refused._backward_cls.__name__ = "torch::autograd::Error"
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """A `backward` that is not recorded; who differentiates what it gave gets a RuntimeError."""
+    """Return a `backward` that is not recorded; differentiating its results raises RuntimeError."""
 
     @functools.wraps(backward)
     def once(ctx: Any, *gradients: Any) -> Any:

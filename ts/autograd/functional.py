@@ -59,7 +59,7 @@ def _apart(inputs: Tensors, create_graph: bool, wanted: bool) -> Tensors:
 
 
 def _finished(x: Any, create_graph: bool) -> Any:
-    """Results without history, unless that is wanted."""
+    """Detach results unless `create_graph` is set."""
     if isinstance(x, Tensor):
         return x if create_graph else x.detach()
     return tuple(_finished(item, create_graph) for item in x)
@@ -103,7 +103,7 @@ _DETACHED = {
 
 
 def _check_attached(found: tuple[Tensor | None, ...], what: str, strict: bool) -> None:
-    """In strict mode everything depends on the inputs."""
+    """Raise RuntimeError in strict mode for a result independent of the inputs."""
     if not strict:
         return
     for i, x in enumerate(found):
@@ -163,7 +163,7 @@ def _gradients(
     retain_graph: bool | None = None,
     batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """As `grad`, of those outputs that want gradients; None where nothing arrives."""
+    """Compute `grad` of the outputs that require grad; None for unreached inputs."""
     starts = [None] * len(outputs) if given is None else list(given)
     pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
     if not pairs:
@@ -246,7 +246,7 @@ def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, 
 def _first_of_number(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
-    """Arguments, vector, the function's one number, and its gradient."""
+    """Return the arguments, the vector, the function's scalar result and its gradient."""
     several, xs = _listed(inputs, "inputs", name)
     xs = _apart(xs, create_graph, True)
     vs = _vector_of_inputs(v, xs, several, create_graph, name)
@@ -307,7 +307,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The derivatives of each element of func(*inputs) by each of `inputs`: shapes are joined.
+    """Compute the Jacobian of func(*inputs) by each of `inputs`: result shape plus input shape.
 
     vectorize  all rows in one pass
     strategy   "reverse-mode" by rows, or "forward-mode" by columns, with `vectorize` only
@@ -376,7 +376,7 @@ def _all_rows(ys: Tensors, xs: Tensors, create_graph: bool) -> tuple[Tensors, ..
 
 
 def _units(tensors: Tensors) -> Tensors:
-    """The rows of the identity over all elements, cut into those of each tensor."""
+    """Return the rows of the identity matrix over all elements, split by tensor."""
     total, before, made = sum(x.numel() for x in tensors), 0, []
     for x in tensors:
         part = x.detach().new_zeros(total, x.numel())
@@ -440,7 +440,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The second derivatives of func(*inputs), one number, by each pair of elements of `inputs`.
+    """Compute the Hessian of a scalar func(*inputs) by all pairs of elements of `inputs`.
 
     `vectorize` and `outer_jacobian_strategy` are those of `jacobian`, for the derivatives of the gradient.
     """

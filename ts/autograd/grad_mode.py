@@ -56,7 +56,7 @@ class _Block:
         return inside  # type: ignore[return-value]
 
     def _around_steps(self, function: Callable[..., Generator[Any, Any, Any]]) -> Callable[..., Any]:
-        """The generator function; its generators take every step inside, and leave in between."""
+        """Wrap a generator function, so that each step of its generators runs inside the block."""
 
         @functools.wraps(function)
         def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -123,7 +123,7 @@ class _ScriptEnableGrad:
 
 
 class no_grad(_PlainBlock, context.GradMode):
-    """Nothing inside is recorded for gradients."""
+    """Context manager and decorator that disables gradient recording."""
 
     __ts_script_class__: type = _ScriptNoGrad
 
@@ -162,9 +162,9 @@ class set_grad_enabled(_Block, context.GradSwitch):
 
 
 class inference_mode(_Block, context.InferenceMode):
-    """Nothing inside is recorded for gradients; the results are tensors as any other.
+    """Context manager and decorator of inference mode, without gradient recording.
 
-    `inference_mode(False)` inside of one ends it for a while.
+    `inference_mode(False)` suspends an enclosing inference mode.
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:

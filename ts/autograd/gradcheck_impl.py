@@ -147,7 +147,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
 
 
 def _real_results(func: Function, inputs: tuple[Any, ...], found: tuple[Any, ...]) -> list[Part]:
-    """The function, or where it has complex results their imaginary and real parts."""
+    """Split a function with complex results into functions of their imaginary and real parts."""
     if not any(isinstance(y, Tensor) and y.is_complex() for y in found):
         return [Part(func, inputs, found, False, {})]
     complex_ones = [i for i, y in enumerate(differentiable(found)) if y.is_complex()]
@@ -309,7 +309,7 @@ def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
 
 
 def _in_detail(part: Part, options: Options, i: int, result: int, place: int) -> str:
-    """The whole matrices of the pair that differs."""
+    """Return an error text with both full matrices of the differing pair."""
     argument = wanted(part.inputs)[i]
     n = by_differences(part.function, part.inputs, argument, options.eps, forward=part.forward)[place]
     if part.forward:

@@ -92,7 +92,7 @@ class _ClonedSavedTensors:
         return self._by_place[place]
 
     def clear(self) -> None:
-        """Let go of all of it: passes through these nodes fail from now on."""
+        """Release all clones; later passes through these nodes fail."""
         self._by_place.clear()
 
 
@@ -142,7 +142,7 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge that leads to what `tensor` was computed from; RuntimeError where it wants no gradient."""
+    """Return the gradient edge of `tensor`; RuntimeError if it does not require grad."""
     if not tensor.requires_grad:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"

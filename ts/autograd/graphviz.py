@@ -24,9 +24,9 @@ __all__ = ["to_dot"]
 
 
 def to_dot(roots: Any, names: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]] = ()) -> str:
-    """The nodes that a pass from `roots` goes through, in Graphviz' language.
+    """Return the autograd graph of `roots` in Graphviz DOT format.
 
-    roots   a tensor that wants a gradient, a node, or several of them
+    roots   a tensor that requires grad, a node, or several of them
     names   of leaves: a dictionary, or `module.named_parameters()`
     """
     pairs = names.items() if isinstance(names, Mapping) else names

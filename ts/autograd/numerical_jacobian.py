@@ -63,9 +63,9 @@ def by_differences(
     *,
     forward: bool = False,
 ) -> list[Tensor]:
-    """A matrix for each result: how it changes with argument `i`, element by element or along a direction.
+    """Return each result's matrix of finite differences by argument `i`, per element or along a direction.
 
-    AssertionError where the results look otherwise when the argument changes.
+    AssertionError if the number or shapes of the results depend on the argument.
     """
     x = inputs[i]
     if direction is None:
@@ -180,9 +180,9 @@ def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = 
 def by_tangents(
     function: Function, inputs: tuple[Any, ...], directions: list[Any] | None, check_dtypes: bool
 ) -> list[list[Tensor]]:
-    """For each argument that wants a gradient a matrix for each result, in forward mode.
+    """Return the forward-mode matrices of all results, for each argument that requires grad.
 
-    TypeError where `check_dtypes` and a tangent is complex where its result is not, or the other way round.
+    With `check_dtypes`, TypeError if only one of a tangent and its result is complex.
     """
     found = []
     for k, i in enumerate(wanted(inputs)):

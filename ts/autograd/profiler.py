@@ -63,15 +63,15 @@ class profile:
         return self.function_events.self_cpu_time_total
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> EventList:
-        """The events by name."""
+        """Return the events grouped by name."""
         return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
 
     def total_average(self) -> FunctionEventAvg:
-        """The sum of all."""
+        """Return the sum of all events."""
         return self.function_events.total_average()
 
     def table(self, *args: Any, **kwargs: Any) -> str:
-        """The events as text."""
+        """Return the events as a text table."""
         return self.function_events.table(*args, **kwargs)
 
     def __str__(self) -> str:

@@ -60,7 +60,7 @@ class RecordedCall:
         )
 
     def out(self, x: Any, goes_on: bool) -> Any:
-        """A result for those outside."""
+        """Return a result for use outside the call, detached unless `goes_on`."""
         if not isinstance(x, Tensor) or not x.requires_grad or goes_on:
             return x
         return detached(x)
@@ -68,7 +68,7 @@ class RecordedCall:
     def gradients(
         self, outputs: list[Tensor], given: list[Tensor | None], keep: bool, goes_on: bool
     ) -> list[Tensor]:
-        """The gradients by the leaves; zeros where nothing arrives."""
+        """Compute the gradients of the leaves; zeros for unreached leaves."""
         wanted = [(y, g) for y, g in zip(outputs, given, strict=True) if y.requires_grad]
         if not wanted:
             return [ts.zeros_like(x.detach()) for x in self.leaves]
@@ -130,12 +130,12 @@ def _checked_argnum(i: Any, count: int) -> int:
 
 
 def chosen(args: tuple[Any, ...], argnums: Argnums) -> Any:
-    """The arguments of these numbers."""
+    """Return the arguments at `argnums`."""
     return args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in argnums)
 
 
 def replaced(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any, ...]:
-    """The arguments with others at these numbers."""
+    """Return the arguments with new values at `argnums`."""
     made = list(args)
     for i, x in zip((argnums,) if isinstance(argnums, int) else argnums,
                     (new,) if isinstance(argnums, int) else new, strict=True):  # fmt: skip
@@ -144,7 +144,7 @@ def replaced(args: tuple[Any, ...], argnums: Argnums, new: Any) -> tuple[Any, ..
 
 
 def with_aux(found: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
-    """The result and what comes with it."""
+    """Split a result into output and auxiliary value (None without `has_aux`)."""
     if not has_aux:
         return found, None
     if not (isinstance(found, tuple) and len(found) == 2):
@@ -158,10 +158,10 @@ def with_aux(found: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """A function that gives the gradient of `func`, one number, by some arguments, and that number.
+    """Return a function that computes the gradient and the value of a scalar function.
 
-    With `has_aux`, `func` gives (number, anything), and this (gradient, (number, anything)).
-    RuntimeError where there is no number.
+    With `has_aux`, `func` returns (value, aux), and the new function (gradient, (value, aux)).
+    RuntimeError if the value is not a scalar tensor.
     """
 
     @functools.wraps(func)
@@ -191,10 +191,10 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 
 
 def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """A function that gives the gradient of `func`, one number, by some of its arguments.
+    """Return a function that computes the gradient of a scalar function by some of its arguments.
 
-    argnums  which, by number; a tuple gives a tuple
-    has_aux  `func` gives (number, anything), and this (gradient, anything)
+    argnums  indices of these arguments; for a tuple, the gradient is a tuple
+    has_aux  `func` returns (value, aux), and the new function (gradient, aux)
     """
     both = grad_and_value(func, argnums, has_aux)
 
@@ -219,7 +219,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 def recorded_vjp(
     func: Function, primals: tuple[Any, ...], has_aux: bool
 ) -> tuple[RecordedCall, Any, Function, Any]:
-    """The record of a call, its results, the function back, and what came with the results."""
+    """Return the recorded call, its results, the vjp function and the auxiliary value."""
     record = RecordedCall(func, primals, lambda new: func(*new))
     found, aux = with_aux(record.found, has_aux, "vjp(f, *primals)")
     outputs, shape = flatten(found)

@@ -50,11 +50,12 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Function:
-    """A function that gives the derivatives of what `func` gives by some arguments, in reverse mode.
+    """Return a function that computes the Jacobian of `func` by some arguments, in reverse mode.
 
-    They are nested as the results, then as the arguments; shapes are those of both, joined.
-    chunk_size  so many rows at once; 1: one after the other, without `vmap`
-    has_aux     `func` gives (results, anything), and this (derivatives, anything)
+    Jacobians are nested like the results, then like the arguments; shapes are result shape plus argument
+    shape.
+    chunk_size  number of rows computed at once; 1: one after the other, without `vmap`
+    has_aux     `func` returns (results, aux), and the new function (Jacobian, aux)
     """
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
@@ -144,5 +145,5 @@ def jacfwd(
 
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:
-    """A function that gives the second derivatives of the results of `func`: forward mode over reverse."""
+    """Return a function that computes the Hessian of `func`, by forward mode over reverse mode."""
     return jacfwd(jacrev(func, argnums), argnums)

@@ -59,9 +59,9 @@ def replaced_members(
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and the buffers of modules of one class, each stacked; parameters are leaves.
+    """Return the stacked parameters and buffers of modules of one class; parameters are leaves.
 
-    RuntimeError for none, for modules of several classes or modes, or where only some want a gradient.
+    RuntimeError for an empty list, for different classes or modes, or if only some parameters require grad.
     """
     models = list(models)
     if not models:

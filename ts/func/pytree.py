@@ -24,7 +24,7 @@ class TreeSpec:
 
     @property
     def count(self) -> int:
-        """The number of leaves."""
+        """Number of leaves."""
         return 1 if self.kind is None else sum(child.count for child in self.children)
 
     def __eq__(self, other: object) -> bool:
@@ -53,7 +53,7 @@ _LEAF_SHAPE = TreeSpec(None, (), ())
 
 
 def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
-    """The names and items of a tree's root; None for a leaf."""
+    """Return the names and items of a tree's root; None for a leaf."""
     kind = type(x)
     if kind in (dict, OrderedDict, defaultdict):
         return tuple(x), list(x.values())
@@ -99,7 +99,7 @@ def unflatten(leaves: Iterable[Any], shape: TreeSpec) -> Any:
 
 
 def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
-    """A tree of what `function` gives for each leaf."""
+    """Return a tree with `function` applied to each leaf."""
     leaves, shape = flatten(x)
     return unflatten([function(leaf) for leaf in leaves], shape)
 

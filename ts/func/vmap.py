@@ -37,14 +37,14 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Function:
-    """A function that calls `func` for each index of a dimension of its arguments, and joins the results.
+    """Return a function that maps `func` over a dimension of its arguments and stacks the results.
 
-    in_dims     that dimension, for all arguments or as a tree of them; None: the same for all
-    out_dims    where the results have it; None: what is not of the batch, as it is
+    in_dims     batch dimension of all arguments, or a tree of dimensions; None: unbatched
+    out_dims    batch dimension of the results; None: an unbatched result unchanged
     randomness  "error", "different" for each element, or "same"
-    chunk_size  so many elements at once
+    chunk_size  number of elements computed at once
 
-    ValueError for dimensions that do not fit; RuntimeError for what cannot be done to a batch.
+    ValueError for invalid dimensions; RuntimeError for operations without batching support.
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(

@@ -106,7 +106,7 @@ def adafactor(
     eps2: float,
     maximize: bool,
 ) -> None:
-    """One step; `state_steps` are counted.  `eps1` None is the difference of numbers near 1 in the dtype."""
+    """Run one step and increment `state_steps`.  `eps1` None: the machine epsilon of the dtype."""
     lr = number(lr)
     each = zip(params, grads, row_vars, col_vars, variances, counted(state_steps), strict=True)
     for x, grad, rows, columns, variance, step in each:
@@ -127,7 +127,7 @@ def adafactor(
 
 
 def _of_product(grad: Tensor, rows: Tensor, columns: Tensor, share: float, least: float) -> Tensor:
-    """The squares of a matrix as rows and columns remember them, with this gradient."""
+    """Update the factored second moments by the gradient and return their reconstructed matrix."""
     for memory, dim in ((rows, -1), (columns, -2)):
         mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))
         memory.lerp_(mean, share)

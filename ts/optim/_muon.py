@@ -21,7 +21,7 @@ COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the iteration: a x + b x**3 + c x
 
 
 class Muon(Optimizer):
-    """Steps of matrices along the momentum made orthogonal."""
+    """Muon: matrix steps along the orthogonalized momentum."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ def _rate(lr: float, how: str | None, rows: int, columns: int) -> float:
 
 
 def _orthogonal(x: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float) -> Tensor:
-    """The matrix with all singular values near 1, in bfloat16."""
+    """Orthogonalize a matrix by Newton-Schulz iteration in bfloat16: singular values near 1."""
     if steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:

@@ -81,7 +81,7 @@ def adadelta(
     weight_decay: float,
     maximize: bool,
 ) -> None:
-    """One step; `state_steps` are counted."""
+    """Run one Adadelta step and increment `state_steps`."""
     check_capturable(capturable, params, foreach, xla=foreach is False)
     count(state_steps)
     params, grads, square_avgs, acc_deltas = real(params, grads, square_avgs, acc_deltas)

@@ -31,7 +31,7 @@ __all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(Optimizer):
-    """Steps over the root of the sum of all squares."""
+    """Adagrad: gradients scaled by the root of their accumulated squares."""
 
     takes_sparse_gradients = True
 
@@ -114,7 +114,7 @@ def adagrad(
     eps: float,
     maximize: bool,
 ) -> None:
-    """One step; `state_steps` are counted."""
+    """Run one Adagrad step and increment `state_steps`."""
     dense, sparse = sparse_steps.split_by_layout(grads)
     if sparse and fused:
         raise RuntimeError("`fused` does not support sparse grad or complex param")

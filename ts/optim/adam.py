@@ -31,7 +31,7 @@ __all__ = ["Adam", "adam"]
 
 
 class Adam(Optimizer):
-    """Steps of the mean gradient over the root of the mean square."""
+    """Adam: mean gradient scaled by the root of the mean squared gradient."""
 
     sparse_refusal = "Adam does not support sparse gradients, please consider SparseAdam instead"
 
@@ -136,7 +136,7 @@ def adam(
     eps: float,
     maximize: bool,
 ) -> None:
-    """One step; `state_steps` are counted."""
+    """Run one Adam step and increment `state_steps`."""
     if not all(isinstance(step, Tensor) for step in state_steps):
         raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
     if not fused:

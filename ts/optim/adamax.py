@@ -84,7 +84,7 @@ def adamax(
     lr: Any,
     weight_decay: float,
 ) -> None:
-    """One step; `state_steps` are counted."""
+    """Run one Adamax step and increment `state_steps`."""
     check_capturable(capturable, params, foreach)
     steps, lr = counted(state_steps), number(lr)
     params, grads, exp_avgs, exp_infs = real(params, grads, exp_avgs, exp_infs)

@@ -65,7 +65,7 @@ def adamw(
     eps: float,
     maximize: bool,
 ) -> None:
-    """One step; `state_steps` are counted."""
+    """Run one AdamW step and increment `state_steps`."""
     adam(
         params,
         grads,

@@ -26,7 +26,7 @@ __all__ = ["ASGD", "asgd"]
 
 
 class ASGD(Optimizer):
-    """Steps that become shorter, and the mean of all places (`state[x]["ax"]`)."""
+    """Averaged SGD: decreasing steps, with averaged parameters in `state[x]["ax"]`."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ def asgd(
     alpha: float,
     weight_decay: float,
 ) -> None:
-    """One step; `state_steps` are counted, `etas` and `mus` become those of the next one."""
+    """Run one ASGD step, increment `state_steps`, and set `etas` and `mus` for the next step."""
     check_capturable(capturable, params, foreach, "params, mus, etas, and state_steps")
     steps = counted(state_steps)
     params, grads, axs = real(params, grads, axs)

@@ -23,7 +23,7 @@ FLAT = 1e-10  # products of steps and changes of gradients below say nothing of 
 
 
 class LBFGS(Optimizer):
-    """Steps along a direction of second order, by the last gradients and steps that are remembered."""
+    """L-BFGS: quasi-Newton steps from a limited history of gradients and steps."""
 
     def __init__(
         self,

@@ -103,7 +103,7 @@ def _zoomed(
     size: Any,
     tolerance_change: float,
 ) -> LineSearchPoint:
-    """The best place between two that enclose one that fits."""
+    """Return the best point in a bracket that contains a point satisfying the conditions (zoom phase)."""
     stuck = False
     low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
     while turns < most:

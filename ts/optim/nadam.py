@@ -102,7 +102,7 @@ def nadam(
     momentum_decay: float,
     eps: float,
 ) -> None:
-    """One step; `state_steps` are counted, and `mu_products` multiplied by the momentum of this one."""
+    """Run one NAdam step, increment `state_steps`, and multiply `mu_products` by the current momentum."""
     check_capturable(capturable, params, foreach, "params, mu_products and state_steps")
     steps, lr = counted(state_steps), number(lr)
     momenta = [beta1 * (1 - 0.5 * 0.96 ** (step * momentum_decay)) for step in steps]

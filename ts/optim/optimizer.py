@@ -131,13 +131,13 @@ class Optimizer:
             self.add_param_group(group)
 
     def _patch_step_function(self) -> None:
-        """Let the `step` of this optimizer's class call hooks; classes without optimizers stay unchanged."""
+        """Wrap the `step` of this optimizer's class to call hooks, when its first optimizer is created."""
         cls = type(self)
         if not getattr(cls.step, "hooked", False):
             cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
 
     def _prepare(self) -> None:
-        """The tables that neither pickles nor copies have."""
+        """Create the hook tables, which pickles and copies lack."""
         self._optimizer_step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_step_post_hooks: OrderedDict[int, Any] = OrderedDict()
         self._optimizer_state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -167,7 +167,7 @@ class Optimizer:
     # ---- groups
 
     def add_param_group(self, param_group: Group) -> None:
-        """Take further parameters, with options of their own where `param_group` has them."""
+        """Add a parameter group, with defaults for missing options."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         given = param_group["params"]
@@ -224,7 +224,7 @@ class Optimizer:
             )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or fill them with zeros."""
+        """Reset the gradients of all parameters to None, or to zeros."""
         for group in self.param_groups:
             for x in group["params"]:
                 if x.grad is None:
@@ -309,7 +309,7 @@ class Optimizer:
         return result
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take the state of another optimizer over parameters of the same number and order."""
+        """Load the state of another optimizer with the same number and order of parameters."""
         state_dict = dict(state_dict)
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             state_dict = _replaced(hook(self, state_dict), state_dict)
@@ -405,9 +405,9 @@ class Optimizer:
 def swap_in_optimizer_params_and_state(
     optimizer: Optimizer, swapin_parameters: dict[str, Tensor], swapin_optim_state: dict[str, Any]
 ) -> Iterator[None]:
-    """Let an optimizer have other parameters, by their order, and another state inside of the block.
+    """Replace an optimizer's parameters (by order) and state within a `with` block.
 
-    `swapin_optim_state` is as `state_dict` gives it; only what is written into its tensors is seen outside.
+    `swapin_optim_state` has the form of `state_dict`; only writes to its tensors are visible outside.
     """
     before = dict(optimizer.__dict__)
     params = iter(swapin_parameters.values())

@@ -49,7 +49,7 @@ def check_capturable(
     what: str = "params and state_steps",
     xla: bool = True,
 ) -> None:
-    """Refuse to be captured where no device captures."""
+    """Raise AssertionError for `capturable` parameters on a device without graph capture."""
     if not capturable or all(x.device.type in _CAPTURED for x in params):
         return
     known = [*_CAPTURED, *(["xla"] if xla and not foreach else [])]

@@ -91,7 +91,7 @@ def radam(
     weight_decay: float,
     eps: float,
 ) -> None:
-    """One step; `state_steps` are counted."""
+    """Run one RAdam step and increment `state_steps`."""
     check_capturable(capturable, params, foreach)
     steps, lr = counted(state_steps), number(lr)
     params, grads, exp_avgs, exp_avg_sqs = real(params, grads, exp_avgs, exp_avg_sqs)
@@ -129,7 +129,7 @@ def _adapted(
     beta2: float,
     eps: float,
 ) -> list[Tensor]:
-    """The changes over the roots of mean squares, as far as these can be trusted."""
+    """Return the rectified adaptive updates, for steps with tractable variance."""
     roots = then("reciprocal", then("add", ts._foreach_sqrt(squares), eps))
     roots = then("mul", roots, [(1 - beta2**step) ** 0.5 for step in steps])
     trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in lengths]

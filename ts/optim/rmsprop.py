@@ -93,7 +93,7 @@ def rmsprop(
     momentum: float,
     centered: bool,
 ) -> None:
-    """One step; `state_steps` are counted."""
+    """Run one RMSprop step and increment `state_steps`."""
     check_capturable(capturable, params, foreach)
     count(state_steps)
     lr = number(lr)

@@ -17,7 +17,7 @@ __all__ = ["Rprop", "rprop"]
 
 
 class Rprop(Optimizer):
-    """Steps of each number's own length, which grows while the gradient keeps its sign."""
+    """Rprop: step sizes per element, which grow while the gradient keeps its sign."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ def rprop(
     etaminus: float,
     etaplus: float,
 ) -> None:
-    """One step; `state_steps` are counted."""
+    """Run one Rprop step and increment `state_steps`."""
     check_capturable(capturable, params, foreach)
     count(state_steps)
     params, grads, prevs, step_sizes = real(params, grads, prevs, step_sizes)

@@ -28,7 +28,7 @@ __all__ = ["SGD", "sgd"]
 
 
 class SGD(Optimizer):
-    """Steps against the gradient, with momentum where it is asked for."""
+    """Stochastic gradient descent, optionally with momentum."""
 
     takes_sparse_gradients = True
 

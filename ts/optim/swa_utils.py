@@ -31,7 +31,7 @@ __all__ = [
 
 
 def get_swa_avg_fn() -> Average:
-    """The mean of all models so far."""
+    """Return the averaging function for the mean of all models."""
 
     def average(averaged: Tensor, x: Tensor, count: Any) -> Tensor:
         with ts.no_grad():
@@ -42,7 +42,7 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """A mean that forgets."""
+    """Return the averaging function for an exponential moving average."""
     _check_decay(decay)
 
     def average(averaged: Tensor, x: Tensor, count: Any) -> Tensor:
@@ -54,12 +54,12 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_swa_multi_avg_fn() -> Averages:
-    """The mean of all models so far, for many tensors in place."""
+    """Return the in-place averaging function of tensor lists for the mean of all models."""
     return _in_place(lambda count: 1 / (float(count) + 1), get_swa_avg_fn())
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
-    """A mean that forgets, for many tensors in place."""
+    """Return the in-place averaging function of tensor lists for an exponential moving average."""
     _check_decay(decay)
     return _in_place(lambda count: 1 - decay, get_ema_avg_fn(decay))
 
@@ -138,7 +138,7 @@ class AveragedModel(nn.Module):
 
 
 def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> None:
-    """Let the batch normalisations of a model measure what the batches of `loader` have."""
+    """Recompute the batch-norm statistics of a model from the batches of `loader`."""
     norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
     if not norms:
         return

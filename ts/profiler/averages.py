@@ -55,7 +55,7 @@ class FunctionEventAvg:
 
 
 def _outermost_time(event: FunctionEvent | FunctionEventAvg) -> float:
-    """Its time; 0 where it runs inside of an event of its own name, which counts that time already."""
+    """Return the event's time; 0 if an enclosing event has the same name and counts that time already."""
     around = getattr(event, "cpu_parent", None)
     while around is not None:
         if around.key == event.key:
@@ -97,7 +97,7 @@ class EventList(list[Any]):
         return EventList(found.values(), profile_memory=self._profile_memory, by_shape=group_by_input_shape)
 
     def total_average(self) -> FunctionEventAvg:
-        """The sum of all."""
+        """Return the sum of all events."""
         total = FunctionEventAvg()
         for event in self:
             total.add(event)
@@ -119,7 +119,7 @@ class EventList(list[Any]):
         top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """The rows as text, the largest first by what `sort_by` names."""
+        """Format the rows as a text table, in descending order of column `sort_by`."""
         from ts.profiler.table import table
 
         rows = list(walk(self)) if top_level_events_only and not _averaged(self) else list(self)

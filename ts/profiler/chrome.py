@@ -24,7 +24,7 @@ _CATEGORIES: Final = {
 
 
 def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The document."""
+    """Return the trace document in Chrome's format."""
     process = os.getpid()
     entries: list[dict[str, Any]] = []
     threads = set()

@@ -96,7 +96,8 @@ class FunctionEvent:
 
 
 def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
-    """The events in the order in which they began; `origin` is the nanosecond at which time begins."""
+    """Convert recorded events to FunctionEvents in order of their start; `origin` is time zero in
+    nanoseconds."""
     made: list[FunctionEvent] = []
     threads: dict[int, int] = {}
     for raw in found:

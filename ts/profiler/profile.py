@@ -139,7 +139,7 @@ class profile:
             self._ready()
 
     def step(self) -> None:
-        """Say that the next step begins."""
+        """Mark the beginning of the next step."""
         before = self._action()
         self._end_step()
         self.step_num += 1
@@ -203,12 +203,12 @@ class profile:
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
     ) -> EventList:
-        """The events by name."""
+        """Return the events grouped by name."""
         return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     @property
     def peak_memory(self) -> int:
-        """The most bytes held at once, of what the thread took meanwhile (with `profile_memory`)."""
+        """Peak of the memory allocated by the thread during the recording, in bytes (`profile_memory`)."""
         return self._recorded().most_bytes
 
     def export_chrome_trace(self, path: Any) -> None:
@@ -225,15 +225,15 @@ class profile:
         self.events().export_stacks(path, metric)
 
     def add_metadata(self, key: str, value: str) -> None:
-        """A text for the trace."""
+        """Add a string to the metadata of the trace."""
         self._metadata[key] = value
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """A value for the trace, as JSON."""
+        """Add a JSON value to the metadata of the trace."""
         self._metadata[key] = json.loads(value)
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """The same."""
+        """Add a JSON value, like `add_metadata_json`."""
         self.add_metadata_json(key, value)
 
 

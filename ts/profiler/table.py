@@ -32,7 +32,7 @@ def table(
     shapes: bool,
     unit: str | None,
 ) -> str:
-    """The text; `row_limit` -1 shows all rows, `widths` are those of names, shapes and sources at most."""
+    """Format a table; `row_limit` -1 shows all rows, `widths` limit the name, shape and source columns."""
     if not rows:
         return ""
     if sort_by is not None:

@@ -27,7 +27,7 @@ _READ_ONLY = (
 def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor of one dimension over the bytes of `buffer`."""
+    """Return a one-dimensional tensor that shares the memory of `buffer`."""
     kind = dtypes.as_dtype(dtype)
     try:
         view = memoryview(buffer)
@@ -63,7 +63,7 @@ def frombuffer(
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """`obj` as a tensor: with its memory unless `copy`, dtype or device ask for another one."""
+    """Convert `obj` to a tensor, sharing memory unless `copy`, dtype or device require a copy."""
     if (active := current_modes()) is not None:
         given = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad or None}
         chosen = {name: value for name, value in given.items() if value is not None}

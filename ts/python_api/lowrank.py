@@ -26,7 +26,7 @@ def _times(A: Any, X: Any, M: Any) -> Any:
 
 
 def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
-    """The q largest singular values of A (of A - M) and their vectors, after Halko and others (2009)."""
+    """Compute the q largest singular values and vectors of A (or A - M), after Halko et al. (2009)."""
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     if M is not None:
         M = M.broadcast_to(A.shape)

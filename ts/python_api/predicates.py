@@ -14,7 +14,7 @@ from ts._core.tensor.tensor import Tensor
 
 
 def _assert(condition: Any, message: str) -> None:
-    """Python's `assert` as a function."""
+    """Raise AssertionError(message) unless `condition` is true."""
     if not condition:
         raise AssertionError(message)
 

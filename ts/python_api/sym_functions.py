@@ -29,17 +29,17 @@ def _of_symbols(name: str, *arguments: Any) -> Any:
 
 
 def sym_int(a: Any) -> Any:
-    """`a` towards zero."""
+    """Truncate `a` to an integer."""
     return a.node.operate("sym_int", a) if isinstance(a, SymNumber) else math.trunc(a)
 
 
 def sym_float(a: Any) -> Any:
-    """`a` as a float."""
+    """Convert `a` to a float."""
     return a.node.operate("sym_float", a) if isinstance(a, SymNumber) else float(a)
 
 
 def sym_not(a: Any) -> Any:
-    """The other truth."""
+    """Return the logical negation of `a`."""
     return a.node.operate("sym_not", a) if isinstance(a, SymBool) else not a
 
 
@@ -60,17 +60,17 @@ def sym_min(a: Any, b: Any) -> Any:
 
 
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
-    """`t` if `b`, else `f`."""
+    """Return `t` if `b`, else `f`."""
     return b.node.operate("sym_ite", b, t, f) if isinstance(b, SymBool) else t if b else f
 
 
 def sym_sqrt(a: Any) -> Any:
-    """The square root."""
+    """Return the square root of `a`."""
     return a.node.operate("sym_sqrt", a) if isinstance(a, SymInt | SymFloat) else math.sqrt(a)
 
 
 def sym_sum(args: Iterable[Any]) -> Any:
-    """The sum."""
+    """Return the sum of `args`."""
     given = list(args)
     found = _of_symbols("sym_sum", *given)
     return sum(given) if found is None else found

@@ -69,7 +69,7 @@ class TensorType:
         return self.__instancecheck__(tensor)
 
     def check_available(self) -> None:
-        """Refuse the types of CUDA tensors where there are none."""
+        """Raise TypeError for a CUDA tensor type without a CUDA backend."""
         if self.place == "cuda" and "cuda" not in backends.available():
             name = f"{self.__module__}.{self.__name__}"
             raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
@@ -85,7 +85,7 @@ _BY_FULL_NAME: Final = {f"torch.{name}": t for name, t in CPU.items()} | {
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Let new tensors of floats have the dtype of a type of tensors."""
+    """Set the default float dtype to the dtype of a tensor type."""
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
         "torch.set_default_dtype() and torch.set_default_device() as alternatives.",

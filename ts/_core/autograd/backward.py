@@ -62,7 +62,7 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
 
 
 def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
-    """Return the initial gradient at an edge of the graph: the given one, or ones for a scalar."""
+    """Compute the gradients of the `wanted` tensors; unreached tensors get None."""
     like = edge.node._input_metadata[edge.output_nr]
     if gradient is None:
         if math.prod(like.shape) != 1:

@@ -67,7 +67,7 @@ class LRScheduler:
         self._initial_step()
 
     def _initial_step(self) -> None:
-        """The rates that the groups begin with."""
+        """Run the initial step, which sets the groups' first learning rates."""
         self._step_count = 0
         self._is_initial = True
         try:
@@ -172,12 +172,12 @@ def set_rate(group: dict[str, Any], rate: Any) -> None:
 
 
 def _value(rate: Any) -> Any:
-    """A copy, as rates that are tensors are written in place."""
+    """Return a copy of a rate; tensor rates are modified in place."""
     return rate.clone() if isinstance(rate, Tensor) else rate
 
 
 def _mark_steps(optimizer: Optimizer) -> None:
-    """Have the optimizer note that `step` was called."""
+    """Wrap the optimizer's `step` to record its calls."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     step = optimizer.step.__func__  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ class _OfSchedulers(LRScheduler):
     _schedulers: list[LRScheduler]
 
     def state_dict(self) -> dict[str, Any]:
-        """With the states of the schedules."""
+        """Return the state, with the states of the inner schedules."""
         return {**super().state_dict(), "_schedulers": [s.state_dict() for s in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -98,7 +98,7 @@ class ChainedScheduler(_OfSchedulers):
 
 
 def _leaves(scheduler: LRScheduler) -> Iterator[LRScheduler]:
-    """The schedules inside of a schedule that count for themselves."""
+    """Yield all non-combined schedules nested in a combined schedule."""
     for inner in scheduler._schedulers if isinstance(scheduler, _OfSchedulers) else []:
         yield from _leaves(inner) if isinstance(inner, _OfSchedulers) else [inner]
 

@@ -121,7 +121,7 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """Up to `max_lr`, and down far below where it began."""
+    """One-cycle schedule: up to `max_lr`, then down far below the initial rate."""
 
     def __init__(
         self,

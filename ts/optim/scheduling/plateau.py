@@ -53,7 +53,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._reset()
 
     def _reset(self) -> None:
-        """Forget the figures so far."""
+        """Reset the best metric and the counters."""
         self.mode_worse = math.inf if self.mode == "min" else -math.inf
         self.best = self.mode_worse
         self.cooldown_counter = 0
