@@ -2,9 +2,9 @@
 
     all_reduce(call, array, ReduceOp.SUM)        arrays are flat and contiguous
 
-Everybody talks to everybody.  A short array goes to all, and all add up the same; of a longer one each
-process has a part, adds that up for all, and sends the result.  Parts travel in pieces, so that one is added
-up while the next is on its way, and is still in the processor's cache.
+All ranks communicate pairwise.  A short array is sent to all ranks, each of which computes the same result.
+A longer array is split: each rank reduces one part and sends the result.  Parts are sent in pieces, so that
+one piece is reduced, in cache, while the next is in transit.
 """
 
 from __future__ import annotations

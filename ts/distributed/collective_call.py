@@ -1,10 +1,10 @@
-"""One call of a collective function, as all processes of a group make it: who takes part, until when.
+"""Call of a collective function by the ranks of a group, with its deadline.
 
     call = Call(group, "all_reduce", reduction, tensor)
     call.wait([call.receive(1, memory), call.send(1, memory)])
-    call.failed(error)                                the others are told, and fail as well
+    call.failed(error)                                notifies the other ranks, which fail as well
 
-Calls of a group have numbers; what is sent for one cannot be taken for another's.
+Calls of a group are numbered, so that messages of different calls cannot be confused.
 """
 
 from __future__ import annotations

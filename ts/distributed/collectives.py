@@ -1,10 +1,10 @@
 """Collective operations on tensors over the ranks of a process group, under PyTorch's names.
 
-    all_reduce(x)                               x is the sum of all processes' x, in each of them
-    work = all_reduce(x, async_op=True)         the same, while this process does something else
+    all_reduce(x)                               x becomes the sum over all ranks
+    work = all_reduce(x, async_op=True)         asynchronous
     work.wait()
 
-All call the same function, with tensors of one dtype and as many elements; who does not is an error for all.
+All ranks call the same function, with tensors of equal dtype and size; a mismatch raises an error on all.
 """
 
 from __future__ import annotations

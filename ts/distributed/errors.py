@@ -22,7 +22,7 @@ class DistStoreError(DistError):
 class WorkerUnavailableError(RuntimeError):
     """Error of a call to a worker that has exited or cannot be reached."""
 
-    refused = False  # whether nobody listens there
+    refused = False  # whether the connection was refused
 
 
 class QueueEmptyError(DistStoreError):

@@ -1,9 +1,9 @@
 """Rendezvous of processes on one machine through a file: rank 0 writes its listening address.
 
-address = free()                  ("127.0.0.1", 41077), where the first process will listen
-offer(path, address)              it does
-found(path)                       the same in the others; None as long as nobody has written it
-withdraw(path, address)           the first process goes
+address = reserve_port()          ("127.0.0.1", 41077), where rank 0 will listen
+publish_address(path, address)    in rank 0
+found(path)                       the address in other ranks; None before publication
+withdraw(path, address)           in rank 0, at the end
 """
 
 from __future__ import annotations

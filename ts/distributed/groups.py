@@ -2,11 +2,10 @@
 
     init_process_group("gloo", init_method="tcp://127.0.0.1:29500", rank=0, world_size=2)
     get_rank(), get_world_size()                0, 2
-    pair = new_group([0, 1])                    called by all, in the same order
+    pair = new_group([0, 1])                    called by all ranks, in the same order
     destroy_process_group()
 
-Each process has a connection to each other one, made when they meet: both ends prove that they know the
-secret that all of them share.
+Each pair of processes has a connection, established during rendezvous and authenticated by a shared secret.
 """
 
 from __future__ import annotations

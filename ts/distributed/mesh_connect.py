@@ -2,8 +2,8 @@
 
     links, count = join("tcp://127.0.0.1:29500", rank=0, world_size=2, timeout=30.0)
 
-All meet where the first process listens, and learn where the others do.  Of two processes the one of the
-higher rank connects, says who it is, and both keep the bare socket.
+All ranks connect to rank 0 and receive the addresses of the others.  In each pair, the higher rank connects
+and sends its rank; both keep the bare socket.
 """
 
 from __future__ import annotations

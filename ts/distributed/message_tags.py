@@ -1,7 +1,7 @@
 """Message tags: the identity of a message between ranks, used to match sends with receives.
 
-label_of(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
-described(label)                    "all_reduce with SUM of 3 elements of ts.float32"
+make_tag(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
+format_tag(label)                   "all_reduce with SUM of 3 elements of ts.float32"
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ ONE, ALL, FAILED, LEAVING = range(4)  # a label's kind: from one to another, of 
 
 
 class MessageTag(NamedTuple):
-    """Tag of a message. Receives match on the first three fields; the other fields must then be equal.
-    Receives find messages by the first three; the rest has to be the same."""
+    """Tag of a message. Receives match on the first three fields; the other fields must then be equal."""
 
     kind: int
     group: int

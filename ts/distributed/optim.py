@@ -27,11 +27,11 @@ __all__ = ["DistributedOptimizer"]
 class DistributedOptimizer:
     """Optimizer of remote parameters: one local optimizer in each process that owns some of them.
 
-    optimizer_class   a class of `ts.optim`; one of the program's own where all processes `allow_python`
-    params_rref       handles on the parameters
-    args, kwargs      what the class takes beside them
+    optimizer_class   a class of `ts.optim`; a user class if all processes `allow_python`
+    params_rref       RRefs to the parameters
+    args, kwargs      further arguments of the class
 
-    Raises what the class raises.
+    Errors of the class's constructor propagate.
     """
 
     def __init__(
@@ -49,7 +49,8 @@ class DistributedOptimizer:
     def step(self, context_id: int) -> None:
         """Run one optimizer step with the gradients of a context, in all processes concurrently.
 
-        RuntimeError where there is no such context; what a process raises is raised when all are through.
+        Raise RuntimeError for an unknown context; errors of other processes are raised after all have
+        finished.
         """
         agent = current()
         agent.contexts.find(context_id)

@@ -1,16 +1,16 @@
 """Connections of one rank to all others, with zero-copy transfer of tensor memory.
 
-    links = Links(rank, {1: socket, 2: socket})
-    got = links.receive(1, label, memory)         is filled when it comes from rank 1; None: from any rank
-    sent = links.send(2, label, memory)           leaves at once, as far as the socket takes it
-    links.wait([got, sent], deadline)             works on all connections until these are done
+    links = PeerConnections(rank, {1: socket, 2: socket})
+    got = links.receive(1, label, memory)         filled by a message from rank 1; None: from any rank
+    sent = links.send(2, label, memory)           sent immediately as far as the socket accepts it
+    links.wait([got, sent], deadline)             drives all connections until both are done
 
-On the wire a message is a label, which says what it is for, how many bytes follow, and these.  What comes for
-a receive that is there lands in its memory; what comes before it is kept until it is asked for.
+On the wire, a message is its tag, a byte count, and the bytes.  A message with a pending receive is read
+directly into the receive's memory; an early message is buffered until it is requested.
 
-Nobody but those who wait works on connections: the first of the threads that wait does so for all of them,
-and a call that waits alone needs no other thread.  Where a request waits and nobody else does, a thread of
-the links' own begins after a moment.
+Only waiting threads drive the connections: the first one does so for all others, and a single waiting call
+needs no further thread.  If requests are pending and no thread waits, a background thread starts after a
+short delay.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class PeerConnections:
 
     def __init__(self, rank: int, sockets: dict[int, socket.socket]) -> None:
         self.rank = rank
-        self._lock = threading.Lock()  # of all that follows; not held while somebody waits for sockets
+        self._lock = threading.Lock()  # protects the following; released while waiting for sockets
         self._changed = threading.Condition(self._lock)
         self._selector = selectors.DefaultSelector()
-        self._leads = False  # somebody works on the connections
+        self._leads = False  # whether a thread drives the connections
         self._followers = 0
         self._aside: dict[tuple[int, int, int], deque[Request]] = {}  # receives from any rank
         self._failed: dict[tuple[int, int, int], Exception] = {}  # calls that others have given up
@@ -281,7 +281,7 @@ class PeerConnections:
                     if self._leads or self._followers:
                         continue
                     self._leads = True
-                with contextlib.suppress(DistError, TimeoutError):  # who waits is told
+                with contextlib.suppress(DistError, TimeoutError):  # raised in the waiting threads
                     self._lead(lonely, time.monotonic() + 3600, yields=True)
 
     def _ring(self) -> None:

@@ -1,11 +1,12 @@
-"""Tensors from one process to another, under PyTorch's names.
+"""Point-to-point communication of tensors, under PyTorch's names.
 
-    send(x, dst=1)                      returns when the memory of x is free again
-    recv(y, src=0)                      0, whom it is from; without src: from whoever is first
-    work = irecv(y, src=0)              at once; work.wait() later
+    send(x, dst=1)                      returns when the memory of x may be modified
+    recv(y, src=0)                      0, the sender's rank; without src: from any rank
+    work = irecv(y, src=0)              returns immediately; call work.wait() later
 
-What one process sends another with one tag arrives in that order.  Short tensors leave before anybody asks
-for them.
+Messages between two ranks with equal tags arrive in order.  Short tensors are sent before the receiver
+requests
+them.
 """
 
 from __future__ import annotations

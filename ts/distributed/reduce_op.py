@@ -2,7 +2,8 @@
 
     accumulate(ReduceOp.SUM, [array of rank 0, array of rank 1, ...], out)
 
-Ranks come in order, whatever arrived first: results have the same bits in every process and every run.
+Arrays are reduced in rank order, independent of arrival: results are bitwise equal on all ranks and in all
+runs.
 """
 
 from __future__ import annotations
@@ -64,13 +65,13 @@ def check_op(op: Any, tensor: Tensor, function: str) -> ReduceOp:
             f"result type Float can't be cast to the desired output type {tensor.dtype.type_name}"
         )
     if tensor.dtype.itemsize == 1 and tensor.is_floating_point():
-        raise RuntimeError("Invalid scalar type")  # float8, which nobody adds
+        raise RuntimeError("Invalid scalar type")  # float8 reductions are unsupported
     return op
 
 
 def accumulate(op: ReduceOp, arrays: Sequence[Any], out: Any) -> None:
     """Reduce arrays in rank order into `out`, which may be one of them."""
-    with np.errstate(all="ignore"):  # as where operators add
+    with np.errstate(all="ignore"):  # as operators do
         _accumulate(op, _FUNCTIONS[op], arrays, out)
 
 
@@ -82,7 +83,7 @@ def _accumulate(op: ReduceOp, function: Any, arrays: Sequence[Any], out: Any) ->
         function(arrays[0], arrays[1], out=out)
         for each in arrays[2:]:
             function(out, each, out=out)
-    else:  # `out` has a turn that comes later: the first of the others is somebody's copy
+    else:  # `out` is a later operand: accumulate into the first array, a temporary copy
         first = arrays[0]
         for each in arrays[1:-1]:
             function(first, each, out=first)

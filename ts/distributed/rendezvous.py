@@ -1,13 +1,12 @@
 """Rendezvous of the processes of one program: all connect to rank 0, which sends each the list of members.
 
     place = meeting_place("env://", rank, world_size)             MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
-    place = meeting_place("file:///tmp/x", rank, world_size)      one machine; the first process says where
-    meeting = Meeting(place, name="worker1", address="ts://...")
-    meeting.members                     [Member(rank=0, name="worker0", address="ts://127.0.0.1:4711"), ...]
-    meeting.barrier("end")              returns in all processes, when all have come to it
+    place = meeting_place("file:///tmp/x", rank, world_size)      one machine; rank 0 publishes its address
+    meeting = Rendezvous(place, name="worker1", address="ts://...")
+    meeting.members          [Participant(rank=0, name="worker0", address="ts://127.0.0.1:4711")]
+    meeting.barrier("end")              returns once all processes have called it
 
-The first process listens at the meeting place.  Who has gone, or whose connection broke, keeps nobody
-waiting.
+Rank 0 listens at the rendezvous address.  Barriers do not wait for processes that have left or disconnected.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from ts.distributed.transport.handshake import AuthenticationError
 from ts.distributed.transport.multiplexing import Reply, RequestMultiplexer, answer
 from ts.distributed.transport.transport import Connection, Listener, connect
 
-_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # seconds that the first process has to let another in
-_RETRY_INTERVAL_SECONDS: Final = 0.05  # seconds until a process that nobody listens to yet tries again
+_ACCEPT_TIMEOUT_SECONDS: Final = 5.0  # seconds for rank 0 to accept a connection
+_RETRY_INTERVAL_SECONDS: Final = 0.05  # seconds between connection attempts
 
 
 class RendezvousAddress(NamedTuple):
@@ -123,8 +122,7 @@ def _given(variable: str, value: str | None) -> str:
 class Rendezvous:
     """Membership of this process in a rendezvous, from the arrival of all processes to `close`.
 
-    `address` may be a function, which is given the secret of the meeting (None with certificates), and
-    listens.
+    `address` may be a function, which is called with the credentials of the rendezvous and starts a listener.
     """
 
     def __init__(
@@ -158,7 +156,7 @@ class Rendezvous:
         self._ask(["barrier", name], timeout)
 
     def close(self) -> None:
-        """Leave. Those who still wait for somebody fail when the first process leaves."""
+        """Leave the rendezvous. Pending barriers of other processes fail when rank 0 leaves."""
         if self._calls is not None:
             self._calls.close()
         if self._host is not None:

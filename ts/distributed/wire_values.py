@@ -4,9 +4,9 @@
     parcel                        ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
     unpack(parcel)                [x, {"n": 3}]
 
-None, bools, ints of 64 bits, floats, texts and bytes stand for themselves; everything else is a sequence that
-begins with a tag.  Tensors that share memory share it again on the other side.  Nothing names code: whatever
-is none of these values is refused where it is sent, and what is malformed where it arrives.
+None, bools, 64-bit ints, floats, strings and bytes are encoded as themselves; all other values as sequences
+that start with a tag.  Tensors that share memory share it in the receiver as well.  Security: no value names
+code; the sender rejects unsupported values, the receiver malformed ones.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class _Serializer:
 
 
 def unpack(parcel: Any, travel: WireContext | None = None, recorded: list[Tensor] | None = None) -> Any:
-    """The value of a parcel; its tensors lie in the parcel's memory. MalformedValue where it is none.
+    """The value of a parcel; its tensors use the parcel's memory. Raise MalformedValueError for invalid data.
 
     `recorded` gets those that have their gradients elsewhere.
     """

@@ -1,10 +1,11 @@
 """Asynchronous work handles (`Work`), and the ordered execution of a group's collectives.
 
     work = all_reduce(tensor, async_op=True)
-    work.wait()                                True, or the error
+    work.wait()                                returns True or raises the error
 
-Calls of a group run one after the other, in the order in which they were made: at once in the caller's thread
-where nothing waits, else in a thread of the group's own.
+Calls of a group run in the order of their creation: in the caller's thread if the queue is empty, otherwise
+in
+the group's thread.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """TLS certificates of a cluster: a private certificate authority and one certificate shared by all processes.
 
-    make("certificates")                     ca.pem, ca-key.pem, cert.pem, key.pem, where they are missing
-    security("certificates")                 both ends of a connection show them, and check the other's
+    make("certificates")                     creates ca.pem, ca-key.pem, cert.pem, key.pem if missing
+    security("certificates")                 settings for mutual TLS with these certificates
 
-Who is to join from another machine needs ca.pem, cert.pem and key.pem.  ca-key.pem is only there to sign
-more; it can be kept elsewhere.
+Processes that join from another machine need ca.pem, cert.pem and key.pem.  ca-key.pem is only used to sign
+further certificates and can be stored elsewhere.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ AUTHORITY_KEY: Final = "ca-key.pem"
 CERTIFICATE: Final = "cert.pem"
 KEY: Final = "key.pem"
 _LIFE: Final = datetime.timedelta(days=365)
-_EARLIER: Final = datetime.timedelta(hours=1)  # clocks of other machines may be behind
+_EARLIER: Final = datetime.timedelta(hours=1)  # tolerance for clock differences between machines
 _ROLES: Final = ("client", "scheduler", "worker")
 
 

@@ -6,8 +6,8 @@
         rpc.rpc_sync("worker0", scripted, args=(x,))
 
 dask's connections start one agent in each of its workers and stop it at the end; that is what they are used
-for.  Calls go over connections of `ts`, between those who know a secret that is made for them.  Whoever may
-talk to dask's scheduler runs code in its workers: that trust is the user's, and is not made smaller here.
+for.  Calls use connections of `ts`, authenticated by a secret generated for this cluster.  Security: every
+client of dask's scheduler can run code in its workers; this module does not restrict that.
 """
 
 from __future__ import annotations

@@ -22,21 +22,21 @@ from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.distributed.transport import Security
 
-_SHUTDOWN_TIMEOUT: Final = 20.0  # seconds in which a cluster ends that is told to
+_SHUTDOWN_TIMEOUT: Final = 20.0  # seconds for a cluster to shut down
 
 
 class LocalCluster:
     """Scheduler and worker processes of a cluster on this machine, from start-up to `close`.
 
-    workers              how many
-    threads              calls that a worker runs at once
-    allow_python         whether they run functions of Python
-    seconds, bytes, fuel, allowed_ops    what a call may take and use
-    tls_dir              a folder for certificates, with which it is encrypted
-    host                 where it listens: this machine alone, or an address of it that others know
-    secret               what all its processes know; made for it unless others are to join
-    restart              whether workers that end are started again
-    patience             seconds that workers wait for a scheduler that has gone
+    workers              number of worker processes
+    threads              concurrent calls per worker
+    allow_python         whether workers run Python functions
+    seconds, bytes, fuel, allowed_ops    limits of a call
+    tls_dir              folder with certificates; enables TLS
+    host                 listening address: loopback only, or an address that other machines can reach
+    secret               shared secret; generated unless other processes join
+    restart              whether workers that exit are restarted
+    patience             seconds that workers try to reconnect to the scheduler
     """
 
     def __init__(

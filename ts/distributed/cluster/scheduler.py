@@ -38,7 +38,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _MAX_RANK: Final = 1 << 31  # numbers are below
 _COMING_BACK: Final = 1.0  # seconds
 _REPLACE_TIMEOUT_SECONDS: Final = 5.0  # seconds in which a connection that is replaced has to end
-_NOTHING: Final[dict[str, Any]] = {  # what dask is told of a process beside its memory
+_NOTHING: Final[dict[str, Any]] = {  # constant metrics reported to dask
     "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
     "spilled_bytes": {"memory": 0, "disk": 0}, "task_counts": {}, "managed_bytes": 0, "transfer": {},
     "event_loop_interval": 0.02, "cpu": 0.0, "time": 0.0, "host_net_io": {}, "host_disk_io": {}, "num_fds": 0,
@@ -76,9 +76,9 @@ class NameService(Scheduler):
         names: Sequence[str] = (),
         dashboard: int | None = None,
     ) -> None:
-        """The first processes of `names` get the numbers from 0; `dashboard` is the port of dask's pages, if
-        they are wanted. Where others may know the port of a scheduler that was here before, its processes
-        have a second to come back before anybody new gets a number."""
+        """Initialize a scheduler. Workers named in `names` get the numbers from 0; `dashboard` is the port of
+        dask's web pages, or None. With an explicit port, workers of an earlier scheduler have one second to
+        rejoin before new workers get numbers."""
         self._entries: dict[int, RegisteredWorker] = {}
         self._first = {name: number for number, name in enumerate(names)}
         self._next = len(names)

@@ -27,10 +27,10 @@ from ts.distributed.cluster import certificates
 from ts.distributed.cluster.scheduler import LIMITS, NameService
 from ts.distributed.transport import Security
 
-_TERM: Final = 5.0  # seconds in which a worker that is told to end does
-_LONG: Final = 10.0  # seconds after which a worker that ends has lived
-_PAUSES: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)  # seconds until one that did not live is started again
-_COMES: Final = 300.0  # seconds in which all workers are there
+_TERM: Final = 5.0  # seconds for a worker to exit after SIGTERM
+_LONG: Final = 10.0  # minimum uptime in seconds of a worker start that counts as successful
+_PAUSES: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)  # restart backoff in seconds after failed starts
+_COMES: Final = 300.0  # seconds for all workers to register
 _POLL_INTERVAL_SECONDS: Final = 0.02
 
 

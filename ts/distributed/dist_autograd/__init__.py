@@ -1,10 +1,10 @@
-"""Gradients of what several processes computed together, below the names of `ts.distributed.autograd`.
+"""Distributed autograd, the implementation of `ts.distributed.autograd`.
 
-contexts     what belongs together: messages that carried tensors, and the gradients found
-recording    tensors on their way, which have their gradients where they came from
-routes       which messages a way back leads through, of all processes
-passes       a way back, as much of it as one process has
-engine       one from the process that asked for it
-optimizers   steps on parameters of this process by such gradients
-service      what others ask of this process
+contexts               contexts: the messages that carried tensors, and the accumulated gradients
+send_recv_nodes        serialization of tensors with backward nodes for messages
+message_dependencies   the messages that a backward pass traverses
+backward_pass          one process's part of a backward pass
+engine                 backward pass, coordinated by the process that starts it
+optimizers             optimizers over local parameters, with these gradients
+rpc_handlers           handlers of requests from other processes
 """

@@ -1,12 +1,13 @@
 """This process's part of a distributed backward pass.
 
     part = context.pass_of(number)
-    part.begin([0, 3], keep)            messages whose gradients will come
-    part.deliver(3, gradients)          they are here: what leads to no other message is differentiated
-    part.deliver(0, gradients)          the rest; `part.done` is finished when gradients sent on have arrived
+    part.begin([0, 3], keep)            messages that will receive gradients
+    part.deliver(3, gradients)          runs the nodes that need no further messages
+    part.deliver(0, gradients)          runs the rest; `part.done` completes once all sent gradients have
+    arrived
 
-Each node of the graph has its turn once (`ts._core.autograd.partial_backward`), in whatever thread brings the
-last gradient that it waits for.  Gradients of messages that this process got go on to who sent them.
+Each node of the graph runs once (`ts._core.autograd.partial_backward`), in the thread that delivers its last
+missing gradient.  Gradients of received messages are forwarded to their senders.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class BackwardPass:
     def begin(
         self, messages: Sequence[int], keep: bool, own: dict[int, list[GradientEdge]] | None = None
     ) -> None:
-        """Learn for which messages gradients will come; `own` are other roots, by numbers of no message."""
+        """Set the messages that will receive gradients; `own` are further roots, by numbers of no message."""
         try:
             self._begin(messages, keep, own or {})
         except Exception as error:  # for whoever waits

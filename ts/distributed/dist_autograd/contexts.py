@@ -1,12 +1,12 @@
 """Distributed autograd contexts: the calls that belong to one backward pass, in all participating processes.
 
-    context = contexts.new()                    this thread is inside from now on
-    context.sent([edge of x, edge of w])        0: the number of a message, which others send gradients for
+    context = contexts.new()                    enters a new context in this thread
+    context.sent([edge of x, edge of w])        0: the number of a message that will receive gradients
     context.add(x, gradient, owned)             the gradient of a leaf
-    contexts.end(context.id)                    here, and in all processes that were called or called
+    contexts.end(context.id)                    ends it in all participating processes
 
-A context's number has that of the process that began it in its high bits.  Other processes join with the
-first message of it; when it has ended, messages of it are refused.
+The high bits of a context id are the id of the process that created it.  Other processes join at its first
+message; after its end, its messages are rejected.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class DistAutogradContainer:
     def join(self, context_id: Any, process: Any) -> DistAutogradContext:
         """Return the context of a message and add the sending process to it; create it at the first message.
 
-        RuntimeError where it has ended; ValueError where these are no numbers of context and process.
+        Raise RuntimeError for an ended context and ValueError for invalid ids.
         """
         numbers = type(context_id) is int and type(process) is int
         if not numbers or not all(map(self._agent.directory.can_have_id, (context_id >> _BITS, process))):

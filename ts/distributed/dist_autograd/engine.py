@@ -1,10 +1,10 @@
 """Distributed backward passes, coordinated by the process that starts them.
 
 backward(agent, context, [loss], False)
-  -> routes: which messages will have gradients, asked of all processes
-  -> each process that sent such is told their numbers, and answers when it is through
-  -> gradients go from process to process, each message's once
-  -> whatever fails anywhere, or goes, is raised here at once
+  -> message_dependencies: find the messages that receive gradients, by requests to all processes
+  -> each sender of such messages gets their numbers, and responds when its part is complete
+  -> gradients are sent between processes, once per message
+  -> an error or a lost process anywhere is raised here immediately
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def backward(agent: RpcAgent, context: DistAutogradContext, roots: list[Tensor],
 
 
 def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
-    """Run backward from the value behind an RRef; with context id -1, accumulate into local `.grad`."""
+    """Run backward from the value of an RRef; with context id -1, accumulate into local `.grad`."""
     if not isinstance(value, Tensor):
         raise RuntimeError("RRef should contain a tensor for .backward()")
     if context_id == -1:

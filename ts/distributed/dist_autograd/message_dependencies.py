@@ -1,10 +1,10 @@
 """Find the messages that a backward pass traverses, before it runs.
 
-    links_of(context, roots)        {START: [message of worker1], 0: [message of worker2]}: of one process
+    message_dependencies(context, roots) {START: [message of worker1], 0: [message of worker2]}: of a process
     messages(agent, context, roots)   {1: [0], 2: [4, 7]}: messages that will have gradients, by their sender
 
-Each process says which messages it sent depend on which it got, once for a pass: two round trips lead to all
-of them, however often the calls went to and fro.
+Each process reports the dependencies of its sent messages on received ones, once per pass: two round trips
+find all messages, independent of the number of nested calls.
 """
 
 from __future__ import annotations

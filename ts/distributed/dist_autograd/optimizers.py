@@ -23,8 +23,8 @@ _one_at_a_time = threading.Lock()  # parameters may be those of several optimize
 
 
 def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
-    """Return the wire name of an optimizer class: `["optim", name]` for a class of `ts.optim`. TypeError for
-    what is none, PermissionError for a program's own."""
+    """Return the wire name of an optimizer class: `["optim", name]` for a class of `ts.optim`. Raise
+    TypeError for other classes, PermissionError for a user class that is not allowed."""
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
         raise TypeError(f"a class of optimizers is wanted, got {optimizer_class!r}")
     name = optimizer_class.__name__

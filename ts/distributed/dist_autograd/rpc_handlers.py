@@ -1,11 +1,12 @@
 """Handlers of RPC messages about distributed gradients and optimizers.
 
-("backward", "links", context)                           which messages depend on which: see `routes`
-("backward", "begin", context, pass, numbers, keep)      these will have gradients; answered at the end
-("backward", "gradients", context, pass, number, ...)    those of one message
-("backward", "give_up", context, pass)                   nobody waits for it any more
-("backward", "end", context)                             the context has ended
-("backward", "value", context, value, keep)              a pass that begins here: `RRef.backward`
+("backward", "links", context)                           dependencies between messages: see
+`message_dependencies`
+("backward", "begin", context, pass, numbers, keep)      messages that receive gradients; response at the end
+("backward", "gradients", context, pass, number, ...)    gradients of one message
+("backward", "give_up", context, pass)                   abort of the pass
+("backward", "end", context)                             end of the context
+("backward", "value", context, value, keep)              a pass that starts here: `RRef.backward`
 ("optimizer", "new", ...), ("optimizer", "step", ...)    see `optimizers`
 """
 
@@ -27,14 +28,14 @@ def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked:
     """Handle a gradient or optimizer message and send its response; exceptions are sent to the caller."""
     try:
         _handle(agent, about, kind, rest, asked)
-    except Exception as error:  # for whoever asked
+    except Exception as error:  # is sent to the caller
         asked.failed(error)
 
 
 def backward_of(
     agent: RpcAgent, value: Future[Any], context_id: int, keep: bool, asked: ResponseWriter
 ) -> None:
-    """Begin a pass for another process, in a thread that may wait for the others'."""
+    """Run a backward pass for another process, in a thread that may block."""
     try:
         if context_id == -1:
             raise ValueError("no pass without a context is for another process")

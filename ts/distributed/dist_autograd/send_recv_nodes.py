@@ -1,12 +1,12 @@
 """Serialization of tensors within a context: backward sends their gradients to the original process.
 
-    parcel = pack((x, 1), agent, context_id, peer)      x is remembered here, as one of message 0
+    parcel = pack((x, 1), agent, context_id, peer)      records x as part of message 0
     parcel                                              ((RECORDED, context, sender, 0, data), memory)
-    value, context_id = unpack(parcel, agent)           there: x is a result of RecvRpcBackward
+    value, context_id = unpack(parcel, agent)           in the receiver: x is a result of RecvRpcBackward
 
-Outside of a context a parcel is what `values` makes of it.  Where parts of a memory are several tensors that
-want gradients, each has a memory of its own there: a write to one would change the others, but not their
-gradients.
+Outside a context, values are encoded by `wire_values`.  Tensors that require grad and share memory get
+separate
+memory in the receiver: a write to one would change the others, but not their gradients.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def pack(
 ) -> Parcel:
     """Serialize a value; within a context, record tensors that require grad, with `peer` as the receiver.
 
-    `travel` is how references and objects do, if not as the agent has it.
+    `travel` is the codec of references and objects; the default is the agent's.
 
-    RuntimeError where the context has ended; TypeError for what cannot travel.
+    Raise RuntimeError for an ended context, TypeError for values that cannot be serialized.
     """
     travel = travel or agent.rref_context.travel
     if context_id is None:

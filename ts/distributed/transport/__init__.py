@@ -1,26 +1,27 @@
 """Authenticated message transport between processes; neither code nor pickles travel over its connections.
 
-    messages      a value of plain data, and memory, to bytes and back      message_pack    plain data alone
-    segments      memory that two processes of one machine have in common, for what is large
-    handshake     mutual authentication: both ends prove that they know a secret
-    sharing       whether both ends are on one machine, and may share memory
-    greeting      both of these, before the first message
-    addresses     "ts://host:port", "ts+tls://host:port" with certificates
-    credentials   the arguments that both ends need
-    sockets       sending without copies
-    stream        a connection in an event loop
-    transport     connecting and listening in an event loop
-    channel       a connection of a thread that waits for each answer
-    calls         many calls over one connection
-    backend       the transport as dask.distributed's comms
-    security      dask's `Security`, with the secret and the limits
+    message_codec         encoding of messages: plain data and memory buffers
+    message_pack          encoding of plain data
+    shm_segments          shared memory segments for large buffers
+    handshake             mutual authentication by a shared secret
+    shm_negotiation       detection of two processes that can share memory
+    connection_setup      handshake and negotiation before the first message
+    addresses             "ts://host:port", "ts+tls://host:port" with certificates
+    credentials           connection arguments of both ends
+    socket_io             sending without copies
+    async_connection      a connection in an event loop
+    transport             connecting and listening in an event loop
+    blocking_connection   a connection of a thread that blocks for each response
+    multiplexing          concurrent calls over one connection
+    dask_comm_backend     the transport as dask.distributed's comms
+    security              dask's `Security`, with the secret and the limits
 
 The last two need dask.distributed (the extra `rpc`). They are imported for `Comm` and `Security`, and
 register the schemes with dask.
 
-dask's own connections load pickles, whatever they are told: whoever can send to a port runs code there.  What
-comes over these is data.  Some handlers of dask's `Scheduler` and `Worker` load pickles out of such data;
-those of a plain `Server` do not.
+Security: dask's own connections always load pickles, so that any peer can run code.  These connections carry
+data only.  Some handlers of dask's `Scheduler` and `Worker` load pickles from such data; those of a plain
+`Server` do not.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""A connection in an event loop: messages in both directions over a socket that does not block.
+"""Asynchronous connection: bidirectional messages over a non-blocking socket.
 
-    stream.send(message)                     at once, as far as the socket takes it
+    stream.send(message)                     sent immediately as far as the socket accepts it
     stream.post(message)                     as above, from any thread
-    await stream.flushed()                   all is with the system: memory that was sent may change
+    await stream.flushed()                   all data is in the kernel: sent memory may be modified
     await stream.receive()                   the next message
-    stream.deliver(each, ended)              or: every message is handed to `each` as it arrives
+    stream.deliver(each, ended)              or: passes every message to `each` on arrival
 
-The loop tells it when the socket is ready, and it calls the system itself.  asyncio's transports copy what a
-socket does not take at once (until Python 3.12); tornado's streams take twice as long for a small message.
-What `each` sends while messages are handed to it leaves together, behind the last one.
+The loop reports socket readiness; system calls are made directly.  asyncio's transports copy data that a
+socket does not accept immediately (until Python 3.12); tornado's streams take twice as long for a small
+message.  Messages that `each` sends are batched until all received messages have been passed to it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typing import Any, Final
 from ts.distributed.transport.message_codec import MalformedMessageError, MessageDecoder, MessageEncoder
 from ts.distributed.transport.socket_io import NOT_NOW, Outgoing
 
-_UNREAD: Final = 64  # messages that wait for somebody to receive them before the socket is left alone, and
+_UNREAD: Final = 64  # unread messages, or bytes, at which reading from the socket pauses
 _UNREAD_BYTES: Final = 1 << 26
-# messages that are handed out before it is asked whether there is room for more
+# messages delivered between checks of `full`
 _MAX_MESSAGES_PER_WAKEUP: Final = 1024
 _SHM_POLL_INTERVAL: Final = 0.001  # seconds between looks at shared memory
-_SYSCALLS_PER_TURN: Final = 16  # calls of the system for one connection before others have their turn
+_SYSCALLS_PER_TURN: Final = 16  # system calls per connection before others are served
 
 
 class AsyncConnection:
@@ -42,12 +42,12 @@ class AsyncConnection:
         self._reading = False
         self._writing = False
         self._messages: deque[Any] = deque()
-        self._unread = 0  # bytes that came, or were borrowed, while somebody had messages to receive
+        self._unread = 0  # unread bytes, received or in shared memory
         self._receiver: asyncio.Future[None] | None = None
         self._each: Callable[[Any], None] | None = None
         self._ended: Callable[[Exception], None] | None = None
         self._full: Callable[[], bool] | None = None
-        self._lock = threading.Lock()  # of what follows, and of writing to the socket
+        self._lock = threading.Lock()  # protects the following attributes and socket writes
         self._outgoing = Outgoing()
         self._held = False  # what is sent now waits for more
         self._flushers: list[asyncio.Future[None]] = []
@@ -71,7 +71,7 @@ class AsyncConnection:
 
     def send(self, message: Any) -> int:
         """Send a message, or queue it until the socket accepts it; its memory must stay unchanged until then.
-        Returns how many bytes it has."""
+        Return its size in bytes."""
         self._check()
         buffers = self._writer.pack(message)
         with self._lock:
@@ -91,8 +91,8 @@ class AsyncConnection:
             first = not self._outgoing and not self._held
             self._outgoing.add(buffers)
             if not first:
-                return  # whoever was first has told the loop
-            if at_once and not self._is_tls:  # those are for one thread
+                return  # the first sender has scheduled the loop
+            if at_once and not self._is_tls:  # a TLS socket is limited to one thread
                 try:
                     self._outgoing.send(self._socket, _SYSCALLS_PER_TURN)
                     return
@@ -108,7 +108,7 @@ class AsyncConnection:
         with self._lock:
             if not self._outgoing:
                 return
-        flusher = self._loop.create_future()  # the loop has been told to go on sending
+        flusher = self._loop.create_future()  # the loop continues sending
         self._flushers.append(flusher)
         await flusher
 
@@ -142,8 +142,8 @@ class AsyncConnection:
     ) -> None:
         """Pass every received message to `each`, and the reason for the end of the connection to `ended`.
 
-        Messages for which there is no memory are handed over as `TooLarge`.  While `full` says so, nothing is
-        read: what the other end sends fills its own memory.
+        Messages whose memory cannot be allocated are passed as `MessageTooLargeError`.  While `full` returns
+        True, reading pauses, so that data accumulates in the sender.
         """
         while self._messages:
             each(self._messages.popleft())
@@ -174,10 +174,10 @@ class AsyncConnection:
         return self._socket, self._reader, self._writer
 
     def close(self, error: Exception | None = None) -> None:
-        """Let the other end go, at once."""
+        """Close the connection immediately."""
         if self._error is not None:
             return
-        with self._lock:  # nobody writes to a number that is another socket's by now
+        with self._lock:  # prevents writes to a reused file descriptor
             # another than that which was raised: that has this stream, and what it read, in its traceback
             self._error = ConnectionError(str(error or "the connection was closed"))
             self._loop.remove_reader(self._socket)

@@ -34,8 +34,7 @@ _LIVENESS_CHECK_AFTER: Final = 0.01  # seconds in which a connection that was us
 
 
 class BlockingConnection:
-    """Blocking client connection to a listener. One thread at a time may use it. One thread at a time may use
-    it."""
+    """Blocking client connection to a listener. One thread at a time may use it."""
 
     _socket: socket.socket
 

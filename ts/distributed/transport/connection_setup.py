@@ -1,7 +1,6 @@
 """Setup steps of a connection before the first message: authentication and shared-memory negotiation.
 
-Each end is a generator that knows no sockets, as in `handshake`; it returns what reads messages and what
-writes them.
+Each end is a generator without sockets, as in `handshake`; it returns the message reader and writer.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     listener = Listener("ts://127.0.0.1:0", serve, **credentials.get_listen_args("worker"))
     connection = await connect(listener.listen_address, **credentials.get_connection_args("worker"))
 
-`security.Security` has the same methods, and certificates; it is a class of dask's.
+`security.Security`, a subclass of dask's, has the same methods and supports certificates.
 """
 
 from __future__ import annotations

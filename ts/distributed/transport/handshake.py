@@ -5,17 +5,18 @@
                                                 ◄──  nonce of the connector, proof "connector"
         proof "listener", or zeros              ──►
 
-A proof is HMAC-SHA256 over the role and both nonces, so that one recorded elsewhere, or sent back, proves
-nothing.  The connector goes first: who only connects learns nothing that a secret could be guessed by.
-Nothing is parsed; each step has a fixed number of bytes.
+A proof is HMAC-SHA256 over the role and both nonces, so that replayed or
+reflected proofs are invalid.  The connector proves first: a client without the secret obtains no data for an
+offline guess.  Nothing is parsed; each step has a fixed number of bytes.
 
-It does not protect what follows from somebody who can change packets on their way, or who stands between the
-two ends and passes on what they say: that is what TLS is for, and with it the secret may be empty.
+The handshake does not protect later messages from an attacker who can modify packets or relays the
+connection:
+TLS does, and with TLS the secret may be empty.
 
-Each end is a generator that knows no sockets: it gives what is to be sent and how many bytes it then wants.
+Each end is a generator without sockets: it yields the bytes to send and the number of bytes to receive.
 
     data, want = next(steps)
-    data, want = steps.send(answer)         StopIteration: both know; NotAuthenticated: they do not
+    data, want = steps.send(answer)         StopIteration: success; AuthenticationError: failure
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _PROTOCOL: Final = b"ts rpc "
 MAGIC: Final = _PROTOCOL + b"2"  # with the version
 _NONCE: Final = 32
 _PROOF: Final = 32
-MIN_SECRET_BYTES: Final = 16  # bytes of a secret that nobody guesses
+MIN_SECRET_BYTES: Final = 16  # minimum length of a secret in bytes, against guessing
 REFUSED: Final = bytes(_PROOF)  # instead of a proof: the connector need not try again
 CLOSED: Final = "the other end has closed the connection before it proved that it knows the secret"
 _BAD_SECRET_MESSAGE: Final = "the other end does not know the secret"

@@ -1,4 +1,4 @@
-"""Messages to bytes and back: plain data, and memory that is neither copied nor read.
+"""Message encoding and decoding: plain data, and memory buffers without copies.
 
     Writer().pack({"op": "sum", "data": memoryview(array)})      [b"prelude and head", memory of the array]
     reader = Reader()
@@ -16,13 +16,13 @@ Bytes of more than INLINE are frames; `{b"": 2}` stands for the third in the hea
 can be.  The head has no extension types, so nothing in it names code.  What arrives differs from what was
 sent in this only: lists and tuples are tuples, frames are writable memory of their own.
 
-Where both ends share memory, a large frame may be in a segment of it: none of its bytes are sent, and in the
-place of their number stands a reference (see `segments`).
+If both ends share memory, a large frame may be in a shared segment: its bytes are not sent, and a reference
+replaces its size (see `shm_segments`).
 
-Whoever sends is trusted with nothing.  A prelude is held to `TransportLimits` before any memory is taken for
-what it announces.  Memory of a frame is asked for at once, but untouched: the system gives its pages as bytes
-arrive. Where there is none, the message ends the connection, or, if the reader `spares` it, is passed over as
-it arrives, and `MessageTooLargeError` stands in its place.
+Security: the sender is untrusted.  A prelude is checked against `TransportLimits` before memory is allocated.
+The memory of a frame is allocated at once, but its pages are committed as bytes arrive.  If allocation fails,
+the connection ends, or, if the reader `spares` it, the message is skipped and replaced by
+`MessageTooLargeError`.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 class MalformedMessageError(ValueError):
-    """Error of a malformed or oversized message; the rest of the stream is unreadable. Nothing can be read
-    behind it."""
+    """Error of a malformed or oversized message; the rest of the stream is unreadable."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,8 @@ class MessageEncoder:
         self.lender = lender  # of memory that the other end sees
 
     def pack(self, message: Any) -> list[Buffer]:
-        """Encode a message as buffers: prelude and head, followed by each frame without a copy.  ValueError
-        where it has more than is allowed."""
+        """Encode a message as buffers: prelude and head, followed by each frame without a copy.  Raise
+        ValueError if it exceeds the limits."""
         frames: list[memoryview] = []
         try:
             head = encode(_without_frames(message, frames))

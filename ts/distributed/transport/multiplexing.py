@@ -65,9 +65,9 @@ class RequestMultiplexer:
             self._connection.stream.post([number, message], at_once=alone)
         except BaseException:
             if self._waiting.pop(number, None) is None:
-                return  # `done` has been told
+                return  # `done` has been called
             raise
-        if self._error is not None:  # whoever told the others may have come before
+        if self._error is not None:  # the connection may have ended before the request was registered
             self._ended(self._error)
 
     def call(self, message: Any) -> Future[Any]:
@@ -118,7 +118,7 @@ class Reply:
 
     def __init__(self, answering: _RequestServer, number: Any) -> None:
         self._answering, self._number = answering, number
-        self._open = [number]  # taken by whoever answers first
+        self._open = [number]  # emptied by the first response
 
     def __call__(self, result: Any) -> None:
         """Give the answer; a second one is lost."""

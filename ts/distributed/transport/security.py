@@ -19,8 +19,7 @@ from ts.distributed.transport.message_codec import TransportLimits
 
 
 class Security(distributed.Security):
-    """dask `Security` with a shared secret, which is neither printed nor sent. The secret is neither shown
-    nor sent."""
+    """dask `Security` with a shared secret, which is neither printed nor sent."""
 
     def __init__(
         self,

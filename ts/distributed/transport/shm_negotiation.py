@@ -1,8 +1,19 @@
 """Shared-memory negotiation: detect two processes of one user on one machine that can open each other's
-files. Each end has a file without a name, with a key in it, that only processes of its user on its machine
-can open.  A proof is HMAC-SHA256 with that key over the role, the other's nonce and its own: who gives it is
-the process whose files are to be opened.  Its nonce is also in all segments of this connection, so who passes
-on what others say has them open no other.  An end that shares no memory has the number 0.
+files.
+
+    listener                                               connector
+        number of its process, a file, nonce    ──►
+                                                ◄──  the same of its own, proof
+        proof, what it can see                  ──►
+                                                ◄──  what it can see
+
+The negotiation follows the proofs of the secret.  Each end has an unnamed file with a key, which only
+processes
+of the same user on the same machine can open.  A proof is HMAC-SHA256 with that key over the role, the peer's
+nonce and the own nonce: it shows that the peer is the process whose files will be opened.  The nonce is also
+stored in all segments of this connection, so that a relay cannot make an end open other segments.  An end
+that
+shares no memory sends process number 0.
 """
 
 from __future__ import annotations

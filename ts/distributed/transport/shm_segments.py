@@ -1,11 +1,11 @@
-"""Memory that two processes of one machine have in common: large parts of messages do not go over the socket.
+"""Shared memory segments for large message parts between processes of one machine.
 
     sender                                         receiver
         copies a part to a segment of its own
         "64 MiB, in what is my file 12"   ──►      maps it when it comes first: the part's memory is there
-        may use the segment again         ◄──      marks it as free, as soon as nobody has that memory
+        may use the segment again         ◄──      marks it as free once that memory is unused
 
-A segment is a file without a name, which goes when nobody has it any more, however processes end:
+A segment is an unnamed file, which the system frees after its last reference, even if processes are killed:
 
     byte 0: FREE, SENT or TAKEN │ 1: whether the sender has let it go │ 16: connection │ from PAGE: memory
 
@@ -205,7 +205,7 @@ class SegmentReceiver:
 
     def __init__(self, process: int, mark: bytes) -> None:
         """Initialize for the authenticated process id `process`; `mark` is the peer's nonce for this
-        connection. `mark`: that end of this connection."""
+        connection."""
         self._process, self._mark = process, mark
         self._mappings: dict[int, mmap.mmap] = {}  # by the owner's file
 

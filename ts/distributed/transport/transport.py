@@ -104,9 +104,9 @@ async def open_connection(
     require_encryption: bool | None = None,
     **unused: Any,
 ) -> ConnectionType:
-    """Connect and authenticate, without `HELLO`; NotAuthenticated if it is of no use to try again.
+    """Connect and authenticate, without `HELLO`; raise AuthenticationError if a retry is useless.
 
-    OSError if nobody listens at the address; TimeoutError if the handshake takes too long.
+    Raise OSError if no process listens at the address; TimeoutError if the handshake takes too long.
     """
     scheme, location = split_address(address)
     check_credentials(scheme, secret, ssl_context, require_encryption)
