@@ -51,11 +51,11 @@ def read(
 ) -> Object:
     """Read the module object from an archive.
 
-    `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
-    archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
-    keys of `extra_files` name additional records, whose contents are filled in.  The `terms` hold for all
-    that is ever done with the code; where they restrict its operators, all of it is compiled now.
-    With `mapped`, large storages of a file that is given by its path are mapped into memory.
+    `map_location` selects the device of tensors: a device, a dictionary from devices of the archive to
+    others, or a function of a storage's elements and its device that returns a tensor or None.  The keys of
+    `extra_files` name additional records, whose contents are filled in.  The policy `terms` applies to all
+    later uses of the code; if it restricts operators, all code is compiled now. With `mapped`, large storages
+    of a file given by path are mapped into memory.
     """
     mapped = mapped and isinstance(f, str | os.PathLike)
     with opened(f) as file, terms.within(), ZipRecords(file, mapped=mapped) as records:

@@ -1,8 +1,8 @@
 """Removal of debug records from archives: the model loses its source locations.
 
-In: the records of an archive, and a path.  Out: a file with all other records as they are.
+In: the records of an archive, and a path.  Out: a file with all other records unchanged.
 
-    with open("model.pt", "rb") as file, Records(file) as records:
+    with open("model.pt", "rb") as file, ZipRecords(file) as records:
         strip_debug(records, "small.pt")
 """
 

@@ -1,15 +1,15 @@
-"""The records of PyTorch's zip files, and the tensors whose storages are among them.
+"""Reader of PyTorch's zip files: records by name, and tensors from stored storages.
 
-In: an open file; out: the contents of its records, and tensors on the devices where they are wanted:
+In: an open file; out: the contents of its records, and tensors on their target devices:
 
-    with Records(file) as records:
+    with ZipRecords(file) as records:
         records.read("data.pkl")
-        StoredTensors(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
+        TensorLoader(records, "cpu").storage("data", ("storage", Global("FloatStorage"), "0", "cpu", 12))
 
-Sizes are checked before anything is allocated.  With `mapped`, large records that are not compressed are not
-read, nor their sums checked, but mapped into memory: what is written to them is this process's own, what is
-only read is the file's, for all processes that have it.  Such a file may be replaced while it is in use, but
-not shortened or written over.
+Sizes are checked before memory is allocated.  With `mapped`, large uncompressed records are mapped into
+memory copy-on-write instead of read, without a check of their CRC: unmodified pages are shared by all
+processes that map the file.  Such a file may be replaced while it is in use, but not truncated or
+overwritten.
 """
 
 from __future__ import annotations

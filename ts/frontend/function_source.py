@@ -2,7 +2,7 @@
 
     text_of(f)       FunctionText("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
 
-Who knows what code a text has been compiled to needs no more of the frontend than this.
+The code cache needs only this module of the frontend to look up compiled code.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 infer_type([1, 2])             List[int]
 infer_type({"a": 1.0})         Dict[str, float]
-infer_type([])                 raises NoType: "List trace inputs must have elements"
+infer_type([])                 raises TypeInferenceError: "List trace inputs must have elements"
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Types of list and dict literals, selected by their elements and by the expected type.
 
-In: the type that is asked for (of a variable, a result, an attribute).  Out: the types the literal may have:
+In: the expected type (of a variable, a result, an attribute).  Out: the possible types of the literal:
 
     x: List[int] = []                    List[int]
     x: Union[int, List[str]] = []        List[str]: the only list among the members
-    x: Union[List[int], List[str]] = []  refused: both would do
+    x: Union[List[int], List[str]] = []  rejected: ambiguous
     x: Union[List[int], List[str]] = [1] List[int], by its elements
 """
 

@@ -1,12 +1,12 @@
 """Policy for loading untrusted code: compilation limits and allowed operators.
 
-    terms = Terms(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
-    with terms.within(): ...            while something of the file is read or compiled
+    terms = LoadPolicy(ts.limits(seconds=1), {"aten::add", "aten::mul.Tensor", "aten::_*"})
+    with terms.within(): ...            while the file is read or its code compiled
     terms.admit(graph)                  CompilationError with the place, for a graph with another operator
 
-Names of operators may leave out the overload, which means all of them, and may be patterns as for files.
-What belongs to the language itself (`prim::If`, `prim::TupleUnpack`) is always allowed, calls of other
-processes are where they are named (`prim::rpc_*`).
+Operator names without an overload stand for all overloads; names may be file-name patterns.  Operators of the
+language itself (`prim::If`, `prim::TupleUnpack`) are always allowed; remote calls (`prim::rpc_*`) only if
+listed.
 """
 
 from __future__ import annotations

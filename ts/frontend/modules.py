@@ -337,7 +337,7 @@ class _Description:
         return any(own_name(base.__module__) == "ts.nn.modules.module" for base in annotation.__mro__)
 
     def _type_of(self, name: str, value: Any) -> Type:
-        """The type of an attribute, by annotation or by value; raises NoType."""
+        """Return the type of an attribute, by annotation or by value; raise TypeInferenceError if unknown."""
         annotated = self._annotated(name)
         if annotated is not None:
             return annotated

@@ -32,7 +32,7 @@ _MEMBER: Final = re.compile(r"^( *)(?:def (\w+)|[^\s#])", re.MULTILINE)
 
 
 class _Part(NamedTuple):
-    """A part of a text: offsets, and the number of lines before it."""
+    """A part of a source text: its offsets, and the number of preceding lines."""
 
     start: int
     end: int
@@ -53,14 +53,14 @@ class PrintedFile:
                 self._enter(node)
 
     def definition(self, name: str) -> Definition | None:
-        """The definition of that name, in the lazy way without methods; None if there is none."""
+        """Return the definition of a name, without methods if parsed lazily; None if undefined."""
         part = None if self._parts is None else self._parts.pop(name, None)
         if part is not None:
             self._read(name, part)
         return self._found.get(name)
 
     def methods(self, name: str) -> list[tuple[str, Callable[[], ast.FunctionDef]]]:
-        """The methods of a class that has been asked for: names, and what parses them."""
+        """Return the methods of a class as (name, parser function) pairs, after `definition` of the class."""
         return self._methods.get(name, [])
 
     def _enter(self, node: ast.stmt) -> None:
@@ -87,7 +87,7 @@ class PrintedFile:
         ]
 
     def _method(self, text: str, line: int) -> ast.FunctionDef:
-        """A method, in a block as it stands in its class."""
+        """Parse a method, indented as in its class, inside an `if` block."""
         block = parse.syntax_tree(self._source, f"if 1:\n{text}", line - 1).body[0]
         assert isinstance(block, ast.If) and isinstance(block.body[0], ast.FunctionDef)
         return block.body[0]
@@ -98,7 +98,7 @@ def _same(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _definitions(text: str) -> dict[str, _Part] | None:
-    """Where each definition stands; None where that is not to be seen."""
+    """Locate each definition by name; return None for unrecognized layouts."""
     if text.count("\n") > _MAX_LINES or _UNUSUAL.search(text):
         return None
     beginnings = list(_TOP.finditer(text))

@@ -5,8 +5,8 @@ In: a `ParsedFunction`.  Out: its parameters, and the type of its result where i
     def f(x, n: int = 3, names: Optional[List[str]] = None) -> Dict[str, Tensor]:
     signature(...)  [x: Tensor, n: int = 3, names: str[]? = None], Dict(str, Tensor)
 
-Types are annotations or stand in a type comment.  An argument without an annotation is a Tensor; a return
-value without one has the type of what is returned.
+Types come from annotations or from a type comment.  Unannotated arguments are Tensors; an unannotated return
+type is inferred from the returned values.
 """
 
 from __future__ import annotations

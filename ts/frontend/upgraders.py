@@ -1,7 +1,7 @@
 """Upgraders: former semantics of operators, for archives in older format versions.
 
-In: an operator that the source of an archive names, and the version of the archive.  Out: the functions that
-do what it did then, by the types of their arguments, or none where it does that still:
+In: an operator named by archive source, and the archive's format version.  Out: script functions with its
+former semantics, one for each combination of argument types, or none if its semantics are unchanged:
 
     former("div", 3)        [div of two tensors, of a tensor and a number, the same in place, ...]
     former("div", 4)        []

@@ -1,13 +1,13 @@
 """Guards: profiled types are assumed in specialized code, with a fallback graph for other types.
 
     insert_guards        %p : Tensor = prim::profile[profiled_type=T](%x)    =>    %p : T = prim::Guard(%x)
-    eliminate_guards     guards move to what they guard and become one for each tensor; a guard of what an
-                         operator gives goes where the guards of its inputs tell the same
+    eliminate_guards     guards move to the guarded values and are merged, one for each tensor; the guard
+                         of an operator's result is removed if its inputs' guards imply it
     insert_bail_outs     %p : T = prim::Guard(%x)    =>    %p : T = prim::BailOut_0(%x, %captured...)
 
-The graph of a bail-out is what is left of the program from there on, with what it needs: the rest of the
-block, of the blocks around it, and of a loop the iterations that are left. PyTorch's graphs with such nodes
-run (`executor_nodes`), and so do these.
+The graph of a bail-out contains the remaining program with its captured values: the rest of the block and of
+the enclosing blocks, and the remaining iterations of loops. Graphs with such nodes, including PyTorch's, are
+executable (`lower_executor_nodes`).
 """
 
 from __future__ import annotations

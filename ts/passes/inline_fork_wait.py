@@ -5,8 +5,7 @@
     return (%y)
     with prim::fork_0 = graph(%x : Tensor): ...
 
-A future that is used otherwise (returned, stored in a list) stays a future, of a body that has been copied:
-its fork stays as well.
+A future with other uses (returned, stored in a list) keeps its fork; the body is then inlined as a copy.
 """
 
 from __future__ import annotations

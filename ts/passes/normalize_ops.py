@@ -4,8 +4,8 @@
     %z : Tensor = aten::rsub(%x, %y, %a)     =>    %z : Tensor = aten::sub(%y, %x, %a)
     %b : bool = aten::__is__(%p, %q)         =>    %b : bool = aten::eq(%p, %q)          (of two bools)
 
-Later passes then meet one name for one thing.  Which names are other names of one is said by the records
-(`Record.same_as`).
+Later passes then need to handle one name only.  The aliases are defined by the operator records
+(`OperatorRecord.same_as`).
 """
 
 from __future__ import annotations

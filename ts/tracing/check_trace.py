@@ -153,7 +153,7 @@ def _graph_difference(traced: Any, again: Any) -> str | None:
 
 
 def _constant_difference(traced: Any, again: Any) -> str | None:
-    """Describe the constants that differ in the second trace."""
+    """Describe the tensor constants that differ in the second trace."""
     for first, second in zip(_plain(traced).nodes(), _plain(again).nodes(), strict=False):
         if first.kind() != second.kind():
             break

@@ -4,8 +4,7 @@ In: a `ParsedFunction`.  Out: nodes in `emitter.graph`, inserted at the graph's 
 
     emitter.statements(node.body)         emits statements
     emitter.expr(node)                    emits an expression, gives its `Value`
-    emitter.sugared(node)                 the same, for expressions that need not be values (a module, a
-    range)
+    emitter.sugared(node)                 the same, also for modules, ranges and functions
 
 The functions that emit each kind of node live in the other modules of this package (`statements`,
 `conditionals`, `loops`, `expressions`, `calls`, `subscripts`) and register in the tables below by class of

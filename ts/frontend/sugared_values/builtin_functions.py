@@ -84,7 +84,8 @@ class BuiltinFunction:
     """A builtin script function; its graph is compiled on the first matching call, so that unused candidates
     are cheap.
 
-    Calls are matched to these functions, and compiling them matches calls: hence the late imports.
+    Imports are deferred because of a cycle: schema matching needs these functions, and compiling them needs
+    schema matching.
     """
 
     def __init__(self, parsed: ParsedFunction) -> None:
