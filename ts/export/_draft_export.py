@@ -377,7 +377,7 @@ class _Draft(Export):
         return _DraftRecorder(_DraftEnvironment(self.report))
 
     def tell_guards(self, shapes: Any) -> None:
-        """Report what was found of sizes that were said to be free."""
+        """Report guards that violate dynamic dimension specs."""
         for condition, where in self.environment.guards:
             sources = {str(s): self.environment.sources[s][0].code for s in condition.free_symbols}
             places: list[UserFrame] = [] if where is None else [where]

@@ -41,7 +41,7 @@ class Fake(Layer):
 
     @property
     def device(self) -> devices.device:
-        """The device that it stands for."""
+        """Represented device."""
         return self.stands_on
 
     def element(self, x: Tensor) -> Any:

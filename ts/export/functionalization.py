@@ -136,8 +136,7 @@ class FunctionalizingTracer(ExportTracer):
         self._tensors[id(x)] = x, super()._tensor_node(value)
 
     def guessing(self) -> AbstractContextManager[None]:
-        """Return a context manager in which layout conditions are evaluated by the example, without
-        guards."""
+        """Return a context manager that evaluates layout conditions by the example, without guards."""
         return self.environment.guessing()
 
     # ---- writing
@@ -221,9 +220,7 @@ class FunctionalizingTracer(ExportTracer):
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
-        """Return a context manager in which conditions are decided by the example and recorded as runtime
-        checks.
-        """
+        """Decide conditions in this context by the example; record them as runtime checks."""
         self.environment.noted = self.noted
         try:
             yield
@@ -263,8 +260,7 @@ class FunctionalizingTracer(ExportTracer):
         return x  # type: ignore[no-any-return]
 
     def _written(self, op: Any, values: list[Any], written: list[int]) -> Any:
-        """Run the functional variant of a mutating operator and write its results to the mutated
-        arguments."""
+        """Run an operator's functional variant and write its results to the mutated arguments."""
         if not op.name.startswith("aten::"):
             return self._functionalized(op, values)
         functional = _without_write(op)
@@ -303,9 +299,7 @@ class FunctionalizingTracer(ExportTracer):
         return found
 
     def _told(self, name: str, x: Any, bases: list[StorageState]) -> dict[str, Any]:
-        """Return base and view arguments of a mutated argument for `auto_functionalized`, adding new bases to
-        `bases`.
-        """
+        """Return `auto_functionalized` arguments of a mutated argument; append new bases to `bases`."""
         if isinstance(x, list):
             found = {f"{name}_length": len(x)}
             for k, y in enumerate(x):

@@ -90,8 +90,7 @@ class ExportTape:
         self.watched[id(x)] = x, how
 
     def simplified(self, op: Any, values: list[Any]) -> Any:
-        """Simplify an operator of a derivative formula without a node (conjugates of real tensors); None
-        otherwise.
+        """Simplify a formula's operator without a node (conjugate of a real tensor); else None.
 
         A number passed for a tensor parameter, without other tensors, is replaced by a tensor in `values`.
         """
@@ -110,8 +109,7 @@ class ExportTape:
     def gradients(
         self, roots: Sequence[Tensor], given: Sequence[Tensor], wanted: Sequence[Tensor], create: bool
     ) -> list[Tensor | None]:
-        """Return gradients of the weighted sum of `roots` for the tensors `wanted`; None for independent
-        tensors.
+        """Return gradients of the weighted sum of `roots` for `wanted`; None for independent tensors.
 
         create  they may be differentiated
         """

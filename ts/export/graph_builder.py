@@ -38,7 +38,7 @@ from ts.ops.namespace import OpOverload, overload_named
 
 
 class FxGraphBuilder:
-    """One recording: which nodes stand for which tensors and numbers."""
+    """Graph under construction, with the nodes of tensors and symbolic numbers."""
 
     inside = False  # records a control-flow subgraph within another recording
     refuses_fakes = (

@@ -45,7 +45,7 @@ class _Region:
 
 
 def wrap(graph: Graph, blocks: dict[Node, tuple[Block, ...]], submodules: dict[str, Any]) -> dict[str, str]:
-    """Make graphs of the blocks in a graph; names of results that are other nodes now, by those before."""
+    """Extract the blocks of a graph into subgraphs; return new result names by old names."""
     return _RegionExtractor(graph, blocks, submodules, 0).run()
 
 

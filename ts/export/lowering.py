@@ -235,9 +235,7 @@ class _Lowering:
         return self._stacked(self._over(count, [], lambda turn, _: ([], made(turn)))[1])
 
     def _scan(self, body: Any, init: Any, xs: Any, others: Any) -> list[Value]:
-        """Lower `scan` to a Loop over the first dimension; outputs other than the carry are collected in
-        lists.
-        """
+        """Lower `scan` to a Loop over the first dimension; non-carried outputs are collected in lists."""
         graph = self.graph
         start, given, more = ([self._value(x, None) for x in part] for part in (init, xs, others))
         count = graph.insert("aten::size", [given[0], 0])
@@ -257,8 +255,7 @@ class _Lowering:
         start: list[Value],
         step: Callable[[Value, list[Value]], tuple[list[Value], list[Value]]],
     ) -> tuple[list[Value], list[Value]]:
-        """Emit a Loop with `count` iterations; return carried values, and per output a list (None for
-        None)."""
+        """Emit a Loop with `count` iterations; return carried values, and a list (or None) per output."""
         graph = self.graph
         node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))
         (block,) = node.blocks()

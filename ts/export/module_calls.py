@@ -125,8 +125,7 @@ class ModuleCalls:
             self.signatures[call] = signature.renamed(lambda known: name if known == before else known)
 
     def entries(self, signature: ModuleCallSignature) -> list[ModuleCallEntry]:
-        """Return entries of the program (with `signature`), of all modules, and of further preserved
-        calls."""
+        """Return entries of the program (with `signature`), all modules, and repeated preserved calls."""
         names = [name for name in self.paths.values() if name]
         again = [name for name in self.signatures if "@" in name]
         found = [ModuleCallEntry(name, self.signatures.get(name)) for name in names + again]

@@ -54,9 +54,7 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """Name of the module relative to its parent frame; underscored path if the parent does not contain
-        it.
-        """
+        """Name of the module relative to its parent frame; underscored path if not contained in it."""
         around = self.parent.path if self.parent is not None else ""
         if not around:
             return self.path
@@ -328,9 +326,7 @@ class Unflattening:
         return found, late
 
     def _turn(self, frame: Frame, running: list[str], wanted: list[str], paths: dict[str, str]) -> Frame:
-        """Close frames of finished module calls and open frames of `wanted` calls; return the innermost
-        frame.
-        """
+        """Close frames of finished calls, open frames of `wanted` calls; return the innermost frame."""
         common = 0
         while common < min(len(running), len(wanted)) and running[common] == wanted[common]:
             common += 1

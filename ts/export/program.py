@@ -295,9 +295,7 @@ class ExportedProgram:
             yield name, (self.constants if name in hidden else self.state_dict)[name]
 
     def module(self, check_guards: bool = True) -> Module:
-        """Return a callable module that takes the original's arguments; `check_guards` enables argument
-        guards.
-        """
+        """Return a module callable like the original; `check_guards` enables argument guards."""
         from ts.export.unlifted_module import UnliftedModule
 
         return UnliftedModule(self, check_guards)

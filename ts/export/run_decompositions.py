@@ -227,7 +227,7 @@ class _Run:
             self.module = before
 
     def _module(self, result: Any, is_program: bool = False) -> tuple[GraphModule, dict[str, str]]:
-        """Return the module of the finished graph, and new names of nodes by those that are gone."""
+        """Return the module of the finished graph, and replacement names by erased node name."""
         graph = self.recorder.graph
         graph.output(result)
         graph.eliminate_dead_code(lambda node: node in self.kept or node.is_impure(impure_random=False))

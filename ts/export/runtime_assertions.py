@@ -62,7 +62,7 @@ class _Insertion:
         self.origin: Node | None = None  # the node of the asserted number, source of metadata
 
     def run(self) -> dict[str, str]:
-        """Insert; return the names of nodes that stand in the place of erased ones, by the erased names."""
+        """Insert the assertions; return names of replacement nodes by erased name."""
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._numbers = recorder._numbers, self.defined
         notes, recorder.notes_blocks = recorder.notes_blocks, False
@@ -126,8 +126,7 @@ class _Insertion:
         return equal is not None and (equal.is_number or not self.is_first)
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
-        """Insert assertions for a symbol first defined by `node`, alone and in relation to earlier
-        symbols."""
+        """Insert assertions for a symbol first defined by `node`, also in relation to earlier ones."""
         last = self.origin = node
         if dim is not None:
             last = self._size(node, dim, symbol)
@@ -257,19 +256,18 @@ def _truth_of_data(node: Node) -> Any:
 
 
 def _number_of_truth(symbol: Any) -> Any:
-    """Return 1 if the truth `symbol == 1` holds, else 0, as an expression."""
+    """Return the 0/1 expression of the boolean `symbol == 1`."""
     return sympy.Piecewise((1, sympy.Eq(symbol, 1)), (0, True))
 
 
 def _truth_of_data_number(node: Node) -> Any:
-    """Return the symbol of the truth whose number a `sym_ite` node computes, or None."""
+    """Return the symbol of the boolean that a `sym_ite` node converts to a number, or None."""
     tested = node.args[0] if node.target is FUNCTIONS["sym_ite"] else None
     return _truth_of_data(tested) if isinstance(tested, Node) else None
 
 
 def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
-    """Return unbacked symbols first defined by a node, each with its dimension (None for the value
-    itself)."""
+    """Return unbacked symbols first defined by a node, each with its dimension (None: the value)."""
     value = node.meta.get("val")
     found: list[tuple[Any, int | None]] = []
     if isinstance(value, SymNumber):

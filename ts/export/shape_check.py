@@ -158,9 +158,7 @@ class _QuestionRecorder(ShapeEnv):
 
 
 def check_shapes(program: ExportedProgram) -> list[Question]:
-    """Return the undetermined conditions of a program; ShapeError if an operator's result shape differs from
-    the record.
-    """
+    """Return a program's undetermined conditions; ShapeError if a result shape differs from the record."""
     return _Check(program).run()
 
 
@@ -304,10 +302,9 @@ class _Check:
         )
 
     def _difference(self, mine: Any, theirs: Any, fresh: dict[Any, Any]) -> str | None:
-        """Describe symbol values for which two sizes differ (` for s0 = 3`); None if no difference is
-        found."""
+        """Describe symbol values for which two sizes differ (` for s0 = 3`); None if none found."""
         new = [s for s in mine.free_symbols if str(s).startswith("zz")]
-        if new:  # of data: whatever the program calls it
+        if new:  # a new unbacked symbol: bind it to the program's
             if mine.is_Symbol and mine not in fresh:
                 fresh[mine] = theirs
             return None

@@ -178,9 +178,7 @@ class ShapeEnv:
         return found.both(ValueRange(low, high))
 
     def _between_of_quotients(self, expression: Any) -> ValueRange:
-        """Return bounds of a sum with floor divisions: each is replaced by exact division minus a bounded
-        remainder.
-        """
+        """Return bounds of a sum with floor divisions, replaced by exact divisions minus a remainder."""
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
         if not 0 < len(quotients) <= _MAX_QUOTIENTS or not isinstance(expression, sympy.Add):
             return ValueRange()
@@ -279,9 +277,7 @@ class ShapeEnv:
         return expression.xreplace(found).doit() if found else expression
 
     def is_known(self, condition: Any, answer: bool) -> bool:
-        """Return True if a condition provably has the truth value `answer`; adds no guard, but may raise
-        lower bounds of sizes.
-        """
+        """Return True if a condition provably equals `answer`; may raise lower bounds of sizes."""
         if self.known(condition) is not answer:
             return False
         self._compare_at_small(condition, answer)
@@ -393,8 +389,7 @@ class ShapeEnv:
             self.quiet = before
 
     def guess(self, condition: Any) -> bool:
-        """Evaluate a condition with example values without adding guards; unbacked symbols get large
-        values."""
+        """Evaluate a condition by the example without a guard; unbacked symbols get large values."""
         found = self.known(condition)
         if found is not None:
             return found
@@ -422,9 +417,7 @@ class ShapeEnv:
         return found
 
     def undetermined(self, expression: Any, wanted: str = "") -> Any:
-        """Raise the data-dependence error of an expression without example value; subclasses may return a
-        value.
-        """
+        """Raise the error for a data-dependent expression; subclasses may return a value."""
         raise self.depends_on_data(expression, wanted) from None
 
     def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
@@ -635,7 +628,7 @@ class ShapeEnv:
         self._multiples[symbol] = n, times
 
     def _imply(self, symbol: Any, solution: Any) -> None:
-        """Learn that a data-dependent symbol equals an expression of others, and what their ranges follow."""
+        """Record that an unbacked symbol equals an expression of others, and narrow their ranges."""
         if symbol in self.implied or symbol in self.resolve(solution).free_symbols:
             return
         self.implied[symbol] = solution
@@ -699,7 +692,7 @@ def canonical_inequality(condition: Any) -> Any:
 
 
 def _is_simple_guard(condition: Any) -> bool:
-    """Return whether a condition bounds one symbol by a number, or says what one symbol equals."""
+    """Return whether a condition bounds one symbol by a number, or equates one symbol."""
     if not isinstance(condition, sympy.core.relational.Relational):
         return False
     if isinstance(condition, sympy.Eq):
@@ -709,7 +702,7 @@ def _is_simple_guard(condition: Any) -> bool:
 
 
 def _canonical_equality(condition: Any) -> Any:
-    """Return an equality without terms that stand on both sides; other conditions unchanged."""
+    """Cancel common terms of an equality; return other conditions unchanged."""
     if not isinstance(condition, sympy.Eq) or any(x.is_Integer for x in condition.args):
         return condition
     terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(condition.lhs - condition.rhs))]

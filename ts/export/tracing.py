@@ -439,9 +439,7 @@ class Export:
         said = {n.symbol: n.range for n in self.named if n.is_dim}
 
         def ends_of(symbol: Any, of_dim: bool = True) -> ValueRange:
-            """Return a symbol's range, using the lower bound of its named `Dim` unless the program requires
-            more.
-            """
+            """Return a symbol's range, with its `Dim`'s lower bound unless the program raised it."""
             ends, range = environment.ranges[symbol], said.get(symbol)
             if of_dim and range is not None and ends.low == max(range.low, 2):
                 return ends._replace(low=range.low)
@@ -469,9 +467,7 @@ class Export:
 
 
 def _stays(node: Node) -> bool:
-    """Return True if dead code elimination keeps an unused node; size computations and subgraph results are
-    removed.
-    """
+    """Return True if an unused node is kept; size computations and subgraph results are removed."""
     if node.is_impure():
         return True
     if node.target is operator.getitem:

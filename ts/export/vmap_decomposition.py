@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class OpenVmapLevels:
-    """The batches that are open, and the stand-ins for their elements."""
+    """Open batch levels, and stand-ins for their elements."""
 
     def __init__(self, recorder: FunctionalizingTracer) -> None:
         self.recorder = recorder

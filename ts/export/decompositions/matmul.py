@@ -49,9 +49,7 @@ def matmul(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _are_rows(x: Tensor, y: Tensor) -> bool:
-    """Return True if a batched matmul may be folded into one product: rows are contiguous, or `y` requires
-    grad.
-    """
+    """Return True if a batched matmul may be folded: rows are contiguous, or `y` requires grad."""
     if y.requires_grad:
         return True
     recorder = current_tracer()
@@ -211,8 +209,7 @@ def _terms(equation: str, tensors: list[Tensor]) -> tuple[list[list[str]], list[
 
 
 def _along(x: Tensor, term: list[str], letters: list[str]) -> Tensor:
-    """Align a tensor's dimensions to `letters`; repeated labels take the diagonal, missing ones get size
-    1."""
+    """Align dimensions to `letters`; repeated labels take the diagonal, missing ones get size 1."""
     there = list(term)
     for c in dict.fromkeys(term):
         while there.count(c) > 1:

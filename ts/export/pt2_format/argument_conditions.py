@@ -57,8 +57,7 @@ class Conditions:
         self.places: dict[Any, _SymbolSource] = {}
 
     def checks(self, values: list[Any], guards: list[str]) -> list[Check]:
-        """Build all guards: for the arguments' metadata `values`, and from the guard expressions in the
-        file."""
+        """Build all guards, from the arguments' metadata `values` and the file's guard expressions."""
         self._find_symbols(values)
         found: list[Check] = []
         seen: set[Any] = set()

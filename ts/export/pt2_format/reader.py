@@ -97,9 +97,7 @@ def check_path(name: str) -> str:
 
 
 def check_state(name: str) -> str:
-    """Validate the name of a parameter, buffer or constant: must not collide with attributes of program
-    modules.
-    """
+    """Validate a state name; it must not collide with attributes of program modules."""
     if check_path(name).partition(".")[0] in OF_PROGRAMS:
         raise ArchiveError(f"{name[:80]!r} is no name of state: programs have that themselves")
     return name
@@ -190,8 +188,7 @@ class _Reader:
         return made.renamed(graph.name_of)
 
     def sample_inputs(self) -> Any:
-        """Load the sample inputs; None if absent or if they need classes that untrusted files may not
-        name."""
+        """Load the sample inputs; None if absent or of classes forbidden in untrusted files."""
         record = f"data/sample_inputs/{self.container.model}.pt"
         if not self.container.has(record):
             return None
@@ -440,9 +437,7 @@ class _GraphReader:
         node.meta["val"] = items if len(written.outputs) == 1 else tuple(items)
 
     def result_name(self, written: schema.Node) -> tuple[str, schema.TaggedUnion | None]:
-        """Return the node's name and its single result; None for the result if `getitem` nodes extract
-        several.
-        """
+        """Return the node's name and its single result; None instead if `getitem` nodes extract results."""
         outputs = written.outputs
         name = written.name
         if not outputs:

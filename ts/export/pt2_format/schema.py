@@ -84,7 +84,7 @@ class SymFloat(TaggedUnion):
 
 
 class SymBool(TaggedUnion):
-    """A truth that is computed."""
+    """Computed boolean, or literal."""
 
     kinds = {"as_expr": Expression, "as_bool": bool}
 

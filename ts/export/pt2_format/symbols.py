@@ -272,9 +272,7 @@ class _Builder:
         return self.checked(function(*values))
 
     def check_kinds(self, name: str, values: list[Any]) -> None:
-        """Raise unless operands are all booleans or all numbers, as the function requires, and integers if
-        needed.
-        """
+        """Raise unless operands have the function's kind: booleans, numbers or integers."""
         from ts.export import sympy_functions as e
 
         of_truths = name in _OF_TRUTHS
