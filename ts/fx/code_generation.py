@@ -174,7 +174,7 @@ class _PyTreeCodeGen(CodeGen):
         )
 
     def gen_var_bindings(self, fn_args: list[str], free_vars: list[str], expanded_def: bool) -> str:
-        """Return the statements that take the arguments `fn_args` apart into the placeholders `free_vars`."""
+        """Return the statements that flatten the arguments `fn_args` into the placeholders `free_vars`."""
         spec = self.pytree_info.in_spec
         given = f"[{', '.join(fn_args)}]"
         if (
@@ -221,7 +221,7 @@ class _PyTreeCodeGen(CodeGen):
         descs: Sequence[str] | None = None,
         repr_fn: Callable[[object], str] | None = None,
     ) -> str:
-        """Return the statement that puts the result together and returns it."""
+        """Return the statement that unflattens and returns the result."""
         if not (self.pytree_info and self.pytree_info.out_spec):
             return super().generate_output(output_args, descs=descs, repr_fn=repr_fn)
         value = self._container(output_args, descs, repr_fn or repr)

@@ -73,7 +73,7 @@ class ParsedStackTrace(NamedTuple):
 def parse_stack_trace(
     stack_trace: str, filter_fn: Callable[[str, str, str], bool] | None = None
 ) -> ParsedStackTrace | None:
-    """Return the innermost frame that `filter_fn(file, name, code)` accepts; None where there is none."""
+    """Return the innermost frame that `filter_fn(file, name, code)` accepts, or None."""
     lines = [line.strip() for line in (stack_trace or "").strip().split("\n")]
     for line, code in zip(lines[-2::-1], lines[:0:-1], strict=False):
         found = _FRAME.match(line)
@@ -291,7 +291,7 @@ class CodeWriter:
             self.body.append(comment)
 
     def _known_type(self, node: Node) -> str:
-        """Return an annotation that says shape and dtype of the result, where `meta` knows them."""
+        """Return an annotation with dtype and shape of the result, if known from `meta`."""
         value = meta_value(node)
         if isinstance(value, Tensor):
             text = self._colored("red", dtype_abbreviation(value.dtype))

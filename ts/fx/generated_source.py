@@ -37,7 +37,7 @@ def exec_with_source(src: str, globals: dict[str, Any], co_fields: dict[str, Any
 def method_from_src(
     method_name: str, src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """Return the function of a name that code defines."""
+    """Execute code and return the function that it defines under `method_name`."""
     names = globals.copy()
     exec_with_source(src, names, co_fields)
     return names.pop(method_name)  # type: ignore[no-any-return]
@@ -46,7 +46,7 @@ def method_from_src(
 def forward_from_src(
     src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """Return the function `forward` that code defines."""
+    """Execute code and return the function `forward` that it defines."""
     return method_from_src("forward", src, globals, co_fields)
 
 

@@ -322,7 +322,7 @@ class GraphModule(Module):
         expanded_def: bool = False,
         additional_meta: list[str] | None = None,
     ) -> str:
-        """Return the code of this module and of GraphModules in it, with comments; printed and given.
+        """Return the commented code of this module and of nested GraphModules, and print it if requested.
 
         include_stride, include_device   whether tensors are shown with them
         expanded_def                     whether each parameter has a line

@@ -156,7 +156,7 @@ class Interpreter:
         return found
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return a node's arguments, with values for nodes."""
+        """Return a node's arguments with nodes replaced by their values."""
         args, kwargs = self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
         if not isinstance(args, tuple):
             raise AssertionError(f"Expected args to be tuple, got {type(args)}")

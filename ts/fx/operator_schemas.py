@@ -142,8 +142,7 @@ def _fits(signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def create_type_hint(x: object) -> object:
-    """Return the type of a list or tuple of types: `[int, int]` is `list[int]`; anything else stays as it is.
-    """
+    """Convert a list or tuple of types to a type: `[int, int]` to `list[int]`; return others unchanged."""
     try:
         if isinstance(x, list | tuple):
             base: Any = x[0] if x else Any

@@ -121,7 +121,7 @@ def _operator_name(func: Any) -> str:
 
 
 def type_name(obj: object) -> str:
-    """Return a type as annotations in a graph's text show it; other objects by their `repr`."""
+    """Return the text of a type in a graph's annotations; for other objects their `repr`."""
     if isinstance(obj, type) and not isinstance(obj, GenericAlias):
         if obj.__module__ == "builtins":
             return obj.__qualname__

@@ -113,7 +113,7 @@ def _transfer_attrs(fr: object, to: Any) -> None:
 
 
 def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
-    """Return the function with its first `count` variables as parameters by place: `*args` is one, too."""
+    """Return a copy of the function with `count` positional parameters, including `*args`."""
     code = function.__code__
     code = code.replace(
         co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_VARIABLE
@@ -124,7 +124,7 @@ def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the types of a function's parameters; those of this package are written as text."""
+    """Return the annotations of a function; string annotations of this package are evaluated."""
     own = is_own(getattr(function, "__module__", None))
     return inspect.get_annotations(function, eval_str=own)
 

@@ -53,7 +53,7 @@ def parse_ir(
     find_class: ClassLookup = ClassType,
     make_tensor: MakeTensor | None = None,
 ) -> Graph:
-    """Parse graph text. `find_class` is asked for the types named ``__torch__.…``."""
+    """Parse graph text; `find_class` resolves types named ``__torch__.…``."""
     reader = _Reader(TokenStream(text), find_class, make_tensor)
     try:
         graph = reader.read_graph()

@@ -252,7 +252,7 @@ class _Printer:
         return expression
 
     def operand(self, value: Value) -> str:
-        """Return an expression that something is applied to: in parentheses unless it is a name."""
+        """Return the expression of an operand, in parentheses unless it is a name."""
         text = self.use(value)
         return text if _NAME.match(plain(text)) else f"({text})"
 

@@ -220,7 +220,7 @@ class FunctionSchema:
 
 
 def _type_text(t: Type, alias: AliasInfo | None, size: int | None) -> str:
-    """Return the type with alias marks and list size in the places where schemas have them."""
+    """Return the text of a type with alias annotations and list size, as in schemas."""
     if alias is None and size is None:
         return t.schema_str
     if isinstance(t, OptionalType):
@@ -323,7 +323,7 @@ def _parse_returns(text: str) -> tuple[list[Argument], bool]:
 
 @lru_cache(maxsize=4096)
 def _parse_argument(text: str, kwarg_only: bool) -> Argument:
-    """Parse an argument or result. Arguments are never changed, so equal ones are shared between schemas."""
+    """Parse an argument or result. Arguments are immutable, so schemas share equal ones."""
     tokens = TokenStream(text)
     parsed = read_type(tokens)
     name = tokens.next() if is_name(tokens.peek()) else ""

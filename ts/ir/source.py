@@ -84,7 +84,7 @@ class Source:
         return min(start + self.leading_whitespace_removed + column, len(self.text))
 
     def range_at(self, line: int, column: int, end_line: int, end_column: int) -> SourceRange:
-        """Return the range between two places given as `ast` gives them."""
+        """Return the range between two positions in the numbering of `ast`."""
         return SourceRange(self, self.offset_at(line, column), self.offset_at(end_line, end_column))
 
     def whole(self) -> SourceRange:

@@ -27,7 +27,7 @@ class SourceMap:
         self.ranges: list[SourceRange | None] = []
 
     def put(self, range: SourceRange | None, text: str) -> str:
-        """Return the text, marked as made from a range."""
+        """Return the text with marks that refer to its source range."""
         self.ranges.append(range)
         return f"\x01{len(self.ranges) - 1}\x02{text}"
 

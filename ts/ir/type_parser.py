@@ -179,7 +179,7 @@ class ParsedType:
 
 
 def parse_type(text: str, find_class: ClassLookup = ClassType) -> Type:
-    """Parse a type."""
+    """Parse a type; `find_class` resolves the names of classes."""
     tokens = TokenStream(text)
     result = read_type(tokens, find_class).type
     if tokens.peek():

@@ -88,7 +88,7 @@ class _DropoutRemover(Transformer):
 
 
 def remove_dropout(model: Module) -> Module:
-    """Return the model without its layers of dropout."""
+    """Return the model without its dropout modules."""
     return _DropoutRemover(symbolic_trace(model)).transform()
 
 

@@ -94,14 +94,14 @@ class OpSupports:
 
     @classmethod
     def decline_if_input_dtype(cls, dtype: Any) -> OperatorSupportBase:
-        """Return support for nodes without inputs of this dtype."""
+        """Return an operator support that accepts nodes without inputs of this dtype."""
         return _CallableOperatorSupport(
             lambda submodules, node: all(_get_arg_dtype(arg) != dtype for arg in node.all_input_nodes)
         )
 
     @classmethod
     def decline_if_node_in_names(cls, disallow_set: set[str]) -> OperatorSupportBase:
-        """Return support for nodes with names not in `disallow_set`."""
+        """Return an operator support that accepts nodes with names not in `disallow_set`."""
         return _CallableOperatorSupport(lambda submodules, node: node.name not in disallow_set)
 
 

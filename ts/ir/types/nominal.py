@@ -88,13 +88,12 @@ class ClassType(NamedType):
         return self.qualified_name_, id(self.python_class or self.unit)
 
     def containedTypes(self) -> list[Type]:
-        """Return the attributes' types, which are no parts of the type's structure: a class may refer to
-        itself.
+        """Return the attribute types, which are not part of the type's structure: classes may be recursive.
         """
         return list(self.attributes.values())
 
     def slot(self, attribute: str) -> int:
-        """Return the place of an attribute in objects of this class."""
+        """Return the slot index of an attribute in objects of this class."""
         return list(self.attributes).index(attribute)
 
     def find_method(self, name: str) -> Any | None:

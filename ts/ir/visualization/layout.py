@@ -102,7 +102,7 @@ _Wires = list[tuple[Port, list[_Place]]]  # the places that each wire passes, fr
 
 
 def _layers(picture: Diagram) -> tuple[list[list[_Place]], _Wires]:
-    """Return the places of each layer, joined with their neighbours; wires of one value go the same way."""
+    """Return the slots of each layer, linked with their neighbours; wires of one value share slots."""
     depth = {box: box.depth for box in picture.boxes}
     reading = {wire.target for wire in picture.wires}
     users: dict[Box, list[int]] = defaultdict(list)

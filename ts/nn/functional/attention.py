@@ -17,8 +17,7 @@ from ts._core.tensor.tensor import Tensor
 def additive_mask(
     mask: Tensor | None, name: str, other: Tensor | None, other_name: str, like: Tensor
 ) -> Tensor | None:
-    """Return a mask as floats to add: -inf where a bool is True.  `other` should be a mask of the same type.
-    """
+    """Convert a mask to floats to add: -inf for True.  `other` should be a mask of the same type."""
     if mask is None:
         return None
     if mask.dtype != ts.bool and not mask.is_floating_point():

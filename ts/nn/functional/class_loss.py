@@ -162,6 +162,6 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Return the loss of a sequence without alignment."""
+    """Return the connectionist temporal classification loss of unaligned sequences."""
     code = reduction_code(None, None, reduction)
     return ts.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, code, zero_infinity)

@@ -43,9 +43,7 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Return the sum, mean or maximum of the rows of each bag: of each row of `input`, or from offset to
-    offset.
-    """
+    """Return the sum, mean or maximum of each bag of rows: a row of `input`, or a range of offsets."""
     if weight.dtype == ts.int64 and input.is_floating_point():
         input, weight = weight, input  # the order of the arguments that old programs use
     if per_sample_weights is not None and input.size() != per_sample_weights.size():

@@ -18,8 +18,7 @@ def reduction_code(size_average: bool | None, reduce: bool | None, reduction: st
 
 
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:
-    """Return the weighted loss of every element, reduced: its mean is by weight, or (`huber_loss`) by number.
-    """
+    """Return the weighted loss, reduced: its mean is by weight, or by number (`huber_loss`)."""
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
     loss = loss * weight
@@ -318,8 +317,7 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log likelihood of normally distributed targets; `var` holds a variance each, or by
-    row.
+    """Return the negative log likelihood of Gaussian targets; `var` has a variance per element or row.
 
     In Python `var` may be a number, too.
     """

@@ -73,7 +73,7 @@ _TABLES: Final = ("_parameters", "_buffers", "_modules")
 
 
 def type_name(value: object) -> str:
-    """Return a value's type as messages name it: with its module, unless that is `builtins`."""
+    """Return the type name of a value for messages: qualified by module, except for builtins."""
     if isinstance(value, Tensor) and type(value) is Tensor:
         return str(value.type())
     cls = type(value)

@@ -119,7 +119,7 @@ class _Orthogonal(Module):
 
 
 def _completed(tall: Tensor) -> Tensor:
-    """Return a square orthogonal matrix that begins with these columns, as far as they are orthonormal."""
+    """Complete orthonormal columns to a square orthogonal matrix."""
     n, k = tall.shape[-2:]
     if n == k and _is_orthogonal(tall):
         return tall.clone()

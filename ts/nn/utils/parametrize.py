@@ -98,7 +98,7 @@ class ParametrizationList(ModuleList):
         return [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
     def forward(self) -> Any:
-        """Return the value."""
+        """Return the parametrized value."""
         modules = list(self)
         value = modules[0](*self._originals())
         for module in modules[1:]:

@@ -54,7 +54,7 @@ class SpectralNorm:
 
 
 def output_dim(module: Module) -> int:
-    """Return the dimension of a layer's weight that its outputs are counted by."""
+    """Return the output dimension of a layer's weight."""
     return 1 if type(module).__name__.startswith("ConvTranspose") else 0
 
 

@@ -216,7 +216,7 @@ class SubgraphMatcher:
 
 
 def _inner(match: InternalMatch) -> list[Node]:
-    """Return the nodes of a match that compute something."""
+    """Return the nodes of a match except placeholders and outputs."""
     return [gn for pn, gn in match.nodes_map.items() if pn.op not in _ENDS]
 
 
