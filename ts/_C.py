@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ts.unsupported import names_for
 
-# PyTorch's name behind `_jit_pass_`: the pass, `file` or `file.function` where they differ.
+# PyTorch's name without `_jit_pass_` -> the pass: `file`, or `file.function` if they differ.
 _PASSES: Final = {
     "batch_mm": "batch_mm",
     "canonicalize_graph_fuser_ops": "canonicalize_graph_fuser_ops",

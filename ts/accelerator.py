@@ -2,7 +2,7 @@
 
     device = ts.accelerator.current_accelerator() if ts.accelerator.is_available() else "cpu"
 
-What needs a device raises RuntimeError where there is none.
+Functions that need a device raise RuntimeError without one.
 """
 
 from __future__ import annotations

@@ -27,9 +27,9 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """A function or module that computes the same: itself.  Without one, a decorator.
+    """Return the function or module unchanged; without one, return a decorator.
 
-    The first call says so, but for those that want nothing else (`disable=True`, `backend="eager"`).
+    The first call warns about this, except with `disable=True` or `backend="eager"`.
     """
     if mode is not None and options is not None:
         raise RuntimeError(

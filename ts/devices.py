@@ -133,8 +133,7 @@ CPU: Final = device("cpu")
 
 
 class Stream:
-    """Stream identified by device and number, passed through by scripts (`torch.Stream` in annotations).
-    Scripts pass streams on (`torch.Stream` in annotations)."""
+    """Stream identified by device and number, passed through by scripts (`torch.Stream` in annotations)."""
 
     def __init__(self, device: device | str = "cpu", stream_id: int = 0) -> None:
         self.device = as_device(device)

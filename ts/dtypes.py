@@ -9,8 +9,8 @@ In: a name, a code or a NumPy dtype; out: the one object that stands for it.
     True
 
 The codes are PyTorch's `ScalarType` numbers: graphs, archives and kernels carry those.
-NumPy has no bfloat16, no floats of 8 bits and no complex32: `ml_dtypes` has, which takes longer to import
-than this file and all that it serves at first, and is imported when somebody asks for `bfloat16.numpy_dtype`.
+NumPy has no bfloat16, no floats of 8 bits and no complex32: `ml_dtypes` has.  As its import is slow,
+it is deferred to the first use of `bfloat16.numpy_dtype`.
 This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
 """
 

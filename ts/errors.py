@@ -263,7 +263,8 @@ class _Suggestion(str):
 def missing_attribute(owner: str, name: str, known: Callable[[], Iterable[str]]) -> AttributeError:
     """Return an AttributeError with lazily computed suggestions of similar names.
 
-    `known` gives the names that are there.  It is asked for the text only: `hasattr` costs what it did.
+    `known` returns the existing names.  It is called only when the text is formatted, so that `hasattr` stays
+    fast.
     """
     text = _Suggestion(f"{owner} has no attribute '{name}'")
     text.name, text.known = name, known
@@ -273,7 +274,7 @@ def missing_attribute(owner: str, name: str, known: Callable[[], Iterable[str]])
 def closest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
     """Return the most similar known name; "" if none is similar enough.
 
-    Who writes a private name means one.
+    Private names are suggested only for a private `name`.
     """
     import difflib
 

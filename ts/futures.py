@@ -1,7 +1,7 @@
 """`ts.futures`: asynchronous results, and combinations of several.
 
 f = ts.jit.fork(work, x)                 a Future
-f.wait()                                 its result
+f.wait()                                 the result of f
 collect_all([f, g]).wait()               [f, g], both finished
 wait_all([f, g])                         their results
 """

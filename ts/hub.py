@@ -86,7 +86,7 @@ def load(
 ) -> Any:
     """Return the result of `model(*args, **kwargs)`, an entry point in the folder's `hubconf.py`.
 
-    NotImplementedError where the folder is to be fetched, RuntimeError for names that are not there.
+    Raise NotImplementedError for a repository to download, RuntimeError for an unknown entry point.
     """
     for option in ("trust_repo", "force_reload", "verbose", "skip_validation"):
         kwargs.pop(option, None)

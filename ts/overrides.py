@@ -70,7 +70,7 @@ def handle_torch_function(
 ) -> Any:
     """Dispatch `public_api(*args, **kwargs)` to the active mode, then to the classes of `relevant_args`.
 
-    TypeError: none of them makes anything of it.
+    Raise TypeError if all return NotImplemented.
     """
     overriding = overriding_arguments(list(relevant_args))
     if modes.stack():

@@ -55,7 +55,7 @@ def fork_rng(
     device_type: str | None = None,
 ) -> Iterator[None]:
     """Put the random states of the CPU and of the devices, all or those listed, back after the block."""
-    from ts import cuda  # here, because it is only looked for where somebody asks
+    from ts import cuda  # lazy import: CUDA is probed only on use
 
     if not enabled or device_type == "meta":
         yield

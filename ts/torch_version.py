@@ -22,7 +22,7 @@ def _release(version: Any) -> tuple[int, ...] | None:
 
 
 class TorchVersion(str):
-    """Version string that compares by release number. Compared by the numbers of its release."""
+    """Version string that compares by release number."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
 """Types and schemas of the language, as objects.
 
-In: element types, or the text of a schema.  Out: what `graph`, `schema` and the passes show types as:
+In: element types, or the text of a schema.  Out: the type objects used by `graph`, `schema` and the passes:
 
     >>> from ts.types import DictType, IntType, ListType, StringType, parse_schema
     >>> DictType(StringType.get(), ListType(IntType.get())).annotation_str
@@ -8,7 +8,7 @@ In: element types, or the text of a schema.  Out: what `graph`, `schema` and the
     >>> parse_schema("f(Tensor x, int[2] n=1) -> Tensor").arguments[1].type
     List[int]
 
-These are the classes of `ts.ir`, under the name where `import ts as torch` looks for them.
+These are the classes of `ts.ir`, under the names that `import ts as torch` requires.
 """
 
 from __future__ import annotations

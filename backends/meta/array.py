@@ -109,9 +109,10 @@ class MetaArray:
     # ---- views
 
     def _with(self, dims: Iterable[tuple[Any, Any]], offset: Any = 0) -> MetaArray:
-        """A view: (length, stride) of each dimension, no stride for new ones, and how many bytes on."""
+        """Return a view with the (length, stride) pairs `dims`, at a byte offset; None is the stride of a new
+        dimension."""
         pairs = list(dims)
-        for i in reversed(range(len(pairs))):  # a new dimension's step goes past all that comes behind
+        for i in reversed(range(len(pairs))):  # the stride of a new dimension spans the following dimension
             if pairs[i][1] is None:
                 n, step = pairs[i + 1] if i + 1 < len(pairs) else (1, self.dtype.itemsize)
                 pairs[i] = (1, n * step)
@@ -478,8 +479,8 @@ def _filled_in(wanted: Sequence[Any], shape: Shape) -> Shape:
 def view_strides(shape: Shape, strides: Shape, wanted: Shape, item: int) -> Shape | None:
     """Return the strides of a view with shape `wanted`; None if a view is impossible.
 
-    Dimensions that lie one within the other without gaps make a block, and each block's length has to be
-    the product of some of the wanted lengths.
+    Dimensions nested without gaps form a block, and each block's length must be the product of consecutive
+    wanted lengths.
     """
     if size_guards.known_empty(shape) or size_guards.in_order(shape, strides, item):
         return size_guards.dense(wanted, item)

@@ -8,8 +8,8 @@ In: a path.  Out: titles with lines:
      ("parameters", ["309,633 in 15 tensors, 1.2 MiB", "encoder  ...", "  weight  float32[128, 129, 3]"]),
      ("missing", ["nothing"])]
 
-Nothing of the archive runs.  Where something that it needs is missing its model cannot be made; the rest is
-told all the same.
+No code of the archive runs.  If a dependency is missing, the model cannot be built; all other sections are
+still reported.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _methods(module: ScriptModule) -> list[str]:
     for name in method_names(module):
         try:
             schema = module.archived().cls.type.methods[name].schema
-        except FrontendError:  # why is told among what is missing
+        except FrontendError:  # the reason is in the section `missing`
             lines.append(f"{name}: does not compile")
             continue
         takes = ", ".join(map(str, schema.arguments[1:]))

@@ -214,7 +214,7 @@ def duration(seconds: float) -> str:
 def difference(one: Any, other: Any) -> float:
     """Return the largest absolute difference between two results, relative to the largest magnitude.
 
-    Infinity where their kinds differ.
+    Return infinity for different types, shapes or dtypes.
     """
     if isinstance(one, ts.Tensor) and isinstance(other, ts.Tensor):
         if one.shape != other.shape or one.dtype != other.dtype:

@@ -1,6 +1,6 @@
 """Console output: colours on a terminal if rich is installed, plain text otherwise.
 
-In: what is to be shown, and the stream it goes to; out: the same words with or without colours.
+In: data and an output stream; out: text with or without colours.
 
     heading, rows = ("backend", "state"), [("cpu", "present"), ("cuda", "not available")]
     table(heading, rows, sys.stdout)

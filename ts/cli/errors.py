@@ -1,6 +1,6 @@
 """Command-line errors: one-line messages and exit codes.
 
-with reading("model.pt"):                          whatever goes wrong is one line:
+with report_read_errors("model.pt"):               errors are reported in one line:
     ts.jit.load("model.pt")                        cannot read model.pt: the file is corrupted
 """
 

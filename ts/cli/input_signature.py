@@ -8,7 +8,7 @@ In: a module.  Out: a line for each argument:
     words: Tensor (whole numbers below 1000, from embedding embedding.weight)
     n: int = 2
 
-Only what is sure is told: of an argument that goes as it came into an operator that always runs.
+Properties are listed only if certain: the argument is passed unmodified to an operator that always runs.
 """
 
 from __future__ import annotations

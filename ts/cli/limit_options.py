@@ -1,11 +1,9 @@
 """Limit options of the command line and their defaults.
 
-In: the words `--seconds 2 --bytes 512M --fuel 100000 --depth 50`.  Out: `ts.limits`, for all that a command
-does.
+In: the options `--seconds 2 --bytes 512M --fuel 100000 --depth 50`.  Out: `ts.limits` for the whole command.
 
-Archives may come from anybody, so that reading, compiling and running them is always limited: to ten
-minutes and three quarters of the machine's memory.  Programs of one's own are limited by what one says.  0
-means: no limit.
+Archives are untrusted: reading, compiling and running them is limited by default to ten minutes and three
+quarters of the machine's memory.  The user's own programs have no default limits.  0 means: no limit.
 """
 
 from __future__ import annotations

@@ -82,12 +82,12 @@ def parser(named: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code."""
+    """Run the command line and return the exit code."""
     if arguments is None:
         arguments = sys.argv[1:]
-        if hasattr(signal, "SIGPIPE"):  # as every command of Unix: no error when nobody reads any more
+        if hasattr(signal, "SIGPIPE"):  # as Unix commands do: exit silently when the output pipe is closed
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        if isinstance(sys.stdout, io.TextIOWrapper):  # what cannot be written is escaped, as stderr does
+        if isinstance(sys.stdout, io.TextIOWrapper):  # escapes unencodable characters, as stderr does
             sys.stdout.reconfigure(errors="backslashreplace")
     if arguments[:1] == ["launch"]:  # arguments after the program belong to the program
         return _launch(arguments[1:])

@@ -1,15 +1,15 @@
-"""Results to files: `-o y.npy` for one tensor, `-o out.npz` for all that a function returns.
+"""Output of results to files: `-o y.npy` for one tensor, `-o out.npz` for all that a function returns.
 
-In: what a function returned.  Out: arrays by name:
+In: the result of a function.  Out: arrays by name:
 
     x                            {"out": x}
     (x, y)                       {"0": x, "1": y}
     {"boxes": x, "labels": y}    {"boxes": x, "labels": y}
     (x, {"a": [y, 2]})           {"0": x, "1.a.0": y, "1.a.1": 2}
 
-A named tuple's parts have the names of its fields; what is None is left out.  16-bit floats that NumPy does
-not have are written in 32 bits, which hold all of them.  A file is written beside the old one and replaces it
-when it is complete.
+Items of a named tuple have the names of its fields; None is omitted.  16-bit floats that NumPy lacks are
+converted to 32 bits without loss.  A file is written under a temporary name and replaces the old one when
+complete.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Static detection of operator calls that always fail, from types, dtypes and shapes, without execution.
 
-In: a graph with all calls inlined, and what is known of its inputs: an object of a module, a meta tensor, a
-number. Out: a `Failure` for each operator that refuses what is known of its arguments, with the source
-lines of the calls:
+In: a graph with all calls inlined, and the known values of its inputs: a module object, a meta tensor, a
+number. Out: a `Failure` for each operator that rejects the known arguments, with the source lines of the
+calls:
 
     failures(net.forward.inlined_graph, [net._object, ts.empty(1, 3, device="meta")])
 
@@ -11,11 +11,13 @@ lines of the calls:
         return self.head(x)
                ~~~~~~~~~ <--- HERE
 
-What is known goes from value to value: each operator whose arguments are known runs on meta tensors, which
-have shapes and dtypes and no elements.  Attributes of a module are known as far as the function does not
-write them; what fails must do so in training and in evaluation.  Of branches on what is known only the one
-that is taken counts, and a `raise` that it leads to fails, too.  What loops carry is not known, neither are
-elements, nor what may share memory with what is written or reshaped.
+Known values are propagated: each operator with known arguments runs on meta tensors, which have shapes and
+dtypes, but no elements.  Module attributes are known unless the function writes them; a failure must occur in
+both training and evaluation mode.  Of branches on known conditions, only the one taken is visited, and a
+`raise`
+in it is a failure, too.  Loop-carried values, tensor elements, and values that may alias a written or
+reshaped
+tensor are unknown.
 """
 
 from __future__ import annotations

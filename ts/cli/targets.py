@@ -1,14 +1,14 @@
 """Targets of the command line: files, and functions or models in them.
 
-    FILE.py:NAME             a function, a module, or a class of modules that is made without arguments
+    FILE.py:NAME             a function, a module, or a module class with a constructor without arguments
     ARCHIVE                  the `forward` of the model in it
-    ARCHIVE:METHOD           another method, or one of a part: `model.pt:encoder.layers.0`
+    ARCHIVE:METHOD           another method, or a method of a submodule: `model.pt:encoder.layers.0`
     ARCHIVE:PART
-    PROGRAM.pt2              an exported program, where commands take those
+    PROGRAM.pt2              an exported program, for commands that support it
 
-In: such a word.  Out: the scripted function; a UsageError where there is none of that name.  A file whose
-name ends in `.py` is a program of one's own, which is run; everything else is read as an archive, of which
-nothing runs.
+In: a target.  Out: the scripted function; a UsageError for an unknown name.  A `.py` file is a trusted
+program
+and is executed; every other file is read as an archive, without executing code.
 """
 
 from __future__ import annotations

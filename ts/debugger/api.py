@@ -71,8 +71,9 @@ def debug(
 ) -> Debugged:
     """Return a callable that runs `function` under the debugger.
 
-    Without `commands` they are read from the terminal.  With them, `output` gets the lines of the transcript
-    as they come.
+    Commands are read from `commands`, or else from the terminal.  With `commands`, `output` is called with
+    each
+    line of the transcript.
     """
     return Debugged(function, commands, output)
 

@@ -1,7 +1,7 @@
-"""`breakpoint()` in a script, where no debugger drives the program: the one that belongs to the process.
+"""Default debugger of the process, for `breakpoint()` in a script that runs without another debugger.
 
-In: a function that calls `breakpoint`.  Out: its code, which stops there and asks what Python would ask:
-the hook that somebody installed or PYTHONBREAKPOINT names, else the debugger on the terminal.
+In: a function that calls `breakpoint`.  Out: its code, which stops there and calls the same hook as Python:
+an installed one or that of PYTHONBREAKPOINT, else the debugger on the terminal.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from ts.runtime.graph_variants import prepare_graph
 class ProcessDebugger(Debugger):
     """Default debugger of `breakpoint()` in a script, used when no other debugger is active.
 
-    It follows Python: `PYTHONBREAKPOINT=0` passes by; a hook that somebody installed, or that
-    PYTHONBREAKPOINT names, is called; else this debugger opens on the terminal, if there is one.
+    As in Python, `PYTHONBREAKPOINT=0` disables breakpoints; an installed hook, or that of PYTHONBREAKPOINT,
+    is
+    called; otherwise this debugger opens on the terminal, if there is one.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 """Breakpoints: user requests, resolved to stop points in the code.
 
-In: `12`, `file.py:12`, `helper` or `Class.method`.  Out: the numbers of places.
+In: `12`, `file.py:12`, `helper` or `Class.method`.  Out: the numbers of stop points.
 
     b = Breakpoint(1, *file_and_line("model.py:12", None))
     b.bind(places)                 b.places == {7, 9}: the line, or the next one of its function with code

@@ -136,7 +136,7 @@ class Debugger:
             if not self._attached or isinstance(error, DebuggerQuit) or stopped.program != self._main:
                 return
             if self._look(stopped):
-                with suppress(DebuggerQuit):  # the exception goes on to whoever called
+                with suppress(DebuggerQuit):  # the exception propagates to the caller
                     self._interact(
                         stopped, [_text_of_error(error), "The program ends here; it can still be looked at."]
                     )
@@ -169,7 +169,7 @@ class Debugger:
         resume = None
         while resume is None:
             command = self.read()
-            if command is None:  # nobody is there any more
+            if command is None:  # end of input
                 self._attached, resume = False, Resume()
             else:
                 resume = self.execute(command)

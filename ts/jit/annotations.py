@@ -7,7 +7,8 @@ In: annotations as objects, functions.  Out: types of `ts.types`.
     @ts.jit.script
     def pad(x, by: BroadcastingList2[int]): ...      pad(x, 1) is pad(x, [1, 1])
 
-    try_ann_to_type(List[int])                       List[int] of `ts.types`; None for what is no type
+    try_ann_to_type(List[int])                       List[int] of `ts.types`; None for an unsupported
+    annotation
     get_signature(f)                                 ([types of arguments], return type)
 """
 
@@ -37,8 +38,7 @@ __all__ = [
 
 
 def try_ann_to_type(annotation: object, loc: object = None, rcb: object = None) -> Type | None:
-    """Return the type of an annotation; None for an unsupported annotation, Tensor for a missing one. A
-    missing annotation means Tensor."""
+    """Return the type of an annotation; None for an unsupported annotation, Tensor for a missing one."""
     if annotation is inspect.Signature.empty:
         return TensorType.get_inferred()
     return object_type(annotation)

@@ -87,7 +87,7 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
     """Freeze and optimize a scripted module for inference.
 
-    `other_methods` names methods that stay beside `forward`.
+    `other_methods` names methods to preserve in addition to `forward`.
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(

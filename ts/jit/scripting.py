@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ts.ir.graph import Graph
     from ts.ir.types import ClassType
 
-# What `fn.code` shows and nobody writes.
+# Names that occur in printed `fn.code`, but not in user source.
 _PRINTED = r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
 _HEAP_TYPE = 1 << 9  # in a class's flags: it was made by a `class` statement
 
@@ -140,7 +140,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         raise RuntimeError(f"TorchScript error: {getattr(obj, '__script_unsupported')}")
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
-    overloads = sys.modules.get("ts.frontend.overloads")  # without which nobody has declared any
+    overloads = sys.modules.get("ts.frontend.overloads")  # not imported: no overloads are declared
     if overloads is not None and overloads.has_overloads(obj):
         raise RuntimeError(
             f"Function {qualified_name(obj)} cannot be directly compiled because it is overloaded. It must "

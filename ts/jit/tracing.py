@@ -1,13 +1,13 @@
-"""Tracing: a function or module is run once on examples, and what it does with tensors becomes a program.
+"""Tracing: runs a function or module once on example inputs and records its tensor operations as a program.
 
     traced = ts.jit.trace(f, (x, y))                 a ScriptFunction
     traced = ts.jit.trace(net, x)                    a module, with `forward`
     traced = ts.jit.trace_module(net, {"forward": x, "encode": y})
 
-Only one way through the function is recorded.  Where it depends on numbers that were computed
-(`if x.sum() > 0:`) there is a TracerWarning now, and the traced function raises when it would have gone
-another way: that is a guard.  `guards="warn"` lets it warn and go the way that was recorded, `guards="off"`
-go it in silence, as PyTorch's traces do.
+A single control-flow path is recorded.  A branch on a computed number (`if x.sum() > 0:`) causes a
+TracerWarning
+during tracing and a guard in the traced function, which raises an error if the condition differs.  With
+`guards="warn"` it warns and follows the recorded path, with `guards="off"` silently, as PyTorch's traces do.
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ def trace(
     *,
     guards: str = "raise",
 ) -> Any:
-    """The program that `func` is on `example_inputs`.
+    """Trace `func` on `example_inputs` and return the recorded program.
 
-    With `check_trace`, it is traced and run a second time, or once on each of `check_inputs`: differences
-    are told.  A dict as a result is allowed with `strict=False` only, a list without a warning: whoever
-    traces it says that its structure does not depend on the inputs.
+    With `check_trace`, the function is traced and run a second time, or once on each of `check_inputs`, and
+    differences are reported.  With `strict=False`, a dict is allowed as a result, and a list causes no
+    warning: the
+    caller asserts that the structure does not depend on the inputs.
 
     `guards` says what the trace does with inputs for which a number or a truth that Python was given
     (`int(x)`, `if x.sum() > 0:`, `range(x.size(0))`) is another one than that of the example:

@@ -1,9 +1,9 @@
 """HTML report of a function or model: source, graph, fusion groups and line timings.
 
-    facts = collect(model.forward, (x,))         what there is to say, as data
+    facts = collect(model.forward, (x,))         the report as data
     text = page(facts)                           the same as HTML
 
-`facts` looks, `page` writes; neither knows the other's business.
+`report_data` collects and `html_report` formats; they are independent of each other.
 """
 
 from ts.report.html_report import page

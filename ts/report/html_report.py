@@ -1,7 +1,7 @@
-"""Facts as one page of HTML, which needs nothing but itself.
+"""Report data as one self-contained HTML page.
 
-In: `ReportData`.  Out: the text of a file.  What stands in it was written by anybody: every text is escaped,
-and the page's policy lets it run its own script and style, known by their hashes, and load nothing.
+In: `ReportData`.  Out: the text of a file.  Security: the contents are untrusted.  All text is escaped, and
+the page's content security policy allows only its own script and style, by hash, and no loading.
 """
 
 from __future__ import annotations

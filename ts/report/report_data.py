@@ -1,20 +1,20 @@
 """Data of a function report: the functions involved, their source lines and timings.
 
-In: a function or a method, and arguments, if it is to be measured.  Out: `ReportData`, plain data:
+In: a function or method, with arguments for the measurement.  Out: `ReportData`, plain data:
 
-    Facts
-      call                   seconds of a call that nobody watches, the best of several
-      parts                  the function, then those that it calls, each once
-        lines                of the source, with seconds, how often each ran
-        graph                rows of text, each with the line that it is from
-        picture              the same in SVG, unless there are too many nodes to look at
-      modules                of a method: the tree of the modules, with the parts that are theirs
-      operators              by time, with the kernels that computed them
+    ReportData
+      call                   seconds of a call without profiler, the best of several
+      parts                  the function, then all functions that it calls
+        lines                source lines, with seconds and execution count
+        graph                rows of text, linked to source lines
+        picture              SVG drawing, omitted for large graphs
+      modules                of a method: the module tree, with the functions of each module
+      operators              sorted by time, with their kernels
 
-How a line gets its time: operators are measured in a call that a profiler watches; a group's time is that of
-the lines whose operators are in it, in equal shares.  What a call that nobody watches takes longer than its
-operators is the interpreter's, and is shared out by the instructions of each line, which are counted in a
-third call.  Both are scaled to the call that nobody watches.
+Line times: operators are measured in a profiled call; the time of a fusion group is divided equally among the
+lines of its operators.  The remaining time of an unprofiled call is interpreter time, divided by the number
+of
+instructions of each line, which a third call counts.  Both are scaled to the unprofiled call.
 """
 
 from __future__ import annotations

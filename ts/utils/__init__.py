@@ -2,7 +2,7 @@
 
     loader = ts.utils.data.DataLoader(dataset, batch_size=32, shuffle=True)
 
-Modules are looked up on first use, as in `ts` itself.
+Submodules are imported at first access, as in `ts` itself.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@
 >>> SUPPORTED_NODES[list].flatten_fn([1, 2])
 ([1, 2], None)
 
-Trees are flattened and built by optree in the namespace `NAMESPACE`.  What is a leaf is asked of `leaf_rule`
-at every node: PyTorch goes by `SUPPORTED_NODES` alone, while optree has types of its own besides.
+Trees are flattened and built by optree in the namespace `NAMESPACE`.  `leaf_rule` decides at
+every node whether it is a leaf: PyTorch uses `SUPPORTED_NODES` alone, while optree has further built-in
+types.
 """
 
 from __future__ import annotations

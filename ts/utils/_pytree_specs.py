@@ -8,7 +8,7 @@
 >>> spec.unflatten([10, 20, 30])
 {'a': 10, 'b': (20, 30)}
 
-What came from a tree holds optree's spec, and reads type, context and children from it when asked for them.
+A spec derived from a tree holds optree's spec; type, context and children are read from it lazily.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ts.utils._pytree_nodes import (
 
 T = TypeVar("T")
 
-_set = object.__setattr__  # specs refuse to be changed by anybody else
+_set = object.__setattr__  # bypasses the immutability of specs
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -188,11 +188,11 @@ _outside = itertools.count()
 
 
 class _Block:
-    """A block between its two runs."""
+    """Checkpointed block: state between the forward run and the recomputation."""
 
     early_stop = True
     compared = True
-    written: list[str] | None = None  # what the runs did, a text for each; None: nobody wants to know
+    written: list[str] | None = None  # operator log of each run; None: logging is disabled
 
     def __init__(
         self,

@@ -108,7 +108,7 @@ def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 derive("aten::elu", self="of_elu(grad, self, alpha, scale, input_scale)", result=ELEMENTWISE)
 derive("aten::celu", self="of_elu(grad, self, alpha, 1, 1.0 / float(alpha))", result=ELEMENTWISE)
-# In place there is the result alone, from which a negative slope cannot be told: those operators refuse.
+# In-place variants have only the result, which is ambiguous for a negative slope: they raise an error.
 derive(
     "aten::elu_", self="ts.ops.aten.elu_backward(grad, alpha, scale, input_scale, True, result)",
     name="EluBackward1", result=ELEMENTWISE,

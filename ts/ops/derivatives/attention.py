@@ -1,4 +1,4 @@
-"""Derivatives of attention, through its parts."""
+"""Derivatives of attention by decomposition."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Derivatives of convolutions, based on the formula of `aten::convolution`.
 
-The way back of a convolution is one as well, from the gradient to the input; the second derivative takes both
-again, with the gradients of the gradients in the places of input and weight.
+The input gradient of a convolution is a convolution of the output gradient.  The second derivative applies
+both
+formulas again, with the gradients of the gradients as input and weight.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Rows of derivatives: what an operator's results have to do with its arguments, as scriptable text.
+"""Registry of derivative formulas, written as scriptable text.
 
-In: a row by key, beside others of its family; out: `derivative_of(record)`, for who differentiates.
+In: formulas by operator key, one file per operator family; out: `derivative_of(record)`.
 
     derive("aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
            result="self_t * other + self * other_t")
     derive("aten::tanh", self="grad * (1 - result * result).conj()", result=ELEMENTWISE)
-    compose("aten::linear", "_linear(input, weight, bias)")           through its parts
+    compose("aten::linear", "_linear(input, weight, bias)")           by decomposition
     constant("aten::zeros_like", "does not depend on the elements")   no gradient passes
 
 A formula gives the gradient of one argument; names in it are
@@ -15,11 +15,11 @@ A formula gives the gradient of one argument; names in it are
     grad                  the gradient of the result; of several, of the first one that has any, and those of
                           all by name: grad_values, grad_indices, or grad0, grad1 ...; of a list: grads
     output_mask           which of the arguments of a joint row are wanted, as a List[bool]
-    anything else         what the module has, or the language: a longer formula is a function there
+    anything else         a name of the module or the language, such as a function for a longer formula
 
-What is saved for a formula are the names in it.  Three things are the engine's, once: the sum over dimensions
-that an argument was expanded along, the dtype of the argument, and gradients that are absent.  A row of
-several results is given zeros for those that nobody used, unless it says `absent`: they are Optional[Tensor].
+The values named in a formula are saved for backward.  The engine handles three tasks: summing over broadcast
+dimensions, conversion to the argument's dtype, and absent gradients.  For an operator with several results,
+gradients of unused results are zeros, or, with `absent`, None (Optional[Tensor]).
 
 A row in reverse is enough in both modes where the operator is `ELEMENTWISE` (an element of the result
 depends on the same one of each argument) or `LINEAR` (in all its differentiable arguments together); `result`
@@ -51,11 +51,11 @@ class Derivative:
     name            of its node, where PyTorch has several for the overloads: "SumBackward1"
     formulas        by the arguments that they are for: ("self",), or several at once
     forward         ELEMENTWISE, LINEAR, a formula, or formulas by result; None: not known
-    absent          gradients that nobody has are None, not zeros
+    absent          missing gradients are None instead of zeros
     differentiable  the results that have a gradient; (): all of floating point
-    decomposition   what to compute instead, out of operators that have rows; formulas are empty then
-    reason          why there is none
-    refused         the operator takes no tensors that want gradients; `reason` is what it says
+    decomposition   equivalent expression of differentiable operators; formulas are then empty
+    reason          reason for a missing derivative
+    refused         the operator raises an error with `reason` for tensors that require grad
     """
 
     def __init__(
@@ -133,8 +133,9 @@ def derive(
 ) -> None:
     """Declare the derivative formulas of one or several operators.
 
-    `joint` has formulas that give a tuple: {"input, weight": "..."}; `differentiable` names the results that
-    have gradients, "values", where not all have that are of floating point.
+    `joint` has formulas that return a tuple: {"input, weight": "..."}; `differentiable` names the results
+    with
+    gradients, such as "values"; the default is all floating-point results.
     """
     for key in keys.split():
         by_inputs: dict[tuple[str, ...], str] = {(name,): text for name, text in formulas.items()}
@@ -147,7 +148,7 @@ def derive(
 
 
 def compose(keys: str, text: str, /) -> None:
-    """Declare that an operator is differentiated through its parts: `text` computes the same."""
+    """Declare the decomposition through which an operator is differentiated: `text` is equivalent."""
     for key in keys.split():
         _add(Derivative(key, {}, _caller(), decomposition=text))
 

@@ -1,7 +1,6 @@
 """Compilation of derivative formulas: source text for the required arguments, and the compiled function.
 
-In: a record and the names of arguments.  Out: a `Formula`, whose function takes what was saved and gives
-the gradients.
+In: a record and the names of arguments.  Out: a `Formula`, whose function maps saved values to gradients.
 
     formula = gradient(record, ("self", "other"))
     formula.reads                      grad, self, other: in the order of the function's parameters
@@ -173,7 +172,9 @@ def _type_of_fact(read: FormulaParameter, inputs: Inputs) -> str:
 def _with_facts(text: str, inputs: Inputs, reads: dict[str, FormulaParameter]) -> str:
     """Replace property reads such as `self.size()` in a formula by parameters, which are added to `reads`.
 
-    Those of gradients, which are not saved, it asks for itself.  `tensors.size()` are the sizes of each.
+    Properties of gradients stay in the formula, because gradients are not saved.  `tensors.size()` lists the
+    sizes
+    of each tensor.
     """
     gradients = {"grad", *(r.gradient for r in inputs.results)}
 

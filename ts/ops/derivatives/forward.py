@@ -1,11 +1,11 @@
-"""Tangents of results from the rows of derivatives.
+"""Forward-mode tangents of results, computed from derivative formulas.
 
 In: the record of an operator, its arguments, their tangents, its results; out: the tangents of these.
 
     ELEMENTWISE     the formula of the gradient, given the tangent:     cos(x) * x_t
     LINEAR          the operator on the tangents
     a formula       that, over self, self_t, result ...
-    nothing         the gradient's gradient: g = J' u is linear in u, and J t is the way back through that
+    nothing         double backward: g = J' u is linear in u, and J t is the backward of that
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def tangents_of(
 ) -> list[Tensor | None]:
     """Return the tangent of each result; None for a zero tangent.
 
-    NotImplementedError for an operator without a row.
+    Raise NotImplementedError for an operator without a derivative.
     """
     row = derivative_of(record)
     if (row is not None and row.reason) or not any(_is_there(t) for t in tangents):

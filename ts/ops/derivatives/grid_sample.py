@@ -1,6 +1,6 @@
 """Derivatives of grid sampling for the images and the grid coordinates.
 
-The second ones are those of the parts of the first: corner after corner, in operators that have rows.
+Second derivatives follow from a decomposition of the first into differentiable operators, corner by corner.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Derivatives of recurrent networks, through their parts: every time of a layer is a cell.
+"""Derivatives of recurrent networks by decomposition: each time step of a layer is a cell.
 
-A layer of a padded LSTM on the CPU is one operator instead, whose way back keeps to a few large products.
+An LSTM layer on padded CPU input is a single operator, whose backward uses a few large matrix products.
 """
 
 from __future__ import annotations

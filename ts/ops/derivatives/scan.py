@@ -18,8 +18,8 @@ derive("aten::cumsum", self="sums_from(grad, dim)", result=LINEAR)
 def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     """Gradient of cumprod: by division if no element is zero.
 
-    Elsewhere an element's gradient is the product of those before it times what the later ones make of their
-    gradients: s[i] = grad[i] + x[i + 1] * s[i + 1].
+    Otherwise the gradient of element i is the product of all earlier elements times s[i], where
+    s[i] = grad[i] + x[i + 1] * s[i + 1].
     """
     if not bool(ts.ops.aten._is_any_true(x == 0)):
         return sums_from(grad * result.conj(), dim) / x.conj()

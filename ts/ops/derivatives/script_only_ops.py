@@ -1,8 +1,8 @@
 """Derivatives of operators specific to scripts; implicit conversions to numbers raise an error for tensors
 that require grad.
 
-    p: float = x        refused, where x wants a gradient: the number would be a constant
-    p = float(x)        a constant, as it says
+    p: float = x        an error if x requires grad: the number would be a constant
+    p = float(x)        an explicit constant
 """
 
 from __future__ import annotations

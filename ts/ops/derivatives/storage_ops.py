@@ -34,8 +34,8 @@ def of_storage(
 ) -> Tensor:
     """Gradient of a tensor for a strided view of its storage with other sizes, strides and offset.
 
-    A place that several elements of the view have gets the sum; where several elements of the tensor have
-    one, each gets its share.
+    Gradients of view elements that share a location are summed; the gradient of a location is divided equally
+    among the tensor's elements there.
     """
     first = min(mine[2], view[2])
     count = max(mine[2] + reach(mine[0], mine[1]), view[2] + reach(view[0], view[1])) - first

@@ -1,9 +1,10 @@
 """Batching rules of operators, one file per operator family.
 
-batch("aten::softmax.int aten::cumsum", along("dim"))       the same operator, one dimension further in
-batch("aten::mm", ROW)                                      ROW(call) gives the result, with the batch first
+batch("aten::softmax.int aten::cumsum", along("dim"))       the same operator, with `dim` shifted past the
+batch
+batch("aten::mm", ROW)                                      ROW(call) returns the result, with the batch first
 
-An operator without a row whose record says that it works element by element needs none, nor does one that is
-computed by
-others; what is left runs for one element after the other, with a warning.
+Pointwise and decomposed operators need no rule.  Other operators without a rule run once per batch element,
+with
+a warning.
 """

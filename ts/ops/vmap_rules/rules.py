@@ -67,7 +67,7 @@ def has_rule(record: OperatorRecord) -> bool:
 def call_once_for_batch(call: Call) -> Any:
     """Run an operator with non-tensor results once for the whole batch, as dtypes and shapes are shared.
 
-    RuntimeError for one that reads elements.
+    Raise RuntimeError for an operator that reads elements.
     """
     for x, whole in zip(call.values, call.wholes, strict=True):
         if whole is True and call.record.reads_elements:
@@ -214,7 +214,7 @@ def draws(record: OperatorRecord, args: list[Any]) -> bool:
 def drawn(call: Call) -> tuple[Any, bool]:
     """Run a random operator under vmap; return the result and whether it is batched.
 
-    RuntimeError where the level says "error", or "same" for what would differ.
+    Raise RuntimeError for randomness "error", and for "same" if results depend on batched values.
     """
     some = any(call.is_whole(i) for i in range(len(call.values)))
     how = call.level.random

@@ -15,7 +15,7 @@ from ts.ops.vmap_rules.rules import padded
 def shift_dim(dim: int, rank: int) -> int:
     """Convert a dimension of an element to a dimension of the batched tensor.
 
-    IndexError where an element of `rank` dimensions has none such.
+    Raise IndexError if `dim` is out of range for `rank` dimensions.
     """
     n = max(rank, 1)
     if not -n <= dim < n:
@@ -28,8 +28,8 @@ def shift_dim(dim: int, rank: int) -> int:
 def along(*names: str, whole: str = "", more: int = 0) -> Callable[[Call], Any]:
     """Return a batching rule that shifts the dimension arguments `names`.
 
-    whole   the name of one that is a list, or missing for all dimensions
-    more    how many dimensions more there are to count in
+    whole   the name of a list argument that may be omitted for all dimensions
+    more    number of additional dimensions for the index range
     """
 
     def rule(call: Call) -> Any:

@@ -12,8 +12,8 @@ import numpy as np
 
 _UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _ENGLISH: Final = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
-_MIN_MEASUREMENTS_FOR_SPREAD: Final = 4  # measurements of which no spread is told
-_WIDE: Final = 0.1  # the spread, as a share of the median, that is warned of
+_MIN_MEASUREMENTS_FOR_SPREAD: Final = 4  # fewer measurements are printed without spread
+_WIDE: Final = 0.1  # spread relative to the median at which a warning is printed
 _WIDER: Final = 0.25
 
 
@@ -112,8 +112,8 @@ class Measurement:
         """Return the number of significant decimal digits of the median, from 1 to 5, given the spread of the
         times.
 
-        What is unknown is half of the interval that holds the mean nine times in ten, if the quartiles are
-        those of a normal distribution.
+        The uncertainty is half the 90 % confidence interval of the mean, with the standard deviation
+        estimated from the quartiles of a normal distribution.
         """
         n = len(self.raw_times)
         lower, upper = np.quantile(self.times, [0.25, 0.75])

@@ -1,20 +1,24 @@
-"""Batches on their way from a worker process to the program: in the pipe, or in shared memory.
+"""Transport of batches from worker processes to the main process, through a pipe or shared memory.
 
-In: any value that can be pickled, on the worker's side; out: the same value, whose arrays and tensors lie in
-memory that both processes see.
+In: any value that can be pickled, on the worker's side; out: the same value, whose arrays and tensors use
+shared memory.
 
     worker   Outbox(connection, 4096).send(label, packed(batch))
     program  inbox = Inbox(connection);  parcel = inbox.receive();  batch = inbox.open(parcel)
 
-A value is pickled with its arrays beside the pickle (protocol 5).  Large ones are copied into a *segment*, a
-file without a name that both processes map:
+A value is pickled with out-of-band buffers (protocol 5).  Large buffers are copied into a *segment*, an
+unnamed
+file that both processes map:
 
     segment  | pickle | array | array | ...          each from a multiple of 64 bytes on
 
-The program's tensors lie in the segment itself.  When the last of them is gone, the worker hears so with its
-next task, and writes another batch there: the system is not asked for new pages.  A program that keeps its
-batches gets `LENT` segments of each worker, then copies: files and maps are bounded.  Nobody has to clean up
-behind a worker that is killed, as nothing has a name.
+The program's tensors use the segment directly.  Once the last of them is deleted, the next task tells the
+worker
+to reuse the segment, so that no new pages are allocated.  A program that keeps its batches gets at most
+`LENT`
+segments per worker, then copies, which bounds open files and mappings.  A killed worker leaves nothing to
+clean
+up, because segments are unnamed.
 """
 
 from __future__ import annotations

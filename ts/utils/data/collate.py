@@ -21,8 +21,8 @@ def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any
     """Collate samples into one batch of the same structure; leaves are combined by the function of their
     class.
 
-    `collate_fn_map`: by class, or tuple of classes, what makes one of many.
-    RuntimeError: sequences of several lengths; TypeError: leaves of a class that has no function.
+    `collate_fn_map` maps a class, or a tuple of classes, to its collate function.
+    Raise RuntimeError for sequences of different lengths, TypeError for leaves of an unsupported class.
     """
     functions = collate_fn_map or {}
     first = batch[0]

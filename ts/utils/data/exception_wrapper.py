@@ -40,8 +40,9 @@ class ExceptionWrapper:
     def reraise(self) -> NoReturn:
         """Raise an exception of the original class with a message that contains the original traceback.
 
-        RuntimeError where the class cannot be made from a message, and for StopIteration, which would end
-        the loop over the batches as if there were no more.
+        Raise RuntimeError if the class cannot be constructed from a message, and for StopIteration, which
+        would
+        silently end the loop over batches.
         """
         kind = self.exc_type
         message = f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"

@@ -1,12 +1,12 @@
-"""One pass through the data of a loader: batches made in this process, or by workers ahead of time.
+"""Iterators over the batches of a loader, created in this process or prefetched by workers.
 
 In: a loader; out: an iterator over its batches.
 
     InProcess(loader)       ByWorkers(loader)
 
-Each worker has a pipe of its own, and whoever waits for its batch waits for the end of its process, too: a
-worker that dies is noticed at once.  In order, nobody but the worker whose turn it is is listened to, so that
-nothing has to be kept until its turn comes.
+Each worker has a separate pipe.  The loader waits for both the batch and the exit of the process, so that a
+dead worker is detected immediately.  With `in_order`, only the next worker's pipe is read, so that no batches
+need to be buffered.
 """
 
 from __future__ import annotations

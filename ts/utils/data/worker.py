@@ -1,13 +1,13 @@
 """Worker process of a data loader: receives tasks through a pipe and sends batches.
 
-In: `Task`s, each a pass through the data, an index and the segments that are free again; out: parcels with a
-batch, a failure or `EXHAUSTED`, one for each task, in their order.
+In: `Task`s, each with an epoch, an index and the shared segments that are free again; out: messages with a
+batch, a failure or `EXHAUSTED`, one per task, in order.
 
     Process(target=work, args=(connection, job))
 
-A thread reads the tasks.  So the program never waits for a worker that is busy, and a worker notices that the
-program has closed the pipe, or is gone, whatever it does: it finishes its batch, but not in more than
-`SHUTDOWN_TIMEOUT_SECONDS` seconds.
+A separate thread reads the tasks: the main process never waits for a busy worker, and a busy worker notices
+when the main process closes the pipe or exits.  It then has `SHUTDOWN_TIMEOUT_SECONDS` seconds to finish its
+batch.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _info: WorkerInfo | None = None
 def get_worker_info() -> WorkerInfo | None:
     """Return the information of the current worker process; None in any other process.
 
-    An iterable data set asks it, to give each worker other samples.
+    Iterable data sets use it to distribute samples among workers.
     """
     return _info
 
@@ -98,7 +98,7 @@ def work(connection: Connection, job: Job) -> None:
         try:
             outbox.send(label, parts)
         except (BrokenPipeError, ConnectionResetError):
-            return  # nobody wants it any more
+            return  # the loader has closed the pipe
 
 
 def _wait_for_the_program(signal_number: int, frame: Any) -> None:
